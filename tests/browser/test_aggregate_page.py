@@ -327,6 +327,11 @@ def test_other_encodings_are_read_as_by_python_once_they_are_chosen(tab, tmp_pat
         tab.wait_for_selector("#result:not([hidden])")
         labels = cf.CrowdLabels.from_file(tmp_path / "labels.csv", encoding=encoding)
         assert tab.evaluate("result.classes") == labels.classes, encoding
+    tab.click("#paste summary")
+    tab.fill("#text", GOOD.replace("yes", "да"))
+    tab.click("#use")
+    tab.wait_for_selector("#result:not([hidden])")
+    assert tab.evaluate("result.classes") == ["no", "да"]
 
 
 def test_names_that_look_alike_become_one_where_that_is_asked(tab, tmp_path):

@@ -66,7 +66,8 @@ async function aggregate(file, name) {
   mine.onerror = (event) => heard({ refused: `the page failed, please report it: ${event.message}` });
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
-    mine.postMessage({ bytes, name, ...settings() }, [bytes.buffer]);
+    const options = { ...settings(), ...(file instanceof File ? {} : { encoding: "utf-8" }) }; // a text is in this one
+    mine.postMessage({ bytes, name, ...options }, [bytes.buffer]);
   } catch (error) {
     if (worker === mine) heard({ refused: `${name} cannot be read: ${error.message}` });
   }
@@ -156,7 +157,8 @@ function list(table, rows, cellsOf) {
   button.onclick = () => {
     const end = Math.min(body.rows.length + ROWS, rows.length);
     body.append(...rows.slice(body.rows.length, end).map(rowOf));
-    at(`shown-${table}`).textContent = rows.length ? `${number(end)} of ${number(rows.length)}` : "none";
+    const some = rows.length > ROWS ? `${number(end)} of ${number(rows.length)}` : "";
+    at(`shown-${table}`).textContent = rows.length ? some : "none";
     button.hidden = end === rows.length;
   };
   body.replaceChildren();

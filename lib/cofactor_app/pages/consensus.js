@@ -71,7 +71,9 @@ function factsOf(result) {
   const { workers, owner, near, none, labelsGiven, sure, top, own, disputed, types, tied, readings, order } = result;
   const share = (n) => `${percent(n / sure.length)} of the tasks (${n})`, { method, sure: least } = CONSTANTS;
   const silent = workers.filter((_, w) => none[w]), given = sum(labelsGiven.filter((_, w) => none[w])) / result.labels;
-  const copies = groupsOf(workers, owner).filter((group) => group.length > 1).map((group) => group.join(" = "));
+  const groups = grouped(workers.keys(), (w) => owner[w]).values();
+  const several = [...groups].filter((group) => group.length > 1);
+  const copies = several.map((group) => group.map((w) => workers[w]).join(" = "));
   const nearly = near.map(([u, v, s, n]) => `${workers[u]} and ${workers[v]} (${s} of ${n} labels)`);
   const lines = [
     order && gradesLine(order),
@@ -93,21 +95,15 @@ function factsOf(result) {
   return lines.filter(Boolean);
 }
 
-/** Return the groups of workers who count as one, each at the place of its first. */
-function groupsOf(workers, owner) {
-  const groups = workers.map(() => []);
-  owner.forEach((u, w) => groups[u].push(workers[w]));
-  return groups;
-}
-
 /** Return a remark on each worker: who says nothing beside the others, who are one, and who answer nearly alike. */
 function remarksOf({ workers, owner, near, none }) {
-  const groups = groupsOf(workers, owner);
+  const groups = grouped(workers.keys(), (w) => owner[w]);
   const nearly = (w) => near.filter(([u, v]) => u === w || v === w).map(([u, v, s, n]) => (
     `answers nearly as ${workers[u === w ? v : u]}: ${s} of ${n} labels are the same`
   ));
-  return workers.map((name, w) => {
-    const others = groups[owner[w]].filter((other) => other !== name), one = `counts as one with ${listing(others)}`;
+  return workers.map((_, w) => {
+    const others = groups.get(owner[w]).filter((other) => other !== w).map((other) => workers[other]);
+    const one = `counts as one with ${listing(others)}`;
     return [none[w] && CONSTANTS.noInformation, others.length && one, ...nearly(w)].filter(Boolean).join("; ");
   });
 }

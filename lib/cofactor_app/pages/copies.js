@@ -6,32 +6,27 @@
 
 /** Return, of every worker, the first worker of the group of copies; of most, the worker. */
 function ownersOf({ M, K, first }, votes, { task, worker, label }) {
-  const owner = Int32Array.from({ length: M }, (_, w) => w), mine = Array.from({ length: M }, () => []);
-  const tally = ["common", "unlike", "others", "differ"].map(() => new Float64Array(M));
-  worker.forEach((w, e) => mine[w].push(e));
+  const owner = Int32Array.from(range(M)), mine = grouped(worker.keys(), (e) => worker[e]);
   for (let u = 0; u < M; u++) {
-    const met = new Set(), [common, unlike, others, differ] = tally;
-    for (const e of mine[u].length < CONSTANTS.minCommon ? [] : mine[u]) {
+    const entries = mine.get(u) ?? [], met = new Map();
+    for (const e of entries.length < CONSTANTS.minCommon ? [] : entries) {
       const i = task[e], end = first[i + 1], n = end - first[i];
       for (let x = e + 1; x < end; x++) { // entries of a task are in the order of workers
-        const v = worker[x];
-        met.add(v);
-        common[v]++;
-        unlike[v] += label[x] !== label[e];
-        others[v] += n - 2;
-        differ[v] += n - votes[i * K + label[e]];
+        const v = worker[x], pair = met.get(v) ?? { common: 0, unlike: 0, others: 0, differ: 0 };
+        met.set(v, pair);
+        pair.common++;
+        pair.unlike += label[x] !== label[e];
+        pair.others += n - 2;
+        pair.differ += n - votes[i * K + label[e]];
       }
     }
-    for (const v of met) {
-      if (areCopies(M, ...tally.map((x) => x[v]))) join(owner, u, v);
-      for (const x of tally) x[v] = 0;
-    }
+    for (const [v, pair] of met) if (areCopies(M, pair)) join(owner, u, v);
   }
   return owner;
 }
 
 /** Whether two workers with so many common tasks and unlike labels are one, beside so many others, and other labels. */
-function areCopies(M, common, unlike, others, differ) {
+function areCopies(M, { common, unlike, others, differ }) {
   const { minCommon, falseAlarms } = CONSTANTS, d = (differ + 0.5) / (others + 1);
   const alike = common >= minCommon && unlike === 0 && others > 0;
   return alike && -common * Math.log(1 - d) > Math.log((M * (M - 1)) / 2 / falseAlarms);

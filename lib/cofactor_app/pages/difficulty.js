@@ -68,22 +68,19 @@ function difficultyStart(crowd, counts, alpha) {
   return { prior: shares(counts.classes, alpha), errors: errorsOf(crowd, counts.cells, crowd.K), ability, spread };
 }
 
-/** Pr(right), kept away from 0 and 1, of a worker at a point. */
-function rightAt(x) {
-  return clip(normalBelow(x), LOW, 1 - LOW);
+/** Ability + spread b, and Pr(right), kept away from 0 and 1, of every worker and class at all points: (M, K, Q). */
+function atPoints(ability, spread) {
+  const x = new Float64Array(ability.length * Q).map((_, c) => ability[Math.floor(c / Q)] + spread * NODES[c % Q]);
+  return { x, p: x.map((point) => clip(normalBelow(point), LOW, 1 - LOW)) };
 }
 
 function difficultyModel({ K, R, owner, label }, { prior, errors, ability, spread }) {
-  const [right, A, weighted] = [ability.length, R * K, K].map((size) => new Float64Array(size * Q));
-  ability.forEach((x, pair) => NODES.forEach((node, q) => (right[pair * Q + q] = rightAt(x + spread * node))));
-  prior.forEach((share, k) => WEIGHTS.forEach((weight, q) => (weighted[k * Q + q] = share * weight)));
-  for (let r = 0, c = 0; r < R; r++) {
-    for (let k = 0; k < K; k++) {
-      const error = errors[label[r] * K + k], from = (owner[r] * K + k) * Q;
-      for (let q = 0; q < Q; q++, c++) A[c] = label[r] === k ? right[from + q] : error * (1 - right[from + q]);
-    }
-  }
-  return modelOf(A, weighted);
+  const { p } = atPoints(ability, spread), S = K * Q;
+  const A = new Float64Array(R * S).map((_, c) => {
+    const r = Math.floor(c / S), k = Math.floor((c % S) / Q), right = p[owner[r] * S + (c % S)];
+    return label[r] === k ? right : errors[label[r] * K + k] * (1 - right);
+  });
+  return modelOf(A, new Float64Array(S).map((_, s) => prior[Math.floor(s / Q)] * WEIGHTS[s % Q]));
 }
 
 /** M-step: the crowd that makes the expected labels more probable. */
@@ -105,8 +102,7 @@ function withCrowd(x, given, K) {
 
 /** Return slopes and expected curvatures of the binomial log-likelihood by ability + spread b: (M, K, Q). */
 function scoresOf(ability, spread, right, given) {
-  const x = right.map((_, c) => ability[Math.floor(c / Q)] + spread * NODES[c % Q]), p = x.map(rightAt);
-  const slope = x.map(density), weight = (c) => slope[c] / (p[c] * (1 - p[c]));
+  const { x, p } = atPoints(ability, spread), slope = x.map(density), weight = (c) => slope[c] / (p[c] * (1 - p[c]));
   const score = right.map((labels, c) => (labels - given[c] * p[c]) * weight(c));
   return { score, information: given.map((labels, c) => labels * slope[c] * weight(c)) };
 }

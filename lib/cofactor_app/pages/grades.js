@@ -47,16 +47,10 @@ function coincidences(votes, order) {
 
 /** Return Krippendorff's alpha of squared steps, the classes at these places of a scale. */
 function alphaOf(pairs, places) {
-  const n = pairs.map(sum), all = sum(n), K = n.length;
-  let observed = 0, expected = 0;
-  for (let a = 0; a < K; a++) {
-    for (let b = 0; b < K; b++) {
-      const steps = (places[a] - places[b]) ** 2;
-      observed += pairs[a][b] * steps;
-      expected += n[a] * n[b] * steps;
-    }
-  }
-  return expected > 0 ? 1 - ((all - 1) * observed) / expected : NaN;
+  const n = pairs.map(sum), square = (a, b) => (places[a] - places[b]) ** 2;
+  const total = (of) => sum(pairs.map((row, a) => sum(row.map((_, b) => of(a, b) * square(a, b)))));
+  const observed = total((a, b) => pairs[a][b]), expected = total((a, b) => n[a] * n[b]);
+  return expected > 0 ? 1 - ((sum(n) - 1) * observed) / expected : NaN;
 }
 
 /** Return all orders up to turning them round; of many classes this one, and many drawn ones. */

@@ -73,7 +73,7 @@ function spoken(labels, voice) {
   const key = (e) => (labels.task[e] * voices.length + worker[e]) * K + labels.label[e];
   labels.task.forEach((_, e) => said.set(key(e), (said.get(key(e)) ?? 0) + 1));
   const one = oneEach({ ...labels, workers: voices, worker, share: labels.task.map((_, e) => said.get(key(e))) });
-  const order = [...sortedBy(one.task, labels.tasks.length, sortedBy(one.worker, voices.length))];
+  const order = byTask(one.task, one.worker);
   const taken = (values) => order.map((e) => values[e]);
   return { ...one, task: taken(one.task), worker: taken(one.worker), label: taken(one.label) };
 }

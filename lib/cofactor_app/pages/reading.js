@@ -22,7 +22,6 @@ function textOf(bytes, name, encoding) {
   const begins = (codes) => codes.every((code, i) => bytes[i] === code);
   const packed = CONSTANTS.packed.find(([, ...codes]) => begins(codes));
   refuse(packed, `${name} is ${packed?.[0]}`);
-  refuse(begins([80, 65, 82, 49]), `${name} is parquet, which this page cannot read: save the table as CSV`);
   const big = encoding === "utf-16" && bytes[0] === 0xfe; // the mark of the other order of bytes
   let text;
   try {
@@ -124,42 +123,6 @@ function wrongColumns(header, names, columns, taken) {
   return missing.length ? `no column ${listing(missing)}; found ${listing(names)}: ${advice}` : "";
 }
 
-/** The codes of one column by the order in which its values came, and the rows in which there is none. */
-class Column {
-  constructor(name, absent) {
-    [this.name, this.absent, this.codes, this.known, this.missing] = [name, absent, [], new Map(), []];
-  }
-
-  add(cell, row) {
-    const value = stripped(cell);
-    if (this.absent.includes(value)) this.missing.push(row);
-    let code = this.known.get(value);
-    if (code === undefined) this.known.set(value, (code = this.known.size));
-    this.codes.push(code);
-  }
-
-  /** Return the column with one value for each group, that which is used most, of equal ones the first. */
-  merged(groups) {
-    const used = added(this.known.size, this.codes.map(() => 1), (e) => this.codes[e]);
-    const count = (name) => used[this.known.get(name)];
-    const most = (group) => group.reduce((best, name) => (count(name) > count(best) ? name : best));
-    const to = new Map(groups.flatMap((group) => group.map((name) => [name, most(group)])));
-    const values = [...this.known.keys()].map((name) => to.get(name) ?? name), column = new Column(this.name, []);
-    for (const code of this.codes) column.add(values[code]);
-    return column;
-  }
-
-  /** Return the values in order, and the codes of the cells in it: whole numbers by size if all are, else text. */
-  sorted() {
-    const values = [...this.known.keys()], numbers = values.every((value) => PLAIN_NUMBER.test(value));
-    const order = range(values.length).sort((a, b) => (numbers ? bySize : byPoint)(values[a], values[b]));
-    const place = new Int32Array(order.length);
-    order.forEach((code, i) => (place[code] = i));
-    const codes = Int32Array.from(this.codes, (code) => place[code]);
-    return { ids: order.map((code) => values[code]), codes, numbers };
-  }
-}
-
 function bySize(a, b) {
   return Number(a) - Number(b) || Number(BigInt(a) - BigInt(b));
 }
@@ -172,17 +135,18 @@ function byPoint(a, b) {
   return x - y;
 }
 
-/** Read the wanted columns of a text, as `read_frame` and `read_labels`. */
+/** Read the cells of the wanted columns of a text, and the numbers of their rows, as `read_frame`. */
 function readColumns(text, options, notes, tell) {
   const { columns, conflicts, name } = options, { time } = CONSTANTS, table = tableOf(text, options), { names } = table;
   nameColumns(names, columns);
   const taken = takenColumns(names, columns, notes), places = taken.map((column) => names.indexOf(column));
   const wrong = wrongColumns(table.header, names, columns, taken);
-  const found = columns.map((column, i) => new Column(column, i < 2 ? [""] : CONSTANTS.noLabel));
+  const cells = columns.map(() => []), rows = [];
   let again = 0;
-  const long = rowsOf(table, tell, (cells, row) => {
-    if (places.every((place, i) => repeatsName(cells[place], taken[i]))) again++;
-    else places.forEach((place, i) => found[i].add(cells[place] ?? "", row));
+  const long = rowsOf(table, tell, (record, row) => {
+    const found = places.map((place) => record[place] ?? "");
+    if (found.every((cell, i) => isName(cell, taken[i]))) again++;
+    else (rows.push(row), found.forEach((cell, i) => cells[i].push(stripped(cell))));
   });
   refuseBroken(table, long, `${name} cannot be read as CSV: `);
   refuse(wrong, wrong);
@@ -191,10 +155,10 @@ function readColumns(text, options, notes, tell) {
   noteUnread(names, taken, notes);
   if (again) notes.push(`${again} rows repeat the header and are left out: two files one after the other?`);
   const none = again ? "all rows repeat the header" : "the table has a header but no rows";
-  refuse(!found[0].codes.length, `no labels: ${none}`);
-  const nested = taken !== columns && [...found[2].known.keys()].find((name) => /^[[{]/.test(name));
+  refuse(!rows.length, `no labels: ${none}`);
+  const nested = taken !== columns && cells[2].find((label) => /^[[{]/.test(label));
   refuse(nested, `labels such as ${begun(nested || "")} are JSON, which this page cannot read: use cofactor aggregate`);
-  return found;
+  return { cells, rows };
 }
 
 /** Read the header of a table, which is below empty lines; its other records come one by one. */
@@ -230,44 +194,53 @@ function refuseBroken({ header, separator, seen }, long, unread) {
 }
 
 /** Whether a cell is the name of a column again, perhaps behind the byte order mark of a second file. */
-function repeatsName(cell, column) {
-  return plain((cell ?? "").replace(/^\ufeff+/, "")) === plain(column);
+function isName(cell, column) {
+  return plain(cell.replace(/^\ufeff+/, "")) === plain(column);
 }
 
 // ---- columns to labels ----
 
 /** Read labels: coded, sorted by task, then worker, one for each pair of them, or parts of one by `share`. */
 function readLabels(text, options, notes, tell) {
-  const found = readColumns(text, options, notes, tell);
-  const names = found.map(({ known, absent }) => [...known.keys()].filter((value) => !absent.includes(value)));
-  noteOddNames(names, found[2].codes.length - found[2].missing.length, notes);
+  const { cells, rows } = readColumns(text, options, notes, tell), absent = [[""], [""], CONSTANTS.noLabel];
+  const names = cells.map((of, i) => [...new Set(of)].filter((name) => !absent[i].includes(name)));
+  const missing = cells.map((of, i) => rows.filter((_, e) => absent[i].includes(of[e])));
+  noteOddNames(names, rows.length - missing[2].length, notes);
   const alike = names.map((some, i) => lookAlikes(some, i === 2)), whats = ["tasks", "workers", "classes"];
   if (!options.merge) whats.forEach((what, i) => noteLookAlikes(alike[i], what, notes));
-  for (const { name, missing } of found) {
-    refuse(missing.length, `missing ${name} in rows ${listing(missing)}${FIRST_ROW}: fill or drop them`);
-  }
-  const read = options.merge ? found.map((column, i) => column.merged(alike[i])) : found;
-  const columns = answered(read.map((column) => column.sorted()), options.ignore), [task, worker, label] = columns;
-  noteNoAnswers(label.ids, notes);
-  refuse(label.ids.length < 2, `only one class (${listing(label.ids)}): there is nothing to tell apart; `
+  options.columns.forEach((name, i) => {
+    refuse(missing[i].length, `missing ${name} in rows ${listing(missing[i])}${FIRST_ROW}: fill or drop them`);
+  });
+  const columns = coded(options.merge ? cells.map((of, i) => merged(of, alike[i])) : cells, options.ignore);
+  const [task, worker, label] = columns, { ids } = label;
+  noteNoAnswers(ids, notes);
+  refuse(ids.length < 2, `only one class (${listing(ids)}): there is nothing to tell apart; `
     + "where others exist but were never used, name them all with classes=[...] (--classes)");
-  const { kept, share } = opinions(columns, options.conflicts, notes);
-  const taken = ({ codes }) => kept.map((e) => codes[e]);
-  return {
-    tasks: task.ids, workers: worker.ids, classes: label.ids, share,
-    task: taken(task), worker: taken(worker), label: taken(label),
-  };
+  const { kept, share } = opinions(columns, options.conflicts, notes), taken = ({ codes }) => kept.map((e) => codes[e]);
+  const coding = { task: taken(task), worker: taken(worker), label: taken(label), share };
+  return { tasks: task.ids, workers: worker.ids, classes: ids, ...coding };
 }
 
-/** Leave out rows whose label is none, and ids that no other row has; as crowd/answers.py. */
-function answered(columns, ignore) {
-  const { ids, codes } = columns[2], none = new Set(ignore.map(oneWay)), out = ids.map((id) => none.has(oneWay(id)));
-  if (!out.includes(true)) return columns;
-  const rows = range(codes.length).filter((e) => !out[codes[e]]);
-  refuse(!rows.length, `no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
-  return columns.map((column) => {
-    const { used, places } = numbered(rows.map((e) => column.codes[e]));
-    return { ...column, ids: used.map((code) => column.ids[code]), codes: places };
+/** Write one name for each group of them, that which is used most, of equal ones the first. */
+function merged(cells, groups) {
+  const used = grouped(cells, (cell) => cell), count = (name) => used.get(name).length;
+  const most = (group) => group.reduce((best, name) => (count(name) > count(best) ? name : best));
+  const names = new Map(groups.flatMap((group) => group.map((name) => [name, most(group)])));
+  return cells.map((cell) => names.get(cell) ?? cell);
+}
+
+/**
+ * Return the different cells of every column in order, whole numbers by size if all are, else text; and the places of
+ * all cells there. Rows whose label is none are left out, as in crowd/answers.py.
+ */
+function coded(cells, ignore) {
+  const none = new Set(ignore.map(oneWay)), out = (label) => none.size > 0 && none.has(oneWay(label));
+  const left = range(cells[2].length).filter((e) => !out(cells[2][e]));
+  refuse(!left.length, `no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
+  return cells.map((column) => {
+    const numbers = column.every((cell) => PLAIN_NUMBER.test(cell)), found = left.map((e) => column[e]);
+    const ids = [...new Set(found)].sort(numbers ? bySize : byPoint), place = new Map(ids.map((id, i) => [id, i]));
+    return { ids, numbers, codes: Int32Array.from(found, (cell) => place.get(cell)) };
   });
 }
 
@@ -275,11 +248,11 @@ function answered(columns, ignore) {
 function opinions([task, worker, label], conflicts, notes) {
   const kept = [], share = [], clashes = [], take = (e, part) => (kept.push(e), share.push(part));
   const shown = ({ ids, numbers, codes }, e) => (numbers ? ids[codes[e]] : repr(ids[codes[e]]));
-  const order = sortedBy(task.codes, task.ids.length, sortedBy(worker.codes, worker.ids.length));
+  const order = byTask(task.codes, worker.codes);
   for (let i = 0, end; i < order.length; i = end) {
     const e = order[i], same = (x) => task.codes[x] === task.codes[e] && worker.codes[x] === worker.codes[e];
     for (end = i + 1; end < order.length && same(order[end]); ) end++;
-    const rows = order.subarray(i, end), answers = grouped(rows, (x) => label.codes[x]);
+    const rows = order.slice(i, end), answers = grouped(rows, (x) => label.codes[x]);
     const parts = conflicts === "all" ? [...answers].sort((a, b) => a[0] - b[0]) : [];
     for (const [, alike] of parts) take(alike[0], alike.length / rows.length);
     if (conflicts !== "all") take(conflicts === "last" ? rows.at(-1) : e, 1);
@@ -291,13 +264,4 @@ function opinions([task, worker, label], conflicts, notes) {
   const again = conflicts === "all" ? 0 : order.length - kept.length;
   if (again) notes.push(`${again} labels were given again by the same worker on the same task: one each was kept`);
   return { kept, share };
-}
-
-/** Return row numbers sorted by a code, ties as in `rows`. */
-function sortedBy(codes, size, rows = codes.map((_, e) => e)) {
-  const next = new Int32Array(size + 1), order = new Int32Array(rows.length);
-  for (const code of codes) next[code + 1]++;
-  for (let k = 0; k < size; k++) next[k + 1] += next[k];
-  for (const e of rows) order[next[codes[e]]++] = e;
-  return order;
 }

@@ -35,8 +35,9 @@ function twoWays(share, doubt) {
 /** Return the (N, K) posterior of the fit, of several answers of one worker to a task the most frequent alone. */
 function posteriorOfOneEach(whole, owner, { z, model }, crowd, merged) {
   if (merged.share.every((part) => part === 1)) return z;
-  const one = crowdOf(withoutCopies(whole, owner)), { K } = one;
-  const row = one.row.map((r) => crowd.diagonal[one.owner[r] * K + one.label[r]]);
+  const one = crowdOf(withoutCopies(whole, owner)), pair = (of, r) => of.owner[r] * of.K + of.label[r];
+  const rows = new Map(range(crowd.R).map((r) => [pair(crowd, r), r]));
+  const row = one.row.map((r) => rows.get(pair(one, r)) ?? -1);
   return posteriorOf({ ...one, row, share: row.map((r) => Number(r >= 0)) }, model);
 }
 

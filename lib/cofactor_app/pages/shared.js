@@ -20,6 +20,11 @@ function range(n) {
   return Array.from({ length: n }, (_, i) => i);
 }
 
+/** Return the numbers of rows by task, then by worker, else as they are. */
+function byTask(task, worker) {
+  return range(task.length).sort((a, b) => task[a] - task[b] || worker[a] - worker[b]);
+}
+
 function sum(x) {
   return x.reduce((total, value) => total + value, 0);
 }

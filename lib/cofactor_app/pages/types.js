@@ -6,7 +6,7 @@
  *
  *   crowd    N tasks, M workers, K classes; entry e of task i, first[i] <= e < first[i + 1], has the row[e], and counts
  *            share[e]: 1, but for several answers of one worker; E is the sum; whole: the most frequent ones alone;
- *            row r is a pair (owner[r], label[r]) of a worker and a label that occurs; diagonal[w K + k] is a row or -1
+ *            row r is a pair (owner[r], label[r]) of a worker and a label that occurs
  *   counts   cells (R, S): expected labels of every row and state; classes (S,): expected tasks of every state
  *   model    logA (R, S) and logPrior (S,): logarithms of probabilities, or what is expected of these
  *   belief   rho (T,), q (M, T) and the model that follows from counts
@@ -58,18 +58,12 @@ function softmax(x, from, n) {
 function crowdOf(given) {
   const { tasks, workers, classes, task, worker, label, share } = given;
   const N = tasks.length, M = workers.length, K = classes.length;
-  const first = new Int32Array(N + 1), diagonal = new Int32Array(M * K).fill(-1), place = new Int32Array(M * K);
-  for (let e = 0; e < task.length; e++) (first[task[e] + 1]++, (place[worker[e] * K + label[e]] = 1));
+  const { used: pairs, places: row } = numbered(Int32Array.from(worker, (w, e) => w * K + label[e])), R = pairs.length;
+  const first = new Int32Array(N + 1), E = Math.round(sum(share)), whole = mostFrequent(given);
+  for (const i of task) first[i + 1]++;
   for (let i = 0; i < N; i++) first[i + 1] += first[i];
-  let R = 0;
-  for (let pair = 0; pair < M * K; pair++) if (place[pair]) place[pair] = ++R;
-  const owner = new Int32Array(R), labels = new Int32Array(R), row = new Int32Array(task.length);
-  for (let e = 0; e < row.length; e++) {
-    const pair = worker[e] * K + label[e], r = (row[e] = place[pair] - 1);
-    [owner[r], labels[r], diagonal[pair]] = [worker[e], label[e], r];
-  }
-  const whole = mostFrequent(given), E = Math.round(sum(share));
-  const crowd = { N, M, K, E, R, first, row, share, owner, label: labels, diagonal };
+  const owner = pairs.map((pair) => Math.floor(pair / K)), labels = pairs.map((pair) => pair % K);
+  const crowd = { N, M, K, E, R, first, row, share, owner, label: labels };
   return { ...crowd, whole: whole === given ? crowd : crowdOf(whole) };
 }
 
@@ -140,11 +134,9 @@ function sumByWorker({ M, owner }, cells, S) {
 
 /** Return the (M, S) expected numbers of right labels, and of all, by state. */
 function rightAndGiven(crowd, cells, S) {
-  const { K, diagonal } = crowd, G = S / K, given = sumByWorker(crowd, cells, S), right = given.map((_, c) => {
-    const row = diagonal[Math.floor(c / G)];
-    return row < 0 ? 0 : cells[row * S + (c % S)];
-  });
-  return { right, given };
+  const { K, label } = crowd, isRight = (c) => label[Math.floor(c / S)] === Math.floor(((c % S) * K) / S);
+  const right = sumByWorker(crowd, cells.map((x, c) => (isRight(c) ? x : 0)), S);
+  return { right, given: sumByWorker(crowd, cells, S) };
 }
 
 /** e: (K, K) shares of each wrong label, from the expected labels of all workers and one more of each. */
