@@ -8,6 +8,7 @@ import choix
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from scipy.stats import binomtest
 
@@ -119,7 +120,42 @@ def test_doubt_about_the_prior_moves_utilities_as_another_prior_would(tied):
     fitted = davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(-0.2)))
     P = independent(cells, fitted)
     way = (thetas[2] - thetas[0]) / 0.002
-    assert evidence.with_doubt(P, P, fitted, 0.5, 4) - P == pytest.approx(0.5 * np.outer(way, way), rel=1e-2, abs=1e-5)
+    added = evidence.with_doubt(P, P, fitted, 0.5, np.full(4, 30.0)) - P
+    assert added == pytest.approx(0.5 * np.outer(way, way), rel=1e-2, abs=1e-5)
+
+
+def test_doubt_about_who_is_compared_moves_utilities_as_another_prior_mean_would(tied):
+    cells, compared = cells_of(*tied), np.array([2.0, 7.0, 20.0, 1.0])
+    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    P, mean = independent(cells, fitted), np.zeros(cells.size)
+    mean[:4] = 0.8 * evidence.SLOPE * (np.log(compared) - np.log(compared).mean())
+
+    def loss(theta):
+        value, gradient, _ = cells.objective(theta)
+        away = fitted.ridge * (theta - 0.01 * mean)
+        return away @ (theta - 0.01 * mean) / 2 - value, away - gradient
+
+    moved = minimize(loss, fitted.theta, jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    way = (davidson.centred(moved, 4) - fitted.theta) / 0.01
+    added = evidence.with_doubt(P, P, fitted, 0.0, compared) - P
+    assert added == pytest.approx(np.outer(way, way), rel=5e-2, abs=1e-4)
+    assert added.max() > 1e-3
+
+
+def test_items_that_play_seldom_may_all_be_weaker_than_the_prior_has_them():
+    """Who plays is drawn by exp(1.2 u): the third that played least is weaker than any prior of mean zero has it."""
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal(80)
+    chance = np.exp(1.2 * u)
+    left, right = rng.choice(80, (2, 600), p=chance / chance.sum())
+    left, right = left[left != right], right[left != right]
+    won = (rng.random(len(left)) < expit(u[left] - u[right])).astype(float)
+    with warnings.catch_warnings(action="ignore", category=cf.DataWarning):
+        found = rank(Comparisons(np.zeros(len(left)), left, right, won), random_state=0)
+    error, n = found.utilities - u[found.items], len(found.items)
+    way = np.full(n, -1 / n)
+    way[np.argsort(found.counts[:, 2])[: n // 3]] += 3 / n
+    assert 0.5 < way @ error < 4 * np.sqrt(way @ found.covariance[:n, :n] @ way)  # without that doubt: over 5 errors
 
 
 def test_evidence_is_the_integral_over_utilities():

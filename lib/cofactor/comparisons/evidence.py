@@ -14,6 +14,9 @@ E is the mean over N(theta, P). Laplace's approximation has the log-likelihood a
 its place. It finds items too much alike where each was compared a few times: of 100 items with standard deviation 0.8
 and two comparisons each it chose 0.6, and intervals of 90 % held 81 % of the truth. The bound above chooses 0.8.
 
+Who is compared more often may be better: in sports the strong play more. The comparisons do not say so, and then items
+that were seldom compared are all weaker than the prior has them. `with_doubt` allows for that.
+
 Without a prior an item that won its only comparison is the best of all. With one that is chosen so, few comparisons
 move an item little, and many move it far. Coefficients of covariates, in units of their root mean square, have the
 fixed prior of `COEFFICIENT_SD`; the parameter of ties has none.
@@ -44,6 +47,7 @@ RATE = 0.5  # of the factor on the evidence: its mean is at a standard deviation
 LOG_SD_TOLERANCE = 0.02
 LOG_SD_STEP = 0.25
 DOUBT = 1.0  # largest variance of that logarithm
+SLOPE = 0.25  # how much better, in units of sd, items with e times the comparisons may be: a standard deviation
 FOLDS = 5
 Chances = tuple[Floats, Floats, Floats]  # of a win, a loss and a tie, in every cell
 UNSPLIT_COUNT = 1e9  # counts that are not split
@@ -69,14 +73,23 @@ def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
     return float(np.exp(best.x)), float(1 / max(bend, 1 / DOUBT)), last[-1]
 
 
-def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, n: int) -> Floats:
-    """Add to the covariance V of n utilities (and what follows them) the variance that comes from not knowing sd.
+def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, compared: Floats) -> Floats:
+    """Add to the covariance V of utilities (and what follows them) the variance that comes from not knowing the prior.
 
-    To first order, theta changes by 2 P R theta per unit of log sd. Source: Kass and Steffey, JASA 1989.
+    To first order, theta changes by 2 P R theta per unit of log sd, which has variance `doubt`. If who is compared more
+    often is better or worse, utilities have the prior mean b x in place of zero, x the logarithms of the (n,) numbers
+    of comparisons `compared`. Theta changes by P R x per unit of b, which has standard deviation `SLOPE` sd. Common to
+    all items, this moves those that were seldom compared together. x is zero where all were compared equally often.
+
+    Source: Kass and Steffey, JASA 1989 (sd); b is treated the same way. It is not estimated, since in tournaments the
+    number of comparisons tells who won.
     """
-    change = np.append(fitted.ridge[:n] * fitted.theta[:n], np.zeros(len(V) - n))
-    way = davidson.centred(2 * P @ change, n)
-    return V + doubt * np.outer(way, way)
+    n, x = len(compared), np.log(np.maximum(compared, 1.0))
+    R, V = fitted.ridge[:n], V.copy()
+    for variance, change in ((doubt, 2 * R * fitted.theta[:n]), (SLOPE**2, np.sqrt(R) * (x - x.mean()))):
+        way = davidson.centred(P[:, :n] @ change, n)
+        V += variance * np.outer(way, way)
+    return V
 
 
 def precisions(cells: Likelihood, sd: float) -> Floats:

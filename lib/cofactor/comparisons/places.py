@@ -12,8 +12,9 @@ with |q - mean q_i| <= c sd(q_i), and c is the quantile of the largest such rati
 Source: Besag, Green, Higdon and Mengersen, "Bayesian computation and stochastic systems", Statistical Science 1995,
 Section 6.3 (simultaneous regions from draws), with a studentised largest deviation; Laird and Louis, "Empirical Bayes
 ranking methods", Journal of Educational Statistics 1989 (ranks of draws). The sets of Mogstad, Romano, Shaikh and
-Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs, hold for every truth and are
-far wider: each pair that is not told apart widens two of them. These hold on the mean over items as the prior has them.
+Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs by a studentised maximum, hold
+for every truth and are far wider: each pair that is not told apart widens two of them. docs/rank.md has both widths.
+These hold on the mean over items as the prior has them, and where who is compared more often is better (`evidence`).
 """
 
 from __future__ import annotations

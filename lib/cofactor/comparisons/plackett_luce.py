@@ -165,20 +165,20 @@ def rank_orders(orders: Orders, *, level: float = LEVEL, all_parts: bool = False
 
 
 def _ranking(orders: Orders, level: float, rng: np.random.Generator) -> Ranking:
-    items, n, stages = list(orders.items), len(orders.items), stages_of(orders)
+    items, stages = list(orders.items), stages_of(orders)
     cells = davidson.pairs_of(davidson.rows_of(orders.pairs(), np.zeros((len(orders.pairs()), 0))))
     unlinked = unlinked_of(cells, items)
     sd, doubt, fitted = evidence.chosen(stages)
     n_users, V = _covariance(stages, fitted, orders)
-    V = evidence.with_doubt(V, independent(stages, fitted), fitted, doubt, n)
-    u = fitted.theta
+    counts, u = davidson.counts(cells), fitted.theta
+    V = evidence.with_doubt(V, independent(stages, fitted), fitted, doubt, counts[:, 2])
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V, level, n_users, rng)]
     losses = _held_out(orders, fitted)
     warn_of_loss(*losses)
     return Ranking(
         items=items,
         ranks=np.column_stack(ranks),
-        counts=davidson.counts(cells),
+        counts=counts,
         covariates=[],
         parameters=u,
         covariance=V,

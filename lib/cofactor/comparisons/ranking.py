@@ -189,7 +189,8 @@ def ranking_of(
     _warn_of_covariates(cells, fitted, names)
     n, u = len(items), fitted.theta[: len(items)]
     (n_users, n_prompts), V = _covariance(rows, fitted, data, items)
-    V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, n)
+    counts = davidson.counts(cells)
+    V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, counts[:, 2])
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, fewest(n_users, n_prompts), rng)]
     losses = (np.nan, np.nan)
     if check:
@@ -199,7 +200,7 @@ def ranking_of(
     return Ranking(
         items=items,
         ranks=np.column_stack(ranks),
-        counts=davidson.counts(cells),
+        counts=counts,
         covariates=names,
         parameters=fitted.theta / size,
         covariance=V / np.outer(size, size),
