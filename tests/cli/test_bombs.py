@@ -1,6 +1,7 @@
 """Files made to fill the memory, to hang, or to run code: refused in one sentence, soon, and in little memory.
 
-Every command runs in a copy of one process, which a limit of memory and one of processor time end.
+Every command runs in a copy of one process, which a limit of memory and one of processor time end. Run as a module,
+`python -m tests.cli.test_bombs FOLDER` prints the seconds of the processor and the memory that each file took.
 """
 
 import bz2
@@ -24,13 +25,14 @@ import numpy as np
 import pytest
 
 MEMORY = 500 << 20  # bytes beyond what the packages take
-SECONDS = 4  # of the processor: what is refused takes less than one, of a million rows two
+SECONDS = 4  # of the processor: what is refused takes less than one where nothing else runs
 DEEP = b"[" * 10**5 + b"]" * 10**5
 ZEROS = b"\0" * (1 << 24)
 LABELS = "task,worker,label\n" + "".join(f"t{n // 3},w{n % 3},{'yn'[n % 7 % 2]}\n" for n in range(36))
 TABLE = "a,b,x\n" + "".join(f"v{n % 2},w{n % 3},{n % 40}\n" for n in range(80))
 MATLAB = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
 RATED = ("truth", "gold")
+ROWS = 6 * 10**7
 COO = "%%MatrixMarket matrix coordinate real general\n"
 JOINT = ["joint", "table.csv", "--model"]
 STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
@@ -155,7 +157,39 @@ def of_tables():
     yield "classes.csv", LABELS.encode().replace(b",y", b"," + long), ["update", "model.npz", "classes.csv"]
     many = head + b"".join(b"%d,w%d,c%d\n" % (n, n % 9, n) for n in range(10**6))
     yield "many.csv", many, ["aggregate", "many.csv"]
+    records = b"\n".join(b'{"task":%d,"worker":1,"label":"c%d"}' % (n, n) for n in range(10**5))
+    yield "many.json", records, ["aggregate", "many.json"]
+    for name, content in of_parquet():
+        yield name, content, ["aggregate", name]
     yield "shards/vocabulary.json", DEEP, ["moments", "shards", "-o", "new.npz"]
+
+
+def of_parquet():
+    """Yield parquet files: of one value sixty million times, and two that lie of how often."""
+    child = os.fork()
+    if not child:  # threads of pyarrow do not outlive a fork
+        write_parquet()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    content = Path("rows.parquet").read_bytes()
+    assert content.count(varint(ROWS)) >= 4  # rows of the file, values of each column
+    yield "rows.parquet", content
+    yield "more.parquet", content.replace(varint(ROWS), varint(134 * 10**6))
+    yield "fewer.parquet", content.replace(varint(ROWS), varint(1_050_000))
+
+
+def write_parquet():
+    """Write three columns of one value each."""
+    from pyarrow import DictionaryArray, array, parquet, table
+
+    cells = DictionaryArray.from_arrays(array(np.zeros(ROWS, dtype=np.int8)), array(["x"]))
+    parquet.write_table(table(dict.fromkeys(("task", "worker", "label"), cells)), "rows.parquet", row_group_size=ROWS)
+
+
+def varint(number):
+    """Bytes of a whole number in the tables of a parquet file: seven bits each, the lowest first; here four."""
+    left = 2 * number
+    return bytes([left & 127 | 128, left >> 7 & 127 | 128, left >> 14 & 127 | 128, left >> 21])
 
 
 def prepare():
@@ -176,11 +210,12 @@ def prepare():
 
 
 def refused(words):
-    """Run a command in a copy of this process; say what is wrong with how it ends."""
-    said = Path("said")
+    """Run a command in a copy of this process; say what is wrong with how it ends, and what that took."""
+    said, peak = Path("said"), Path("peak")
+    peak.write_text("0")  # of one that is ended from outside
     child = os.fork()
     if not child:
-        code = 70
+        code, before = 70, rss()
         try:
             used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, -1))
@@ -188,19 +223,28 @@ def refused(words):
             with said.open("w") as file, contextlib.redirect_stderr(file):
                 code = main(words)
         finally:
+            peak.write_text(str(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
             os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, status, took = os.wait4(child, 0)
+    code = os.waitstatus_to_exitcode(status)
     lines = [line for line in said.read_text().splitlines() if not line.startswith("note: ")]
     sound = code == 1 and len(lines) == 1 and lines[0].startswith("error: ") and len(lines[0]) < 2000
-    return "" if sound and "not enough memory" not in lines[0] else f"exit code {code}: {str(lines)[:300]}"
+    wrong = "" if sound and "not enough memory" not in lines[0] else f"exit code {code}: {str(lines)[:300]}"
+    return wrong, took.ru_utime + took.ru_stime, int(peak.read_text())
+
+
+def rss():
+    """Bytes of memory that this process has now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def outcomes():
-    """Yield of every file what is wrong, empty where it is refused as it should be."""
+    """Yield of every file its name, seconds and bytes, and what is wrong: empty where it is refused as it should be."""
     for name, content, words in chain(of_models(), of_matrices(), of_tables()):
         Path(name).write_bytes(content)
-        found = refused(words) or ("unpickled" if Path("unpickled").exists() else "")
-        yield found and f"{name} by {' '.join(words)}: {found}"
+        found, seconds, size = refused(words)
+        found = found or ("unpickled" if Path("unpickled").exists() else "")
+        yield name, seconds, size, found and f"{name} by {' '.join(words)}: {found}"
 
 
 @pytest.mark.slow
@@ -220,4 +264,6 @@ if __name__ == "__main__":
     os.chdir(sys.argv[1])
     prepare()
     found = list(outcomes())
-    print(json.dumps({"cases": len(found), "wrong": list(filter(None, found))}))
+    for name, seconds, size, _ in sorted(found, key=lambda one: -one[1]):
+        print(f"{name}: {seconds:.2f} s, {size / 1e6:.0f} MB")
+    print(json.dumps({"cases": len(found), "wrong": [wrong for *_, wrong in found if wrong]}))

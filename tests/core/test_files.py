@@ -16,7 +16,7 @@ import pytest
 import cofactor
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, read_parquet, unpacked, whole_file, whole_folder
+from cofactor.core.files import load_arrays, read_parquet, refuse_packed_parquet, unpacked, whole_file, whole_folder
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -137,6 +137,17 @@ def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, c
     monkeypatch.setattr(files, "LARGE", 1000)
     with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
         read_frame(path, ["task"])
+
+
+def test_a_parquet_file_that_says_it_has_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "labels.parquet"
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"task": np.zeros(400_000, dtype=np.int8)}), path)
+    refuse_packed_parquet(path, 3)
+    monkeypatch.setattr(files, "LARGE", 1000)
+    monkeypatch.setattr(files, "RATIO", 10)
+    with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
+        refuse_packed_parquet(path, 3)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

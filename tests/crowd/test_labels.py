@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cofactor.core import memory
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.crowd import files
 from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor_app.reading.truth import read_truth
@@ -26,6 +28,18 @@ def frame(rows=ROWS):
 
 def contents(labels):
     return set(labels.to_frame().itertuples(index=False, name=None))
+
+
+def test_a_large_text_whose_first_rows_have_too_many_classes_is_refused_before_the_rest_is_read(csv, monkeypatch):
+    rows = [f"{n},w{n % 3},c{n // 2}" for n in range(100)]
+    content = "\n".join(["Task,worker,label", *rows, "and,a,row,too,long"])
+    monkeypatch.setattr(files, "LARGE", 10)
+    monkeypatch.setattr(files, "FIRST_ROWS", 20)
+    with pytest.raises(CofactorError, match="more cells than the 3 of the header in row 102"):
+        csv(content)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(CofactorError, match="of 20 tasks, 3 workers, 10 classes in its first 20 rows would take"):
+        csv(content)
 
 
 @pytest.fixture

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from os import PathLike
+from os.path import getsize, isfile
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.frames import (
+    PACKED,
     TAKEN,
     check_columns,
     check_present,
@@ -34,6 +37,7 @@ from cofactor.crowd.usual_names import GOLD
 Path: TypeAlias = "str | PathLike[str]"
 COLUMNS = ("task", "worker", "label")
 NO_LABEL = NO_VALUE
+LARGE, FIRST_ROWS = 1 << 22, 1 << 17  # bytes of a text whose first rows are counted before all of it is read
 
 
 def read_labels(
@@ -63,10 +67,10 @@ def read_labels(
     return frame
 
 
-def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
-    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
+def require_crowd(n_tasks: int, n_workers: int, n_classes: int, *, where: str = "") -> None:
+    """Refuse a crowd whose posterior and confusion matrices would not fit into memory; `where` it was counted."""
     needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
-    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
+    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes{where}"
     require_bytes(needed, what, "look whether the labels are classes, or ask for less")
 
 
@@ -118,6 +122,7 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     """Read one file; of several, one without a worker's column is that of the worker in its name."""
     whose = PurePath(path).name.split(".")[0] if several else None
     unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
+    _refuse_soon(path, columns, encoding, sep)
     frame = read_frame(path, columns, encoding, sep, unfold=unfolded, optional=(TIME,), recognise=recognise)
     known = frame.attrs.get(GOLD, {})
     used = {*columns, *frame.attrs.get(TAKEN, ())}
@@ -126,6 +131,18 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     frame = _by_time(without_headers(frame, columns, frame.attrs.get(TAKEN, ())))
     frame.attrs[GOLD] = known
     return frame
+
+
+def _refuse_soon(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None) -> None:
+    """Refuse a large text whose first rows alone have too many classes; whatever else is wrong, the reading tells."""
+    if not isfile(path) or getsize(path) < LARGE or str(path).lower().endswith(PACKED):
+        return
+    counts = [0, 0, 0]
+    with suppress(CofactorError):
+        piece = renamed_columns(next(text_pieces(path, columns, sep, FIRST_ROWS, encoding)), columns)
+        if set(columns) <= set(piece):
+            counts = [piece[name].str.strip().nunique() for name in columns]
+    require_crowd(*counts, where=f" in its first {FIRST_ROWS} rows")
 
 
 def _by_time(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.files import refuse_packed_parquet
 from cofactor.core.frames import text_pieces
 from cofactor.core.look_alikes import plain_name
 from cofactor.core.text_tables import SEPARATOR, TWICE
@@ -123,6 +124,8 @@ def _is_unclear(base: Any, workers: Ids, labels: Ids, columns: Sequence[str]) ->
 
 def _of_parquet(base: Any, sources: Sequence[str], columns: Sequence[str], conflicts: Conflicts) -> tuple[str, bool]:
     """Return the query for the three columns of parquet files, and whether tasks are text."""
+    for path in sources:
+        refuse_packed_parquet(path, len(columns))
     how = f"read_parquet([{', '.join(map(_text, sources))}])"
     types = {name: kind for name, kind, *_ in _described(base, how)}
     _refuse_times([set(types)], conflicts)
