@@ -1,5 +1,7 @@
 """Labels that keep coming: an update ends where a fit of all labels ends; a file keeps all that it needs."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -183,3 +185,19 @@ def test_what_cannot_be_kept_or_read_is_refused(tmp_path):
             CrowdFit.load(tmp_path / "bad.npz")
     with pytest.raises(CofactorError, match="no such file"):
         CrowdFit.load(tmp_path / "none.npz")
+
+
+def test_columns_that_are_swapped_are_refused_and_some_workers_called_as_tasks_noted():
+    _, old, new = everything()
+    named = [
+        frame.assign(task="t" + frame["task"].astype(str), worker="w" + frame["worker"].astype(str))
+        for frame in (old, new)
+    ]
+    fit = CrowdFit.start(named[0])
+    with pytest.raises(CofactorError, match=r"new workers are called as old tasks .*t1.* and new tasks as old workers"):
+        fit.updated(named[0].rename(columns={"task": "worker", "worker": "task"}))
+    with pytest.warns(DataWarning, match="new workers are called as old tasks: t1; see whether"):
+        fit.updated(named[0].head(4).assign(task="t900", worker=["t1", "w0", "w1", "w2"]))
+    with warnings.catch_warnings(action="error"):
+        fit.updated(named[1])
+        CrowdFit.start(old).updated(new)  # new workers 12 and 13 are old tasks, too

@@ -6,6 +6,7 @@ kept belief, over all labels, and end where a fit of all labels with the same ty
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.lazy import pd
@@ -99,8 +100,8 @@ class CrowdFit:
             `design_effect_` of this fit, which are not chosen anew. Gold tasks stay gold. Where nothing was fitted
             before, since no task had two labels, all is fitted now.
 
-        Raises a CofactorError for classes that the fit does not know (their rows are named), conflicting labels, or
-        labels that cannot be read.
+        Raises a CofactorError for classes that the fit does not know (their rows are named), conflicting labels, new
+        workers and tasks that are called as old tasks and workers, or labels that cannot be read.
         Cost: O(all labels) time to join them, and a round of the fit, O(all labels K), a few times.
         """
         if isinstance(new, pd.DataFrame):
@@ -108,6 +109,7 @@ class CrowdFit:
         elif isinstance(new, str | PathLike):
             new = self.read(new, COLUMNS, conflicts)
         more = self.method._recoded(as_labels(new))
+        _refuse_swapped(self.labels, more)
         labels, tasks = joined(self.labels, more, conflicts)
         before, now = self.labels.table.indicator, labels.table.indicator
         if before.shape == now.shape and not (before != now).nnz:
@@ -264,3 +266,19 @@ def _checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, labels: Crow
     if ((owner < 0) | (owner > np.arange(M))).any() or (owner[owner] != owner).any():
         raise CofactorError("its groups of copies are none")
     return parts
+
+
+def _refuse_swapped(old: CrowdLabels, new: CrowdLabels) -> None:
+    """Refuse labels whose new workers are all called as old tasks, and new tasks as old workers; note some that are.
+
+    Of whole numbers nothing can be told, since tasks and workers may both be counted from one.
+    """
+    tasks, workers = set(map(str, old.tasks)), set(map(str, old.workers))
+    more_tasks, more_workers = set(map(str, new.tasks)) - tasks, set(map(str, new.workers)) - workers
+    called = sorted(name for name in more_workers & tasks if not name.isdigit())
+    if called and more_workers <= tasks and more_tasks and more_tasks <= workers:
+        found = f"new workers are called as old tasks ({listing(called)}), and new tasks as old workers"
+        raise CofactorError(f"{found}: columns may be swapped; say task='COLUMN' and worker='COLUMN'")
+    if called:
+        message = f"new workers are called as old tasks: {listing(called)}; see whether columns are swapped"
+        warnings.warn(message, DataWarning, stacklevel=3)

@@ -341,7 +341,7 @@ def test_messy_tables_are_refused_in_words(tmp_path, capsys, case):
 def test_empty_rows_are_told(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("a,b\nx,1\n\n,\n" + "x,1\ny,2\n" * 20)
     assert main(["joint", str(tmp_path / "a.csv"), *FAST]) == 0
-    assert "empty rows left out, also of what is written: 2" in capsys.readouterr().out
+    assert "rows left out, empty or the header again, also of what is written: 2" in capsys.readouterr().out
 
 
 def test_many_numbers_are_cut_and_frequent_ones_stay_alone():

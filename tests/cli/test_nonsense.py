@@ -130,3 +130,70 @@ def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
     done = subprocess.run(words, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (done.returncode, done.stderr.count("Traceback"), done.stderr.count("error: ")) == (0, 0, 0), done.stderr
+
+
+def test_only_tables_queries_and_the_page_are_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    for words, begin in (
+        (["aggregate", "labels.csv"], "task,label,"),
+        (["sql", "counts"], "WITH "),
+        (["page"], "<!DOC"),
+    ):
+        assert main([*words, "-o", "-"]) == 0
+        assert capsys.readouterr().out.startswith(begin), words
+    for words in (
+        ["aggregate", "labels.csv", "--report", "-"],
+        ["aggregate", "labels.csv", "--model", "-"],
+        ["plan", "labels.csv", "--figure", "-"],
+        ["moments", "shards", "-o", "-"],
+        ["fit", "counts.csv", "-o", "-"],
+    ):
+        assert main(words) == 1, words
+        assert "error: -: only tables, queries and the page" in capsys.readouterr().err, words
+    assert set(os.listdir()) == set(FILES)
+
+
+def test_what_is_asked_for_is_refused_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ["aggregate", "none.csv", "--jobs", "-7", "--workers", "w.csv"],
+        ["moments", "none", "-o", "m.npz", "--jobs", "0"],
+        ["plan", "none.csv", "--most", "0"],
+    ):
+        assert main(words) == 1
+        assert re.search(r"^error: --(jobs|most) -?\d: give a whole number of at least 1$", capsys.readouterr().err), (
+            words
+        )
+
+
+def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no device that is always full")
+    words = [sys.executable, "-c", "import sys, cofactor_app.cli as cli; sys.exit(cli.main())", "datasets", "list"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert re.match(r"error: the system refused to read or to print \(No space left on device\): if", done.stderr)
+
+
+def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, words in {
+        "labels.csv": ["aggregate", "labels.csv", "--method", "MajorityVote"],
+        "votes.csv": ["rank", "votes.csv"],
+        "table.csv": ["joint", "table.csv", "--method", "Independence"],
+        "truth.csv": ["aggregate", "labels.csv", "--method", "MajorityVote", "--truth", "truth.csv"],
+    }.items():
+        text = FILES.get(name, "task,truth\n" + "".join(f"t{n},{n % 2}\n" for n in range(12)))
+        (tmp_path / name).write_text(text)
+        assert main(words) == 0
+        alone = capsys.readouterr()
+        (tmp_path / name).write_text(text + text.splitlines()[0].upper() + "\n")
+        assert main(words) == 0
+        twice = capsys.readouterr()
+        assert "1 rows repeat the header" in twice.out + twice.err and "repeat" not in alone.out + alone.err, name
+        known = "|".join((r"\d+ labels", r"\d+ items", r"\d+ rows", "known truth"))
+        assert [n for n in re.findall(known, twice.out) if n != "1 rows"] == re.findall(known, alone.out), name
+        (tmp_path / name).write_text(text)

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import json
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -384,6 +385,22 @@ def test_a_matrix_with_a_vocabulary_is_the_same(drawn, capsys):
         file.write("more\n")
     assert main(["topics", "c.mtx", "--vocabulary", "words.txt", *given, "c_.csv"]) == 1
     assert "7 words for 6 columns" in capsys.readouterr().err
+
+
+def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    scipy_io.mmwrite("c.mtx", sparse.coo_matrix(np.random.default_rng(0).poisson(1, size=(60, 4))))
+    words = ["a\u2028b", "c\x0bd", "e\x1cf", "g\rh"]
+    (tmp_path / "words.txt").write_bytes("\r\n".join([*words, ""]).encode())
+    run = ["topics", "c.mtx", "--vocabulary", "words.txt", "--anchors", "2", "--method", "SPA", "--force"]
+    assert main([*run, "-o", "found.jsonl"]) == 0
+    found = (tmp_path / "found.jsonl").read_text().split("\n")
+    assert {json.loads(line)["word"] for line in found if line} == set(words)
+    for wrong, said in ((["a", "b", "", "d"], "line 3 ('')"), (["a", "b", "c", "b"], "line 2 ('b'), line 4 ('b')")):
+        (tmp_path / "words.txt").write_text("\n".join(wrong))
+        capsys.readouterr()
+        assert main(run) == 1
+        assert f"words that are blank or there twice in {said}: give" in capsys.readouterr().err
 
 
 MESSY = {  # command, what the file holds, what is said

@@ -30,7 +30,15 @@ from cofactor.core.json_tables import Unfold, read_json
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import has_no_shape, plain_name
 from cofactor.core.spelling import by_value, plain
-from cofactor.core.text_tables import SEPARATORS, TWICE, pieces, read_text, refuse_many, whole
+from cofactor.core.text_tables import (
+    SEPARATORS,
+    TWICE,
+    pieces,
+    read_text,
+    refuse_many,
+    whole,
+    without_headers,
+)
 from cofactor.core.types import Floats
 
 Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
@@ -113,6 +121,8 @@ def read_frame(
             found = f"a list or an object where one value is expected in {nested}"
             raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
     read = frame.apply(lambda column: column if column.isna().all() else by_value(column, stripped))
+    if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
+        read = without_headers(read, {name: (name,) for name in read})
     read.attrs = frame.attrs | {"found": there}
     return read
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import mmap
 import re
 import warnings
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import plain_name
 
@@ -121,6 +122,39 @@ def _name_ragged(text: str, sep: str) -> None:
             f"more cells than the {len(header)} of the header in {listing(bad)} {FIRST_ROW}: "
             f"mend these rows; cells that hold {sep!r} belong in quotes"
         )
+
+
+def without_headers(frame: pd.DataFrame, written: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """Leave out rows that repeat the header, as in two files one after the other, and say so.
+
+    Cells are compared as names of columns are, without a byte order mark. A header of numbers alone may be like a row.
+
+    Parameters
+    ----------
+    frame : a table of text
+    written : the names that the header may have for a column, for columns in the order in which they are looked at
+    """
+    again = pd.Series(True, frame.index)
+    if all(map(_is_number, itertools.chain(*written.values()))):
+        return frame
+    for name, known in written.items():
+        plain = set(map(plain_name, known))
+        cells = frame.loc[again, name].unique()
+        alike = [one for one in cells if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in plain]
+        again &= frame[name].isin(alike)
+        if not again.any():
+            return frame
+    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
+    warnings.warn(message, DataWarning, stacklevel=4)
+    return frame[~again]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 # ---- what pandas passes over ----

@@ -30,11 +30,11 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core import text_tables
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json
 from cofactor.core.frames import TAKEN
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import plain_name
 from cofactor.core.spelling import NO_VALUE
 from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
 from cofactor.crowd.wide import marks, of_marks, of_wide
@@ -349,19 +349,7 @@ def _leaves(thing: Any, name: str = "") -> Iterator[str]:
 
 
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
-    """Leave out rows that repeat the header, as in two files one after the other, and say so.
-
-    Cells are compared as names of columns are, without a byte order mark; `taken` are names in the file, if others.
-    """
-    again = pd.Series(True, frame.index)
+    """Leave out rows that repeat the header, and say so; `taken` are names of columns in the file, if others."""
     few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
-    for n in (2, 1, 0) if few else (1, 2, 0):
-        names = {plain_name(name) for name in (columns[n], *taken[n : n + 1])}
-        cells = frame.loc[again, columns[n]]
-        alike = [one for one in cells.unique() if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in names]
-        again &= frame[columns[n]].isin(alike)
-        if not again.any():
-            return frame
-    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
-    warnings.warn(message, DataWarning, stacklevel=4)
-    return frame[~again]
+    order = (2, 1, 0) if few else (1, 2, 0)
+    return text_tables.without_headers(frame, {columns[n]: (columns[n], *taken[n : n + 1]) for n in order})

@@ -310,7 +310,7 @@ def trials_in(path: Path | None) -> list[Trial]:
     if not path.is_file():
         raise CofactorError(f"{path} is no ordinary file: name another one with --keep")
     try:
-        return [Trial(**from_json(line)) for line in path.read_text(encoding="utf8").splitlines()]
+        return [Trial(**from_json(line)) for line in path.read_text(encoding="utf8").split("\n") if line]
     except (ValueError, TypeError):
         raise CofactorError(f"{path} holds no results of `cofactor bench`: name another file with --keep") from None
 

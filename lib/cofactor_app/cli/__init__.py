@@ -46,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         arguments.argv = list(sys.argv[1:] if argv is None else argv)
+        if getattr(arguments, "jobs", 1) < 1:
+            raise CofactorError(f"n_jobs={arguments.jobs}: give a whole number of at least 1")
         with _notes():
             module, function = arguments.run.split(".")
             getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
@@ -78,6 +80,9 @@ def _said(error: Exception) -> str:
         os.getcwd()
     except OSError:
         return "the folder in which this ran is gone: go to one that is there, and run it again"
+    if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+        advice = "if its output goes to a file or a device, see whether that can be written"
+        return f"the system refused to read or to print ({os.strerror(error.errno)}): {advice}"
     return str(error)
 
 

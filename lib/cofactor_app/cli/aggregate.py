@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cofactor as cf
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
@@ -85,6 +86,7 @@ def plan(arguments: argparse.Namespace) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> None:
+    check_whole(1, amounts=arguments.most)
     labels, truth = _read(arguments.labels, arguments)
     labels = labels.whole
     wanted = arguments.error, arguments.methods, range(1, arguments.most + 1)

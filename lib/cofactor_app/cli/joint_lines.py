@@ -54,7 +54,7 @@ def table_lines(arguments: argparse.Namespace, data: CategoricalFrame) -> Iterat
     n_cells = table.n_rows * table.n_variables
     yield f"{arguments.table}: {table.n_rows} rows, {table.n_variables} columns, {n_cells - table.n_entries} gaps"
     if empty := data.n_empty:
-        yield f"empty rows left out, also of what is written: {empty}"
+        yield f"rows left out, empty or the header again, also of what is written: {empty}"
     if arguments.weight and table.weights is not None:
         equal = f"for means, the {table.n_rows} rows are worth {effective_rows(table.weights):.0f} of equal weight"
         yield f"weights of rows: {arguments.weight}, divided by their mean; {equal}"

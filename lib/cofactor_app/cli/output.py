@@ -35,13 +35,20 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
     with ExitStack() as locks:
         for path in paths:
             if path == STDOUT:
-                continue
+                raise CofactorError("-: only tables, queries and the page of `cofactor page` are printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
                 raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
             if path.exists() and not force:
                 raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")
         yield
+
+
+def as_in_files() -> TextIO:
+    """Return standard output, which writes UTF-8 from now on, whatever the terminal's encoding is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf8")
+    return sys.stdout
 
 
 @contextmanager
@@ -58,9 +65,7 @@ def outputs(
     asked = [path for path in tables if path]
     for path in asked:
         _form(path)
-    if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's is
-    writer = Writer(sys.stdout, arguments.raw_cells)
+    writer = Writer(as_in_files() if STDOUT in asked else sys.stdout, arguments.raw_cells)
     wrote = [*asked, *(path for path in others if path)]
     paths = wrote + ([arguments.record] if arguments.record else [])
     if len({os.path.realpath(path) for path in paths}) < len(paths):
@@ -69,7 +74,7 @@ def outputs(
         raise CofactorError("--record -: what is printed is part of the record; name a file")
     read = [Path(name) for name in inputs if name and Path(name).is_file()]
     with (
-        reserved(paths, arguments.force, inputs),
+        reserved([path for path in paths if path != STDOUT or path not in asked], arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
         running(Run(arguments.argv, read, wrote)) as run,
         _noting(run.notes),

@@ -40,7 +40,7 @@ from cofactor.crowd import (
 from cofactor.crowd.diagnose import FEW_PER_WORKER
 from cofactor.crowd.readings import MANY_DIFFER
 from cofactor_app.cli import facts
-from cofactor_app.cli.output import reserved
+from cofactor_app.cli.output import STDOUT, as_in_files, reserved
 from cofactor_app.pages.render import render
 from cofactor_app.plots import crowd
 
@@ -93,7 +93,10 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
 
 
 def page(arguments: argparse.Namespace) -> None:
-    """Write the page, and say so."""
+    """Write the page, and say so; or print it."""
+    if arguments.output == STDOUT:
+        print(html(), end="", file=as_in_files())
+        return
     with reserved([arguments.output], arguments.force, ()), whole_file(arguments.output) as part:
         part.write_text(html(), encoding="utf8")
     print(f"wrote {arguments.output}: open it in a browser")

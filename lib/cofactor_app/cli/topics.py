@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -69,7 +70,7 @@ def _counts(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str],
     counts = sparse.csr_array(matrix, dtype=np.float64)
     words = [str(n) for n in range(counts.shape[1])]
     if arguments.vocabulary:
-        words = _lines(arguments.vocabulary, arguments.encoding)
+        words = _vocabulary(arguments.vocabulary, arguments.encoding)
     if len(words) != counts.shape[1]:
         found = f"{len(words)} words for {counts.shape[1]} columns"
         turned = "; the matrix seems to have words as rows: transpose it" if len(words) == counts.shape[0] else ""
@@ -77,14 +78,25 @@ def _counts(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str],
     return counts, [str(n) for n in range(counts.shape[0])], words
 
 
+def _vocabulary(path: Path, encoding: str) -> list[str]:
+    words = _lines(path, encoding)
+    lines = Counter(words)
+    bad = [f"line {n} ({word!r})" for n, word in enumerate(words, 1) if lines[word] > 1 or not word.strip()]
+    if bad:
+        raise CofactorError(f"{path}: words that are blank or there twice in {listing(bad)}: give each column its own")
+    return words
+
+
 def _lines(path: Path, encoding: str) -> list[str]:
+    r"""Return the words of a file, one a line; only \n ends a line, since a word may hold other signs that do."""
     if not path.is_file():
         raise CofactorError(f"no such file: {path}")
     try:
-        return path.read_text(encoding=encoding).splitlines()
+        text = path.read_bytes().decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
         advice = "save it as UTF-8, or name its encoding, for example encoding=latin-1"
         raise CofactorError(f"{path} cannot be read as text ({error}): {advice}") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str], list[str]]:

@@ -200,7 +200,7 @@ def _write_consensus(output: Path, query: str, labels: CodedLabels, writer: Writ
 
 def sql(arguments: argparse.Namespace) -> None:
     """Write one of the queries."""
-    with reserved([arguments.output], arguments.force, ()):
+    with reserved([arguments.output] if arguments.output != STDOUT else [], arguments.force, ()):
         columns = (arguments.task, arguments.worker, arguments.label)
         queries = Queries(arguments.table, columns, arguments.conflicts, arguments.order, arguments.dialect)
         text = queries.counts() if arguments.query == "counts" else getattr(queries, arguments.query)(arguments.model)
