@@ -8,6 +8,7 @@ import stat
 import sys
 import zipfile
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,15 @@ import pytest
 import cofactor
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import load_arrays, read_parquet, refuse_packed_parquet, unpacked, whole_file, whole_folder
+from cofactor.core.files import (
+    load_arrays,
+    read_parquet,
+    refuse_packed_parquet,
+    save_arrays,
+    unpacked,
+    whole_file,
+    whole_folder,
+)
 from cofactor.core.frames import read_frame
 from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -97,7 +106,7 @@ def test_moments_written_with_other_whole_numbers_are_the_same(arrays):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-@pytest.mark.parametrize("write", [lambda part: part.write_bytes(bytes(5000)), lambda part: save(part, bytes(5000))])
+@pytest.mark.parametrize("write", [lambda part: part.write_bytes(bytes(5000)), partial(save_arrays, a=np.zeros(999))])
 def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
     """A limit on the size of files stands for the end of a disk."""
     import resource
@@ -112,11 +121,6 @@ def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
-
-
-def save(part, content):
-    with part.open("wb") as file:
-        np.savez(file, content=np.frombuffer(content, dtype=np.uint8))
 
 
 def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):

@@ -251,8 +251,10 @@ def save_arrays(path: str | PathLike[str], **parts: Any) -> None:
         name: np.frombuffer(json.dumps(part).encode(), dtype=np.uint8) if isinstance(part, dict | list) else part
         for name, part in parts.items()
     }
-    with open(path, "wb") as file:
-        np.savez(file, allow_pickle=False, **plain)
+    with zipfile.ZipFile(path, "w") as archive:  # where the disk is full, numpy.savez of 2.0 leaves one open
+        for name, part in plain.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.asanyarray(part), allow_pickle=False)
 
 
 def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:

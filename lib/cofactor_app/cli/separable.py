@@ -14,7 +14,7 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.files import whole_file
+from cofactor.core.files import save_arrays, whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats, Indices
@@ -212,8 +212,8 @@ def write_weights(
     if path.suffix == ".npz":
         more: dict[str, Any] = {"anchors": anchors, "rows": np.array(rows)} if points else {}
         more |= {"maps": weights.T.reshape(-1, *image)} if image else {}
-        with whole_file(path) as part, open(part, "wb") as file:
-            np.savez(file, weights=weights, names=np.array(names), columns=np.array(columns), **more)
+        with whole_file(path) as part:
+            save_arrays(part, weights=weights, names=np.array(names), columns=np.array(columns), **more)
         print(f"wrote {path}: {weights.shape[0]} rows of weights")
         return
     table = pd.DataFrame(weights.round(6), columns=columns)
