@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from hypothesis import settings
 
 from cofactor.core import em, moments
 from cofactor.crowd import copies
@@ -10,6 +11,9 @@ from cofactor.crowd import copies
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 CHROMIUM += ["--disable-component-update", "--no-first-run", "--force-color-profile=srgb"]
+
+settings.register_profile("untimed", settings.default, deadline=None)  # the time of an example tells of the machine
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,12 @@ def one(label: str, task: str = '"a"') -> str:
     return f'{{"task": {task}, "worker": "w1", "label": {label}}}\n' + lines(DATA[1:])
 
 
+def gzipped(content: bytes) -> bytes:
+    """Pack without a time; the byte that names the system is that of Unix, whatever this version of Python writes."""
+    packed = gzip.compress(content, mtime=0)
+    return packed[:9] + b"\x03" + packed[10:]
+
+
 def of_json() -> list[Case]:
     """Arrays, lines, nested objects, and what is nearly JSON."""
     nested = [{"task": t, "answers": [{"worker": w, "label": y} for u, w, y in DATA if u == t]} for t in "ab"]
@@ -107,20 +113,20 @@ def packed() -> list[Case]:
     """Packed files, under their own name or another."""
     plain = text().encode()
     return [
-        good("packed/gzip.csv.gz", gzip.compress(plain, mtime=0), needs=PACKED),
-        good("packed/gzip_capitals.CSV.GZ", gzip.compress(plain, mtime=0), needs=PACKED),
-        good("packed/gzip_of_two_parts.csv.gz", gzip.compress(plain[:30], mtime=0) + gzip.compress(plain[30:], mtime=0), needs=PACKED),
-        good("packed/json.jsonl.gz", gzip.compress(lines().encode(), mtime=0), needs=(*PACKED, *JSON)),
+        good("packed/gzip.csv.gz", gzipped(plain), needs=PACKED),
+        good("packed/gzip_capitals.CSV.GZ", gzipped(plain), needs=PACKED),
+        good("packed/gzip_of_two_parts.csv.gz", gzipped(plain[:30]) + gzipped(plain[30:]), needs=PACKED),
+        good("packed/json.jsonl.gz", gzipped(lines().encode()), needs=(*PACKED, *JSON)),
         good("packed/bzip2.csv.bz2", bz2.compress(plain), needs=PACKED),
         good("packed/xz.csv.xz", lzma.compress(plain), needs=PACKED),
         good("packed/zip.csv.zip", zipped(labels=plain), needs=PACKED),
-        bad("packed/gzip_called_csv.csv", gzip.compress(plain, mtime=0), "packed by gzip"),
+        bad("packed/gzip_called_csv.csv", gzipped(plain), "packed by gzip"),
         bad("packed/bzip2_called_csv.csv", bz2.compress(plain), "packed by bzip2"),
         bad("packed/csv_called_gzip.csv.gz", plain, "cannot be read", needs=PACKED, differs={"page": {"labels": DATA, "reason": BYTES}}),
-        bad("packed/gzip_twice.csv.gz", gzip.compress(gzip.compress(plain, mtime=0), mtime=0), "packed by gzip", needs=PACKED),
-        bad("packed/gzip_cut.csv.gz", gzip.compress(plain, mtime=0)[:-9], "cannot be read", needs=PACKED),
-        bad("packed/gzip_with_rest.csv.gz", gzip.compress(plain, mtime=0) + b"rest", "cannot be read", needs=PACKED),
-        bad("packed/gzip_of_nothing.csv.gz", gzip.compress(b"", mtime=0), "is empty", needs=PACKED),
+        bad("packed/gzip_twice.csv.gz", gzipped(gzipped(plain)), "packed by gzip", needs=PACKED),
+        bad("packed/gzip_cut.csv.gz", gzipped(plain)[:-9], "cannot be read", needs=PACKED),
+        bad("packed/gzip_with_rest.csv.gz", gzipped(plain) + b"rest", "cannot be read", needs=PACKED),
+        bad("packed/gzip_of_nothing.csv.gz", gzipped(b""), "is empty", needs=PACKED),
         bad("packed/zip_of_two.csv.zip", zipped(a=plain, b=plain), "holds 2 files", needs=PACKED),
         bad("packed/zip_of_none.csv.zip", zipped(), "holds 0 files", needs=PACKED),
         bad("packed/spreadsheet.xlsx", zipped(sheet=b"<x/>"), "a zip archive or a spreadsheet"),
