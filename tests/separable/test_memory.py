@@ -72,6 +72,7 @@ def test_graph_methods_take_no_more_than_was_predicted(name, method):
     A = sparse.csr_array((np.ones(50_000), (i, j)), shape=(5000, 5000))
     A = sparse.csr_array(A + A.T)
     A.setdiag(0)
+    method(A, 3)  # what it imports does not count
     tracemalloc.start()
     method(A, 3)
     peak = tracemalloc.get_traced_memory()[1]

@@ -8,7 +8,7 @@ from cofactor.core.memory import require_bytes
 from cofactor.separable.lists import CAPACITY
 from cofactor.separable.tiles import BLOCK_ROWS, THIN_BLOCK, THIN_ROWS, THIN_TILE, TILE_COLUMNS
 
-DOUBLE_BYTES, SINGLE_BYTES, INDEX_BYTES, EDGE_BYTES = 8, 4, 4, 70
+DOUBLE_BYTES, SINGLE_BYTES, INDEX_BYTES, EDGE_BYTES = 8, 4, 4, 90
 VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
@@ -24,8 +24,8 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
 
     Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
     to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
-    XRAY: six times X; FastAnchor, VCA and SISAL: four times, SISAL beside it 56 K N. Graphs: 70 bytes per entry,
-    measured, with the copy of an untidy matrix.
+    XRAY: six times X; FastAnchor, VCA and SISAL: four times, SISAL beside it 56 K N. Graphs: 90 bytes per entry,
+    measured with SciPy 1.15 (70 with 1.18), with the copy of an untidy matrix.
 
     Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
 
