@@ -44,6 +44,13 @@ def test_faults_at_random_times_leave_the_old_or_the_new(tmp_path):
 
 
 @pytest.mark.slow
+def test_processes_of_a_command_that_is_killed_end_and_what_it_finished_stays(tmp_path):
+    found = outcomes("kill_parents", tmp_path, 2)
+    assert {one["case"]: one["wrong"] for one in found if one["wrong"]} == {} and len(found) == 3
+    assert sum(one["ends"].get("-9", 0) for one in found) > 0  # else they ended before
+
+
+@pytest.mark.slow
 def test_two_at_once_do_not_harm_each_other(tmp_path):
     found = outcomes("two_at_once", tmp_path, 1)
     assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 21

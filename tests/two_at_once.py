@@ -1,6 +1,6 @@
 """Run two of every command at once, on one output and on two.
 
-A program of its own, as `tests.kill_points`: python -m tests.two_at_once FOLDER TIMES
+A program of its own, as `tests.kill_points`: python -m tests.two_at_once FOLDER TIMES [CASE ...]
 """
 
 from __future__ import annotations
@@ -87,5 +87,6 @@ def outputs(words: list[str]) -> list[str]:
 if __name__ == "__main__":
     prepare()
     load(LINES)
-    for name in CASES:
-        print(json.dumps(try_case(name, Path(sys.argv[1], name), int(sys.argv[2]))), flush=True)
+    home, times, *chosen = sys.argv[1:]
+    for name in chosen or CASES:
+        print(json.dumps(try_case(name, Path(home, name), int(times))), flush=True)
