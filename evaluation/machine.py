@@ -85,7 +85,9 @@ def version(package: str) -> str:
 
 
 def blas() -> str:
-    """Name the BLAS that NumPy was built with, and how many threads it may use."""
+    """Name the BLAS that NumPy was built with, its kernel (the code for a family of processors), and its threads."""
     built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    threads = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
-    return f"{built['name']} {built['version']}, {threads} threads"
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    kernels = ", ".join(sorted({pool["architecture"] for pool in pools if "architecture" in pool})) or "kernel unknown"
+    threads = max((pool["num_threads"] for pool in pools), default=1)
+    return f"{built['name']} {built['version']} ({kernels}), {threads} threads"

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_info
 
 from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS, raw_trials, runner
@@ -38,6 +39,8 @@ def test_a_record_holds_times_seeds_failures_and_code(outcomes, tmp_path):
     assert run["load"] >= 0 or np.isnan(run["load"])
     assert run["seconds_of_all_tasks"] == pytest.approx(sum(o.seconds for o in outcomes), abs=1e-3)
     assert {"numpy", "scipy", "blas", "cpu", "cores", "os", "python", "commit", "date"} <= run["machine"].keys()
+    kernels = {pool["architecture"] for pool in threadpool_info() if "architecture" in pool}
+    assert all(kernel in run["machine"]["blas"] for kernel in kernels)
 
 
 def test_a_clock_that_is_set_back_makes_no_time_negative(outcomes, tmp_path, monkeypatch):
