@@ -205,6 +205,8 @@ def opt_best_where_samples_are_few() -> list[Rule]:
     Tables 1, 2, 4 and 5, by the paper's protocol; and the time is above that of CNMF-SPA and CNMF-SPA-EM, in both sizes
     of Table 6.
 
+    Not testable: The costs: times here are of this kit's code.
+
     Note: With five variables it holds. With 15 the intervals are too wide, and a constant that looks at no data is
     better than all of them. The EM of CNMF-SPA-EM goes on until it stands still here, so that with five variables it
     takes about the time of CNMF-OPT.
@@ -228,6 +230,8 @@ def spa_good_balance() -> list[Rule]:
     Measured: Good balance names no measure. Read as: a tenth of the time of CNMF-OPT or less, with 15 variables; and at
     most twice its mean squared error in most of 32 comparisons (17): both methods in Tables 1, 2, 4 and 5, by the
     paper's protocol.
+
+    Not testable: The speed: times here are of this kit's code.
 
     Note: CNMF-SPA alone is far less accurate where no anchors are planted, in print as well: up to 52 times the error
     of CNMF-OPT. Of CNMF-SPA-EM 10 of 16 comparisons hold and none fails.
@@ -282,10 +286,11 @@ def spa_and_em_fast() -> Rule:
     """With 15 variables "CNMF-SPA and EM are much faster due to their computationally economical updates".
 
     Measured: Much faster: a tenth of the time of CNMF-OPT by mirror descent and of CTD, or less. Seconds from rows to
-    model, of this kit's code.
+    model.
 
-    Note: CTD takes far less time here than printed, by another penalty and compiled code, and EM goes on until it
-    stands still, where the paper does 30 rounds. Times of the paper leave out the marginals.
+    Not testable: Times here are of this kit's code. CTD takes far less time than printed, by another
+    penalty and compiled code, and EM goes on until it stands still, where the paper does 30 rounds. Times of the paper
+    leave out the marginals.
     """
     seconds = kept("pmf-table6", "seconds").at("N=15,F=10,I=10")
     return seconds["CNMF-SPA", "CNMF-SPA-EM"] / seconds["CNMF-OPT (paper protocol)", "CTD"] <= 0.1
@@ -297,7 +302,8 @@ def mle_ad_slow() -> Rule:
 
     Measured: Five variables: MLE-AD-EM takes at least ten times as long as CNMF-SPA, CNMF-SPA-EM, RAND-EM and CTD.
 
-    Note: Its alternating stage is compiled code here and far faster than printed.
+    Not testable: Times here are of this kit's code. The alternating stage of MLE-AD-EM is compiled here and far faster
+    than printed.
     """
     seconds = kept("pmf-table6", "seconds").at("N=5,F=5,I=10")
     return seconds["MLE-AD-EM (paper protocol)"] / seconds["CNMF-SPA", "CNMF-SPA-EM", "RAND-EM", "CTD"] >= 10
@@ -351,7 +357,9 @@ def orders_of_magnitude_faster() -> Rule:
     """CNMF-SPA and CNMF-SPA-EM are "faster than other methods by several orders of magnitude".
 
     Measured: Several: a hundredth of the time of CNMF-OPT by mirror descent and of CTD, or less. Wall time of the whole
-    fit of this kit's code, the choice of the rank included.
+    fit, the choice of the rank included.
+
+    Not testable: Times here are of this kit's code.
     """
     seconds = kept(UCI, "seconds").at(*SETS)
     return (

@@ -257,10 +257,11 @@ def ranks(setting: str, trial: int, rng: np.random.Generator) -> list[Measuremen
     of Barzilai and Borwein, 300 passes; below three comparisons per degree of freedom the first 50 have a ridge,
     which keeps features from running off. 'not eased' goes without, and gets stuck in some instances of rank 4 to 6
     at 50,000. 'r=2 (paper protocol)': Adam on mini-batches of 100, rate 1e-3, c = 0.01, 300 epochs, as published
-    (fresh data in every cell here). The figure shows how far Adam gets, not how many comparisons are needed: c = 0.01
-    is some 120,000 gamma, which makes the problem stiff, and Adam's steps do not shrink. Above a relative error of
-    one a fit is worse than predicting nothing. Success: relative error below 1e-6. In the quick profile three cells
-    alone are run as published: each takes 3 to 30 seconds.
+    (fresh data in every cell here). The figure shows how far Adam gets, not how many comparisons are needed: c = 0.01,
+    which Appendix F prints, is some 120,000 gamma and 4.8 million times the gamma/40 of the theory, which makes the
+    problem stiff, and Adam's steps do not shrink. Above a relative error of one a fit is worse than predicting nothing.
+    Success: relative error below 1e-6. In the quick profile three cells alone are run as published: each takes 3 to 30
+    seconds.
     """
     U, V = comparison_factors(*SHAPE, max(RANKS), "gauss", random_state=rng)
     order, m = np.argsort(-np.sum(U**2, axis=0)), int(setting.removeprefix("m=").replace(",", ""))

@@ -360,6 +360,15 @@ def test_a_rule_without_any_value_is_not_testable(made):
     assert (TEN["A"].at("N=10", "N=100") < 2).verdict == "cannot tell"
 
 
+def test_times_are_shown_but_not_judged_since_they_are_of_other_code(made):
+    times = {("N=10", name, "error"): [value] * 8 for name, value in (("A", 1.0), ("B", 9.0))}
+    made(times)
+    seconds = kept("toy", "seconds").at("N=10")
+    rule = seconds["A"] / seconds["B"] <= 0.2
+    assert rule.outcomes == ["holds"] and rule.verdict == "not testable here"
+    assert (TEN["A"] / TEN["B"] <= 0.2).verdict == "supported"
+
+
 def test_wrong_names_are_refused(made):
     made({("N=10", "A", "error"): drawn(0)})
     wrong = {"N=9": TEN["A"].at("N=9"), "Z": TEN["Z"], "eror": TEN["A"].of("eror")}
@@ -445,5 +454,6 @@ def test_every_claim_says_where_it_stands_and_how_it_is_read(line, one):
     assert claim.place and claim.says and (one.rules or claim.untestable)
     assert claim.measured or not one.rules
     assert all(rule.bounds for rule in one.rules)
+    assert claim.untestable or not any(rule.quantity.rows.metrics == (estimates.SECONDS,) for rule in one.rules)
     if claim.is_theorem:
         assert claim.assumes and claim.notebooks and len(claim.says + "".join(claim.assumes)) > 150
