@@ -3,13 +3,14 @@
 import matplotlib
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
 from cofactor_app.plots.style import BLUE, FAINT, GREEN, GREY, INK, LOOKS, ORANGE, new_picture, styled
 from docs.article.quoted import kept, printed_cells
 from docs.tables import LINES
 from evaluation import EXPERIMENTS, raw_trials
 from evaluation.experiment import PAPER_PROTOCOL
-from evaluation.verdicts import VERDICTS
+from evaluation.verdicts import CONFIDENCE, VERDICTS
 
 WIDTH = 6.6  # inches: the text of a page
 VERDICT_LOOKS = {
@@ -114,8 +115,10 @@ def crowd():
     real, without = figure.subplots(1, 2, width_ratios=[1, 1.15])
     draw_real(real)
     for k, (name, (method, column, colour, hatch)) in enumerate(CREDIT.items()):
-        height = level("crowd-table2", method, "error", column)
-        without.bar(np.arange(3) + 0.16 * (k - 2), height, 0.15, color=colour, hatch=hatch, ec="white", label=name)
+        height, place = level("crowd-table2", method, "error", column), np.arange(3) + 0.16 * (k - 2)
+        without.bar(place, height, 0.15, color=colour, hatch=hatch, ec="white", label=name)
+        if column == "ours":
+            bars(without, place, height, [reach("crowd-table2", method, "error")] * 2, INK)
     without.set_xticks(range(3), ["0.3", "0.3 to 0.5", "0.5 to 0.7"])
     without.set(xlabel="Credit: chance that a task is labelled", ylabel="error (%)")
     without.legend(fontsize=7)
@@ -129,6 +132,7 @@ def draw_real(axes):
     for (setting, name), (colour, marker, _) in zip(CROWDS.items(), LOOKS, strict=False):
         rows = cells[cells["table"].isin(["crowd-table4", "crowd-table5"]) & (cells["setting"] == setting)]
         axes.plot(rows["published"], rows["ours"], marker, color=colour, ms=4, mfc="none", label=name)
+        bars(axes, rows["published"], rows["ours"], [half_interval(rows)] * 2, colour)
     axes.axline((5, 5), (60, 60), color=FAINT, lw=0.8, zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="printed error (%)", ylabel="ours (%)")
     for axis in (axes.xaxis, axes.yaxis):
@@ -148,7 +152,7 @@ def pmf():
     bias, order = figure.subplots(1, 2)
     draw_bias(bias)
     for (name, method), look in zip(TRIPLES.items(), LOOKS, strict=False):
-        line(order, level("pmf-table5", method, "mse"), look, name)
+        curve(order, ("pmf-table5", method, "mse"), look, name)
     for method, look in (("CNMF-OPT", LOOKS[0]), ("CTD", LOOKS[1])):
         printed = level("pmf-table5", method, "mse", "published")
         order.plot(printed.index, printed, "x", color=look[0], ms=6, label=f"{method}, printed")
@@ -165,8 +169,8 @@ def draw_bias(axes):
     """Draw two measures of the same fits, and what is printed."""
     methods = {name: name + PAPER_PROTOCOL for name in ("CNMF-OPT", "CNMF-SPA-EM")} | {"CNMF-SPA": "CNMF-SPA"}
     for (name, method), (colour, marker, _) in zip(methods.items(), LOOKS, strict=False):
-        line(axes, level("pmf-table1", method, "mse (published)"), (colour, marker, "--"), f"{name}, as released")
-        line(axes, level("pmf-table1", method, "mse"), (colour, marker, "-"), f"{name}, as defined")
+        curve(axes, ("pmf-table1", method, "mse (published)"), (colour, marker, "--"), f"{name}, as released")
+        curve(axes, ("pmf-table1", method, "mse"), (colour, marker, "-"), f"{name}, as defined")
         printed = level("pmf-table1", method, "mse (published)", "published")
         axes.plot(printed.index, printed, "x", color=INK, ms=5, label="printed")
 
@@ -181,7 +185,7 @@ def separable():
     released, gaussian, memory = figure.subplots(1, 3)
     for axes, experiment in ((released, "separable-figure2"), (gaussian, "separable-figure2-gaussian")):
         for (name, method), look in zip(ANCHORS.items(), LOOKS, strict=False):
-            line(axes, 100 * level(experiment, method, "success"), look, name)
+            curve(axes, (experiment, method, "success"), look, name, per_cent=True)
         axes.set(xlabel="signal to noise (dB)", xlim=(7.5, 24.5), ylim=(-4, 104))
     for name, (method, metric, look) in MEMORY.items():
         line(memory, level("separable-figure4b", method, metric), look, name)
@@ -205,10 +209,16 @@ def comparisons():
     draw_steps(steps)
     for rank, (colour, marker, _) in zip(RANKS, LOOKS, strict=False):
         for solver, ending, style in (("Adam", PAPER_PROTOCOL, "--"), ("L-BFGS", "", "-")):
-            error = level("comparisons-figure2", f"r={rank}{ending}", "relative")
-            line(solved, error, (colour, marker, style), f"rank {rank}, {solver}")
+            row = ("comparisons-figure2", f"r={rank}{ending}", "relative")
+            curve(solved, row, (colour, marker, style), f"rank {rank}, {solver}")
     solved.axhline(1, color=FAINT, lw=0.8)
-    solved.set(title="Figure 2 of the paper: solvers", xlabel="comparisons", ylabel="relative error", yscale="log")
+    solved.set(
+        title="Figure 2 of the paper: solvers",
+        xlabel="comparisons",
+        ylabel="relative error",
+        yscale="log",
+        ylim=(1e-10, 10),
+    )
     solved.set_xticks([40_000, 70_000, 100_000], ["40,000", "70,000", "100,000"])
     named_below(figure, solved, 3)
     lettered(steps, solved)
@@ -220,8 +230,12 @@ def draw_steps(axes):
     trials = raw_trials("comparisons-figure1")
     trials = trials[trials["setting"] == "200x300,unit"]
     for (name, method), look in zip(STEPS.items(), LOOKS, strict=False):
-        line(axes, by_number(trials[trials["method"] == method].groupby("metric")["value"].median()), look, name)
+        steps = trials[trials["method"] == method].groupby("metric")["value"]
+        low, middle, high = (by_number(found) for found in (steps.min(), steps.median(), steps.max()))
+        line(axes, middle, look, name)
+        bars(axes, middle.index, middle, [middle - low, high - middle], look[0])
     axes.set(title="Figure 1 of the paper: descent", xlabel="iteration", ylabel="distance from truth", yscale="log")
+    axes.set_ylim(1e-21, 1)  # room for the names
     named_inside(axes)
 
 
@@ -239,6 +253,33 @@ def by_number(values):
     """Sort values by the number behind the equals sign of their names, such as S=1e5; others stay as they are."""
     numbers = pd.to_numeric(values.index.str.partition("=").get_level_values(2).str.replace(",", ""), errors="coerce")
     return values if numbers.isna().any() else values.set_axis(numbers).sort_index()
+
+
+def reach(experiment, method, metric):
+    """Return half of the interval of a method's number in every setting, in the order of `level`."""
+    table = kept(experiment)
+    rows = table[(table["method"] == method) & (table["metric"] == metric)]
+    return by_number(rows.set_index("setting").pipe(half_interval))
+
+
+def half_interval(rows):
+    """Return half of Student's interval of the mean of each row of a kept table."""
+    return rows["se"] * student.ppf((1 + CONFIDENCE) / 2, (rows["trials"] - 1).clip(lower=1))
+
+
+def curve(axes, row, look, name, per_cent=False):
+    """Draw the numbers of a row, named by experiment, method and metric, over settings, with their intervals."""
+    values, half = level(*row), reach(*row)
+    low, high = values - half, values + half
+    if per_cent:  # shares end at zero and at one
+        values, low, high = 100 * values, 100 * low.clip(lower=0), 100 * high.clip(upper=1)
+    line(axes, values, look, name)
+    bars(axes, values.index, values, [values - low, high - values], look[0])
+
+
+def bars(axes, x, y, reaches, colour):
+    """Draw how far numbers reach, downwards and upwards."""
+    axes.errorbar(x, y, yerr=reaches, fmt="none", ecolor=colour, elinewidth=0.8, capsize=1.5, capthick=0.8)
 
 
 def line(axes, values, look, name):

@@ -208,3 +208,15 @@ def test_curves_are_ordered_by_the_number_in_the_setting():
     assert list(figures.by_number(values).index) == [30_000, 100_000]
     named = pd.Series([2.0, 1.0], index=["dog", "bluebird"])
     assert list(figures.by_number(named).index) == ["dog", "bluebird"]
+
+
+def test_bars_are_students_interval_of_the_mean():
+    rows = pd.DataFrame({"se": [0.5, 0.0, 2.0], "trials": [4, 10, 1]}, index=["a", "b", "c"])
+    assert figures.half_interval(rows).tolist() == pytest.approx([0.5 * 3.182446, 0.0, 2.0 * 12.706205])
+
+
+def test_every_drawn_mean_has_its_interval_and_shares_end_at_all():
+    released = figures.separable().axes[0]
+    ends = [segment[:, 1] for bars in released.collections for segment in bars.get_segments()]
+    assert len(ends) == sum(len(line.get_xdata()) for line in released.lines if line.get_linestyle() != "None")
+    assert min(map(min, ends)) == 0 and max(map(max, ends)) == 100
