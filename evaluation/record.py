@@ -111,4 +111,5 @@ def in_words(found: Mapping[str, Any]) -> str:
         time = f", {seconds(found['seconds of methods'])} in the methods"
     jobs = f", {found['jobs']} at a time" if found.get("jobs", 1) != 1 else ""
     commit = f"commit{'s' * (',' in found['commit'])} {found['commit']}"
-    return f"Run {found['began']}{until} on {found['cpu']}, {commit}{time}{jobs}."
+    times = f" Times are of an earlier run ({found['times']}) on an idler machine." if "times" in found else ""
+    return f"Run {found['began']}{until} on {found['cpu']}, {commit}{time}{jobs}.{times}"

@@ -4,6 +4,7 @@ import json
 import platform
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from evaluation.record import in_words, making, read_records, write_record, writ
 from evaluation.summary import summarise
 from evaluation.trials import KEPT, kept_outcomes, measurements, write_trials
 from tests.evaluation.toy import toy
+from tools import keep_results
 
 
 @pytest.fixture
@@ -116,8 +118,27 @@ def test_a_sentence_says_how_results_were_made():
         in_words(found)
         == "Run 2021, the last trials from 2022 on, on old, commits aaa, bbb, 3 s of computing, 2 at a time."
     )
-    assert in_words({"began": "2021", "cpu": "old", "commit": "aaa"}) == "Run 2021 on old, commit aaa."  # kept before
+    before = {"began": "2021", "cpu": "old", "commit": "aaa"}
+    assert in_words(before) == "Run 2021 on old, commit aaa."  # kept before
+    times = " Times are of an earlier run (2020, commit bbb) on an idler machine."
+    assert in_words(before | {"times": "2020, commit bbb"}) == f"Run 2021 on old, commit aaa.{times}"
     assert making([plain(0)], []) == {"trials": 1, "seconds": 1.5} and in_words(making([plain(0)], [])) == ""
+
+
+def test_a_busy_machine_keeps_the_times_of_before_where_values_are_the_same(outcomes):
+    def slower(factor):
+        def moved(one):
+            return replace(one, value=one.value and one.value * factor, seconds=9.0)
+
+        return [replace(o, measurements=tuple(map(moved, o.measurements))) for o in outcomes]
+
+    kept = keep_results.with_times_of(outcomes, slower(1 + 1e-12))
+    assert [m.seconds for o in kept for m in o.measurements] == [m.seconds for o in outcomes for m in o.measurements]
+    assert keep_results.with_times_of(outcomes, slower(1.001)) is None
+    assert keep_results.with_times_of(outcomes[:1], outcomes) is None
+    first = keep_results.times_of({"began": "2020", "commit": "aaa", "seconds": 3})
+    assert first == {"times": "2020, commit aaa", "seconds": 3}
+    assert keep_results.times_of(first | {"began": "2021", "commit": "bbb"}) == first
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
