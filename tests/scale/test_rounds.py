@@ -18,17 +18,18 @@ from cofactor import CofactorError
 from cofactor.core.errors import DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes
-from cofactor.crowd.copies import owners
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.copies import owners, without_copies_of
+from cofactor.crowd.evidence import Evidence, GoldEvidence
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import DawidSkene
 from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli.warehouse import _check_place
-from cofactor_app.scale import copies, held
+from cofactor_app.scale import copies, doors, held
 from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.copies import merged_there, owners_there
 from cofactor_app.scale.doors import opened
+from cofactor_app.scale.known import taken_out
 from cofactor_app.scale.rounds import DatabaseEvidence, evidence_of, fit
 from cofactor_app.scale.threads import Threads
 from cofactor_app.scale.verdicts import consensus
@@ -233,6 +234,31 @@ def test_on_spark_it_is_the_same(spark):
 
 
 @pytest.mark.slow
+def test_gold_tasks_and_copies_on_spark(spark, monkeypatch):
+    """A round of the default, told of some gold tasks, with a worker who is there three times."""
+    monkeypatch.setattr(doors, "BUCKETS", 2)  # each is a task of Spark's in every query
+    frame = with_copies(drawn(5, 3, n_tasks=200, share=0.6))
+    shown(spark, frame)
+    labels = CrowdLabels.from_frame(frame)
+    told = [task for task in labels.tasks if task < "t12"]
+    gold = np.array([k % 3 if task in told else -1 for k, task in enumerate(labels.tasks)])
+    settings = {"design_effect": 0.5, "max_iter": 1}
+    with opened("spark") as door, warnings.catch_warnings(action="ignore"):
+        coded = CodedLabels.of(door, "labels")
+        owner, _ = owners_there(coded)
+        known, rest = taken_out(coded, told)
+        rest = merged_there(rest, owner)
+        evidence = GoldEvidence(evidence_of(rest), without_copies_of(known, owner))
+        codes = np.array([gold[labels.tasks.index(task)] for task in known.tasks])
+        method = fit(WorkerTypes(**settings), rest, evidence.told(codes))
+        expected = WorkerTypes(**settings).fit(labels, gold=gold)
+        check_same(method, expected, labels, "WorkerTypes")
+        check_consensus(door.ask(consensus(method, rest, known)), expected, labels, "WorkerTypes")
+    assert method.copies_ == [["copy 0", "copy 1", "w8"]] and method.gold_ == expected.gold_
+    assert not [table.name for table in spark.catalog.listTables() if table.name.startswith(CODED)]
+
+
+@pytest.mark.slow
 def test_a_round_on_spark_moves_partial_sums_alone(spark):
     """The labels lie in buckets by task: the plan has one exchange, by cell, besides the model that goes everywhere."""
     shown(spark, drawn(2))
@@ -316,6 +342,16 @@ def test_a_table_that_is_not_there_is_one_sentence(tmp_path):
                 CodedLabels.of(door, table)
         with pytest.raises(CofactorError, match="has the columns task, worker, label: name those of the labels"):
             CodedLabels.of(door, "labels", ("item", "worker", "label"))
+
+
+def test_columns_are_named_as_the_table_has_them(tmp_path):
+    names = ("Task id", "order", "select")
+    frame = drawn(2)
+    odd = frame.set_axis(list(names), axis=1)
+    for address in (kept(odd, tmp_path), in_sqlite(odd, tmp_path / "odd.sqlite")):
+        with opened(address) as door:
+            coded = CodedLabels.of(door, "labels", names)
+            assert coded.n_labels == len(frame) and coded.workers == sorted(set(frame["worker"]))
 
 
 def in_sqlite(frame, path):

@@ -25,7 +25,7 @@ from cofactor_app.cli.parser import DRAWS
 from cofactor_app.running import without_secrets
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.copies import merged_there, owners_there
-from cofactor_app.scale.doors import SPARK, Door, opened
+from cofactor_app.scale.doors import Door, opened
 from cofactor_app.scale.held import HeldLabels
 from cofactor_app.scale.known import labels_there, sample_there
 from cofactor_app.scale.queries import Queries, name_in
@@ -90,8 +90,6 @@ def _inputs(arguments: argparse.Namespace) -> list[str | None]:
     """Return files of known tasks, after a look whether gold tasks can be used."""
     if arguments.gold and arguments.method != DEFAULT:
         raise CofactorError(f"--gold: in a database, it goes with {DEFAULT} alone")
-    if arguments.gold and arguments.database.partition(":")[0] == SPARK:
-        raise CofactorError("--gold: not on Spark, whose coded labels cannot be taken apart; leave it out")
     return [arguments.gold, arguments.truth]
 
 
