@@ -7,7 +7,7 @@
 /** Say that classes look like grades, and who reads them; as `suggestion` in cli/grades.py. */
 function gradesLine(order) {
   return "classes may be grades: in this order workers agree better by squared steps than in nine of ten others; "
-    + `this page takes them for names; if they are grades, use the command line: --order "${order.join(",")}"`;
+    + `this page takes them for names; if they are grades, use cofactor aggregate --order "${order.join(",")}"`;
 }
 
 /** Return the classes in the order that the labels suggest, or null; votes are (N, K). */
