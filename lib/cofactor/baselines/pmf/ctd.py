@@ -39,6 +39,10 @@ class CTD(JointPMFEstimator):
     third moments would take more than 2 GB, or see `JointPMFEstimator`. Cost: see `triple_moments` and
     `coupled_tensor`.
 
+    Order: starts, and the cells that are hidden to choose the rank, are drawn in the order of rows, columns and values;
+    another order is another draw, as another `random_state` is. In another order of 80 rows by 5, one of 34 gaps was
+    filled otherwise.
+
     Source: IEEE TSP 2018. Deviations from the code with IEEE TSP 2021: the penalty of ADMM is tr(G) / F, as in Kargas'
     own code, instead of 10, some 400 times too stiff; columns are projected onto the simplex exactly; triples never
     observed are left out instead of fitted as zeros.

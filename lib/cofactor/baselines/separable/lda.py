@@ -126,6 +126,9 @@ def _sampler() -> Any:
 class LDA(Estimator):
     """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
 
+    Order: the sampler goes from word to word as they stand, so that another order is another draw, as another
+    `random_state` is. By how much topics move was not measured.
+
     Attributes
     ----------
     model_ : TopicModel

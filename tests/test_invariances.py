@@ -1,0 +1,107 @@
+"""What changes nothing in the data changes nothing in the answer of any method, or its docstring says what moves."""
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse, special
+
+from cofactor.core.alignment import match_columns
+from cofactor.protocol import labels, others
+from cofactor.protocol.answers import of_kit
+from cofactor.protocol.checks import LINES
+from cofactor.registry import OWN, listed
+from tests.each import each
+
+OTHERWISE = ("SPOC", "GeoNMF", "SISAL", "LDA")  # of graphs, mixtures, and words; the last is a sampler of a package
+INVARIANCES = {"ids", "order", "classes", "columns", "values", "rows", "scale", "sides"}
+ORDER = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S", "Spectral-D&S(no EM)")
+MOVED = {  # by which checks a method may be told: what its docstring has numbers of
+    **{name: {"order"} for name in ORDER},
+    "EBCC": {"order", "classes"},
+    "ComparisonMF": {"ids"},
+    "BradleyTerry": {"ids"},
+    "AltSVM": {"ids"},
+    "NuclearNormMLE": {"ids", "order"},
+    "BPR": {"ids", "order"},
+    "CNMF-SPA": {"order", "columns"},
+    "CTD": {"order", "columns", "values"},
+    "Constant": {"values"},
+}
+
+
+class ByMargin:
+    """A method that orders items: the logistic function of its margins stands for chances."""
+
+    def __init__(self, name):
+        self.method = listed("comparisons")[name].make(random_state=0)
+
+    def fit(self, comparisons):
+        self.method.fit(comparisons)
+        return self
+
+    def predict_proba(self, user, left, right):
+        return special.expit(self.method.margin(user, left, right))
+
+
+def moved(method, line):
+    """The names of the checks by which a method is told."""
+    one = LINES[line]
+    data = one.drawn()
+    plain = one.answer(method, data)
+    return {name for name in INVARIANCES & set(one.checks) if one.checks[name](method, data, plain)}
+
+
+def made(name, line):
+    """A method of the kit as the checks take it."""
+    return ByMargin(name) if name in ("AltSVM", "ItemCount") else of_kit(name, line, others.K)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@each("name", [name for line in ("pmf", "separable", "comparisons") for name in listed(line) if name not in OTHERWISE])
+def test_methods_move_by_what_is_known_and_no_more(name):
+    line = next(one.line for one in OWN if one.name == name)
+    assert moved(made(name, line), line) <= MOVED.get(name, set())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_of_two_classes_do_not_move():
+    codes = np.minimum(labels.drawn().table.codes, 1)
+    crowd = labels._labels(codes, ["a", "b"])
+    for name in ("KOS", "GhoshSVD", "EigenRatio"):
+        method = listed("crowd")[name].make()
+        plain = labels.answer(method, crowd)
+        for check in ("ids", "order"):
+            assert not LINES["crowd"].checks[check](method, crowd, plain), (name, check)
+        swapped = labels.answer(method, labels._labels(np.array([1, 0, -1])[codes], ["a", "b"]))
+        assert not labels.differ(plain, swapped[:, ::-1], name)
+
+
+def test_pure_nodes_and_corners_do_not_move():
+    rng = np.random.default_rng(0)
+    shares = np.vstack([np.eye(3).repeat(10, axis=0), rng.dirichlet(np.full(3, 0.3), 90)])
+    chances = shares @ np.array([[0.8, 0.1, 0.05], [0.1, 0.7, 0.1], [0.05, 0.1, 0.9]]) @ shares.T
+    links = np.triu(rng.random(chances.shape) < chances, 1)
+    links, order = (links | links.T).astype(float), rng.permutation(len(links))
+    for name in ("SPOC", "GeoNMF"):
+        one, other = (
+            listed("separable")[name].make(n_anchors=3, random_state=0).fit(sparse.csr_array(A)).model_.anchors
+            for A in (links, links[np.ix_(order, order)])
+        )
+        assert sorted(one) == sorted(order[other]), name
+    X, columns, rows = others.points(), rng.permutation(30), rng.permutation(12)
+    make = listed("separable")["SISAL"].make
+    W = make(n_anchors=others.K, random_state=0).fit(X).W_
+    for moved_X, expected in ((X[:, columns], W), (X[rows], W[rows])):
+        found = make(n_anchors=others.K, random_state=0).fit(np.ascontiguousarray(moved_X)).W_
+        np.testing.assert_allclose(found[:, match_columns(expected, found)], expected, atol=1e-6)
+
+
+def test_what_moves_is_told_by_the_docstring_of_the_method():
+    for name in (*MOVED, "LDA"):
+        line = next(one.line for one in OWN if one.name == name)
+        make = listed(line)[name].make
+        text = inspect.getdoc(getattr(make, "func", make))
+        assert "\nOrder: " in text, name
+    assert set(MOVED) | set(OTHERWISE) <= {one.name for one in OWN}
