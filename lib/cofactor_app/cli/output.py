@@ -19,6 +19,7 @@ from cofactor.core.files import told_if_full, whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.locks import locked
 from cofactor_app.cli import in_options
+from cofactor_app.cli.text_rows import text_of
 from cofactor_app.running import Run, running
 
 STDOUT = Path("-")
@@ -159,7 +160,13 @@ class Writer:
     def _write_text(self, file: Any, frames: Iterable[pd.DataFrame], sep: str) -> None:
         for number, frame in enumerate(frames):
             shown = frame if self.raw else self._safe(frame)
-            shown.to_csv(file, index=False, header=number == 0, sep=sep, lineterminator="\n")
+            text = text_of(shown, sep)
+            if text is None:
+                shown.to_csv(file, index=False, header=number == 0, sep=sep, lineterminator="\n")
+                continue
+            if number == 0:
+                shown.head(0).to_csv(file, index=False, sep=sep, lineterminator="\n")
+            file.write(text)
 
     def _safe(self, frame: pd.DataFrame) -> pd.DataFrame:
         def safe(cell: Any) -> Any:
