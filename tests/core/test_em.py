@@ -169,6 +169,21 @@ def test_posteriors_are_the_same_in_products_and_in_logarithms(length):
     assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
 
 
+def test_few_long_rows_and_rows_that_no_class_allows_are_counted_as_by_arrays(monkeypatch):
+    """Compiled, where logarithms of all cells are not worth it; a class with a zero for what is seen is excluded."""
+    rng, model = np.random.default_rng(0), random_model(5, n_classes=3, sizes=(3,) * 60)
+    stacked = np.where(rng.random(model.stacked.shape) < 0.2, 0.0, model.stacked)
+    model = LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
+    codes = np.where(rng.random((40, 60)) < 0.1, rng.integers(3, size=(40, 60)), -1)
+    codes[0, :30], codes[:, 59] = 1, 2
+    table = CategoricalTable(codes, model.sizes)
+    slow = expectation(table, model)
+    monkeypatch.setattr("cofactor.core.em.WORTH_COMPILING", 0)
+    fast = expectation(table, model)
+    assert np.allclose(fast.cells, slow.cells, atol=1e-12) and np.allclose(fast.classes, slow.classes, atol=1e-12)
+    assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
+
+
 def test_a_thousand_entries_per_row_do_not_underflow():
     model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 1000)
     fitted, result = run(model.sample(20, random_state=0)[0], model, max_iter=3)

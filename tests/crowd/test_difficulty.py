@@ -89,6 +89,24 @@ def test_rounds_make_the_labels_more_probable():
     assert min(np.diff(bounds)) > -0.5  # abilities are drawn to the crowd's mean, so it need not rise to the end
 
 
+def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
+    evidence, votes = Evidence.of(uneven_crowd(1.0, N=100)[0]), np.full(3, 10.0)
+    seen = np.setdiff1d(np.arange(36), [0, 13, 14, 35])  # some rows do not occur
+
+    def one_round():
+        rows = Rows.of(seen, 12, 3)
+        start = Difficulty.start(replace(evidence.start(), cells=evidence.start().cells[seen]), rows, votes)
+        counts = evidence.of_rows(seen).e_step(start.model(rows))
+        return len(rows.pieces), start.model(rows).stacked, start.after(counts, rows, votes)
+
+    _, cells, whole = one_round()
+    monkeypatch.setattr("cofactor.crowd.rows.WORKERS_OF_A_PIECE", 5)
+    n_pieces, same, crowd = one_round()
+    assert n_pieces == 3 and np.allclose(same, cells, atol=1e-14)
+    assert np.allclose(crowd.ability, whole.ability, atol=1e-12) and crowd.spread == pytest.approx(whole.spread)
+    assert np.allclose(crowd.errors, whole.errors) and np.allclose(crowd.prior, whole.prior)
+
+
 @pytest.mark.parametrize("spread", [0.0, 0.7, 1.0])
 def test_the_spread_is_found(spread):
     labels, _ = uneven_crowd(spread)

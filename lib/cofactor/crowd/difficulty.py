@@ -186,7 +186,7 @@ def fit_difficulty(
 
     Cost
     ----
-    Up to 50 rounds, each an E-step of 7 K states.
+    Up to 50 rounds, each an E-step of 7 K states; in memory, two arrays of rows by states.
     """
     crowd, before = Difficulty.start(e_step(model), rows, votes), np.nan  # which nothing is near
     for _ in range(SCORING_ROUNDS):

@@ -55,12 +55,13 @@ class Fit:
     ) -> None:
         self.labels, self.prior = evidence, prior
         self.rounds = partial(iterate, max_iter=max_iter, tol=tol, verbose=verbose)
-        self.votes = votes = evidence.start()
+        votes = evidence.start()
         M, K = len(votes.sizes), len(votes.classes)
         self.alpha = np.maximum(votes.classes, MIN_CLASS_VOTES)
         self.places = np.flatnonzero(votes.cells.any(axis=1))
         self.rows, self.of_rows = Rows.of(self.places, M, K), evidence.of_rows(self.places)
         self.start = replace(votes, cells=votes.cells[self.places], sizes=self.rows.sizes)
+        self.votes = replace(votes, cells=votes.cells[:0])  # cells are many; those that occur are in `start`
         self.active = self.rows.sizes > 0
         self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
 

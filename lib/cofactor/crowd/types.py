@@ -399,14 +399,20 @@ class Believe:
 
     def __call__(self, counts: SoftCounts) -> TypesBelief:
         """M-step: return the belief that these expected counts of the rows lead to."""
-        weight = self.q @ np.array([float(kind.shares_errors) for kind in self.types])
-        log_errors = crowd_errors(self.rows.by_label(counts.cells * weight[self.rows.owner, None]))
+        log_errors = self._log_errors(counts.cells)
         found = Counts(self.rows, counts.cells, log_errors)
         L = np.stack([self._log_evidence(kind, found) for kind in self.types]).T
         self.rho = self._shares(type_probabilities(self.rho, L)[0])
         self.q, log_total = type_probabilities(self.rho, L)
         bound = float(log_total[self.active].sum() + log_errors.sum() + np.log(self.rho).sum())
         return TypesBelief(self.types, found, self.alpha, self.alpha + counts.classes, self.rho, self.q, bound)
+
+    def _log_errors(self, cells: Floats) -> Floats:
+        """Log e, of the errors of workers who share those of the crowd; of two classes, there is one error."""
+        if self.rows.n_classes == 2:
+            return np.zeros((2, 2))
+        weight = self.q @ np.array([float(kind.shares_errors) for kind in self.types])
+        return crowd_errors(self.rows.by_label(cells * weight[self.rows.owner, None]))
 
     def _log_evidence(self, kind: WorkerType, found: Counts) -> Floats:
         """L_t; of "none" it is a constant of the data, computed in the first round."""

@@ -318,9 +318,9 @@ class WorkerTypes(Aggregator):
         K = len(fit.alpha)
         if K > MAX_CLASSES:
             return USUAL_DESIGN_EFFECT
-        mean, states = (fit.of_rows_alone(model) for model in (self.model_, self._states))
+        mean = fit.of_rows_alone(self.model_)
         found = self.difficulty_ = fit_difficulty(fit.of_rows.e_step, mean, fit.rows, fit.alpha)
-        return fit.of_rows.confidence(states, found.model(fit.rows)).design_effect
+        return fit.of_rows.confidence(fit.of_rows_alone(self._states), found.model(fit.rows)).design_effect
 
     def _merged(self, labels: CrowdLabels) -> CategoricalTable:
         """Return the table in which copies have one label a task."""
