@@ -197,3 +197,12 @@ def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, mon
         known = "|".join((r"\d+ labels", r"\d+ items", r"\d+ rows", "known truth"))
         assert [n for n in re.findall(known, twice.out) if n != "1 rows"] == re.findall(known, alone.out), name
         (tmp_path / name).write_text(text)
+
+
+def test_separators_of_several_characters_are_refused_on_every_road(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text(FILES["labels.csv"])
+    for words in (["shard", "labels.csv", "-o", "shards"], ["aggregate", "labels.csv"]):
+        for sep in ("a,b", "\n"):
+            assert main([*words, "--sep", sep]) == 1
+            assert "one character separates the columns" in capsys.readouterr().err, (words, sep)

@@ -153,8 +153,7 @@ def _read(
     unfold: Unfold | None,
     pairs: tuple[str, str] | None,
 ) -> pd.DataFrame:
-    if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
-        raise CofactorError(f"sep={sep!r}: one character separates the columns, such as a comma")
+    _check_sep(sep)
     with _explained(path, encoding, row) as seen:
         head, content = _opened(path)
         seen |= {"content": content, "form": _form(head, encoding)}
@@ -173,12 +172,18 @@ def text_pieces(
 
     Raises a CofactorError as that does, and for a file that is JSON or parquet, which are no text with separators.
     """
+    _check_sep(sep)
     with _explained(path, encoding, "label") as seen:
         head, content = _opened(path)
         seen |= {"content": content, "form": _form(head, encoding)}
         if seen["form"] != "CSV":
             raise CofactorError(f"{path} is {seen['form']}, which is not read in pieces: save the table as CSV")
         yield from pieces(head, content, columns, encoding, sep, size)
+
+
+def _check_sep(sep: str | None) -> None:
+    if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
+        raise CofactorError(f"sep={sep!r}: one character separates the columns, such as a comma")
 
 
 @contextmanager
