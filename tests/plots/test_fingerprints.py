@@ -13,6 +13,7 @@ from tests.nbval_tolerance import approx, changed_lines
 from tests.plots.changes import CHANGES
 from tests.plots.drawn import DRAWN, STORED, text_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy support will be:DeprecationWarning")  # 3.13
 SAMPLE = ("plan", "intervals", "methods", "cooccurrence", "words", "confusions")
 CAUGHT = 0.95
 
