@@ -56,7 +56,9 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
     mixtures of 2 to 10 anchors of nine families, at 10 to 35 dB, most of them with an outlier or two. Where the margin
     is 0.5 or more, in 61 % of them, the number is right in 97 %: in 99 % of mixtures of well separated columns under
     even noise, in 85 % where columns are brighter or darker than the model has it, in 80 % where pure columns are alike
-    (smooth spectra): there, anchors that differ from mixtures of the others by less than the noise are not seen.
+    (smooth spectra): there, anchors that differ from mixtures of the others by less than the noise are not seen. Where
+    few points mix each anchor, anchors pass for lone columns: with 40 among 200 points at 20 dB, the number is right in
+    30 % of draws.
 
     >>> suggest_n_anchors([[1.0, 0.0, 0.5, 0.4], [0.0, 1.0, 0.5, 0.6]])[0]
     2
