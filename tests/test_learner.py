@@ -1,5 +1,6 @@
 """What learners get: no results, no solutions, room for guesses; and nothing that they wrote is ever overwritten."""
 
+import ast
 import json
 import os
 import re
@@ -80,9 +81,27 @@ def test_every_prediction_and_open_question_has_a_place_right_below(pair):
     assert asked >= 3
 
 
+def as_generators(source):
+    """Write comprehensions as generators: from Python 3.12 on, only the variables of these are not the cell's."""
+
+    class Rewrite(ast.NodeTransformer):
+        def visit_ListComp(self, node):
+            return ast.GeneratorExp(self.visit(node.elt), [self.visit(one) for one in node.generators])
+
+        visit_SetComp = visit_ListComp
+
+        def visit_DictComp(self, node):
+            both = ast.Tuple([self.visit(node.key), self.visit(node.value)], ast.Load())
+            return ast.GeneratorExp(both, [self.visit(one) for one in node.generators])
+
+    return ast.unparse(ast.fix_missing_locations(Rewrite().visit(ast.parse(source))))
+
+
 def names(cells, how):
     """Return the names of the notebook that code binds ("assigned") or uses ("referenced")."""
-    tables = [symtable.symtable(cell.source, "cell", "exec") for cell in cells if cell.cell_type == "code"]
+    tables = [
+        symtable.symtable(as_generators(cell.source), "cell", "exec") for cell in cells if cell.cell_type == "code"
+    ]
     found = {one.get_name() for table in tables for one in table.get_symbols() if getattr(one, f"is_{how}")()}
     while how == "referenced" and (tables := [child for table in tables for child in table.get_children()]):
         found |= {one.get_name() for table in tables for one in table.get_symbols() if one.is_global()}
