@@ -174,6 +174,12 @@ def test_a_pure_column_of_which_others_hold_something_is_not_an_outlier():
     assert not lone_columns(X[:, :9]).size  # too few columns to tell
 
 
+def test_anchors_that_lead_no_column_by_chance_are_not_lone():
+    """Of 40 anchors with four mixtures each some lead none; their weight in others tells them from lone ones."""
+    found = [suggest_n_anchors(mixtures(seed, M=50, N=200, K=40, snr_db=20.0).X)[0] for seed in range(8)]
+    assert sum(k == 40 for k in found) >= 6
+
+
 def test_a_number_is_not_clear_where_more_than_noise_is_left():
     """Two strong directions and one weak one: the largest drop is behind the second, and says nothing of the third."""
     rng = np.random.default_rng(0)
