@@ -301,9 +301,7 @@ def rank_need_not_be_known() -> Rule:
     Measured: How often the number is found from the largest drop of MERIT's scores (the paper has no rule for it), in
     per cent of drawn matrices at 20 dB: more than half the time in each setting.
 
-    Note: With more noise or more anchors the number is often wrong: see the settings at 10 and 15 dB. With 40 anchors
-    among 200 points it was right in 95 % until columns that stand alone were left out, against outliers: where so few
-    points mix each anchor, this takes an anchor or two for outliers.
+    Note: With more noise the number is often wrong: see the settings at 10 and 15 dB.
     """
     number = kept("practice-separable", "number")["MERIT"].at(
         "uniform,K=5,SNR=20",
