@@ -4,7 +4,7 @@ usage: python3 kit.py COMMAND [extra arguments]
 
   lab        one result on the command line, then JupyterLab on copies of the notebooks to write in, in learner/
              (--instructor: on the notebooks themselves, with outputs and solutions)
-  test       lint, notebooks, and the small suite: what takes at most .3 seconds, at most five items of one function
+  test       lint, notebooks, and the small suite: what takes at most .3 seconds, of slower tests an item
              (--all: everything; FILES: all of these; extra arguments go to pytest; -n 1: on one core, not on all)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only say what would change)

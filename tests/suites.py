@@ -1,7 +1,8 @@
 """Pytest plugin: two suites by one rule, and the durations by which it chooses.
 
 `--small` keeps every item that takes at most .3 seconds of processor time, at most five of one function, evenly spread
-over its parameters, and every cell of a notebook. `tests/durations.tsv` names the items that take longer; one that it
+over its parameters; of a function whose items all take longer, the quickest, if that is at most a second; and every
+cell of a notebook. `tests/durations.tsv` names the items that take longer; one that it
 does not name is in. `--durations-file` writes it anew for the items that run, and leaves the others as they are.
 
 Processor time is that of all processes an item starts, whatever else the machine does. An item costs what its shared
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
-SECONDS, MOST = 0.3, 5
+SECONDS, MOST, ONE = 0.3, 5, 1.0
 FILE = Path(__file__).with_name("durations.tsv")
-RULE = f"small: items of at most {SECONDS:g} s of processor time, at most {MOST} of one function, and all notebooks"
+RULE = (
+    f"small: items of at most {SECONDS:g} s of processor time, at most {MOST} of one function, or one of {ONE:g} s; "
+    "and all notebooks"
+)
 
 
 # ---- the choice ----
@@ -61,8 +65,15 @@ def spread(items):
 
 def chosen(items, slow):
     """Return the ids of the small suite."""
-    quick = [item for item in items if slow.get(item, slow.get(function_of(item), 0.0)) <= SECONDS]
-    return {item for found in by_function(quick).values() for item in spread(found)}
+
+    def seconds(item):
+        return slow.get(item, slow.get(function_of(item), 0.0))
+
+    found = set()
+    for mine in by_function(items).values():
+        quick = [item for item in mine if seconds(item) <= SECONDS]
+        found |= set(spread(quick) or [item for item in [min(mine, key=seconds)] if seconds(item) <= ONE])
+    return found
 
 
 def clock():

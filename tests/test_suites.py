@@ -27,6 +27,12 @@ def test_of_one_function_five_evenly_spread_items_are_in():
     assert suites.chosen(items[:5], {}) == set(items[:5])
 
 
+def test_a_function_whose_items_are_all_slow_has_its_quickest_in_if_that_takes_a_second_at_most():
+    items = ["a.py::f[0]", "a.py::f[1]", "a.py::g", "a.py::h"]
+    slow = {"a.py::f[0]": 0.9, "a.py::f[1]": 0.5, "a.py::g": 1.0, "a.py::h": 1.1}
+    assert suites.chosen(items, slow) == {"a.py::f[1]", "a.py::g"}
+
+
 def test_durations_are_kept_of_what_is_slow_and_of_what_did_not_run(tmp_path):
     path = tmp_path / "durations.tsv"
     path.write_text("7.0\ta.py::gone\n4.0\tb.py::kept[x]\n")
@@ -66,7 +72,7 @@ def test_items_are_measured_with_their_children_and_what_they_share_and_then_lef
     """A fixture of half a second, in another process: both tests that use it take as long, the limit being .3 s."""
     (tmp_path / "test_toy.py").write_text(TOY)
     (tmp_path / "limits.py").write_text(
-        f"from pathlib import Path\nfrom tests import suites\nsuites.SECONDS = 0.3\n"
+        f"from pathlib import Path\nfrom tests import suites\nsuites.SECONDS = suites.ONE = 0.3\n"
         f"suites.FILE = Path({str(tmp_path / 'durations.tsv')!r})\nsuites.FILE.touch()\n"
         "suites.read.__defaults__ = (suites.FILE,)\nsuites.write.__defaults__ = (suites.FILE,)\n"
     )
