@@ -126,3 +126,9 @@ def test_files_classes_that_nobody_chose_can_be_named(tmp_path):
     with pytest.raises(CofactorError, match=r"name them all with classes=\[...\] \(--classes\)"):
         CrowdLabels.from_csv(path)
     assert CrowdLabels.from_csv(path, classes=["0", "1"]).classes == [0, 1]
+
+
+def test_an_infinity_is_kept_as_a_class_and_noted():
+    frame = pd.DataFrame({"task": ["a", "a", "b", "b"], "worker": [1, 2, 1, 2], "label": ["1", "inf", "2", "1"]})
+    with pytest.warns(DataWarning, match="look like no answer count as a class: 'inf'"):
+        assert len(CrowdLabels.from_frame(frame).classes) == 3

@@ -17,7 +17,7 @@ LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is 
 )
 NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted
     *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
-    *("-", "--", "nil", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
+    *("-", "--", "nil", "inf", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
     *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
     *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
 )
