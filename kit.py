@@ -48,8 +48,8 @@ PINNED = VENV / "cofactor-pinned.txt"  # names of the pins that the last set-up 
 # One thread: BLAS sums in an order that depends on their number, and the notebooks compare stored digits.
 REPRODUCIBLE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 INDICES_CHECKED = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(VENV / "numba-checked")}  # compiled apart
-REACH_COMPILED = [f"tests/core/test_{name}.py" for name in ("em", "moments", "least_squares")]
-REACH_COMPILED += ["tests/fuzz/test_extremes.py", "tests/separable/test_edges.py"]
+REACH_COMPILED = ["tests/core/test_em.py", "tests/core/test_moments.py", "tests/separable/test_least_squares.py"]
+REACH_COMPILED += ["tests/pmf/test_cnmf_opt.py", "tests/fuzz/test_extremes.py", "tests/separable/test_edges.py"]
 NBVAL = ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
 FOR_UV = {"index-url": "UV_INDEX_URL", "extra-index-url": "UV_EXTRA_INDEX_URL", "find-links": "UV_FIND_LINKS"}

@@ -126,7 +126,9 @@ def state(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     A file that cannot be read, as one that is half, is an error.
     """
     plain, full = {}, {}
-    for path in (path for path in sorted(folder.rglob("*")) if path.is_file() and "own" not in path.parts):
+    for path in (path for path in sorted(folder.rglob("*")) if path.is_file()):
+        if {"own", "__pycache__"} & set(path.parts):
+            continue
         name, text = path.relative_to(folder).as_posix(), path.read_text(encoding="utf8")
         if path.name.startswith(".") or path.suffix == ".py":
             continue

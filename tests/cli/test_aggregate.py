@@ -403,7 +403,7 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: give less data"),
         (OSError("Could not find/load shared object file 'libllvmlite.so'"), "too little memory is free, or"),
         (ImportError("libopenblas.so: failed to map segment from shared object"), "too little memory is free, or"),
-        (OSError(errno.EIO, "Input/output error"), r"\[Errno 5\]"),
+        (OSError(errno.EIO, "Input/output error"), r"the system refused to read or to print \(Input/output error\): "),
     ],
 )
 def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
