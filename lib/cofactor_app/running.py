@@ -63,7 +63,7 @@ def running(run: Run) -> Iterator[Run]:
 
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest."""
-    if path.suffix == ".npz":
+    if path.suffix == ".npz" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()
     if path.suffix == ".html":

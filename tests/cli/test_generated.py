@@ -42,7 +42,7 @@ VALUES = (
     ),
 )
 ENDED = (-signal.SIGXCPU, -signal.SIGKILL)  # for its time
-SAID = re.compile(r"(cofactor[\w -]*: )?error: ", re.MULTILINE)
+SAID = re.compile(r"^(cofactor[\w -]*: )?error: ", re.MULTILINE)
 
 
 def line(rng):
@@ -82,13 +82,15 @@ def ended(words, said):
 
 
 def _run(words, said):
+    """Run a line in this process, and end it; libraries write to the files below Python's, so both are exchanged."""
     code = 70
     try:
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-        with open(said, "w", encoding="utf8") as heard, open(os.devnull, "r+") as nothing:
-            for number, file in enumerate((nothing, nothing, heard)):
-                os.dup2(file.fileno(), number)
+        sys.stdin, sys.stdout = open(os.devnull), open(os.devnull, "w")  # noqa: SIM115
+        sys.stderr = open(said, "w", encoding="utf8")  # noqa: SIM115
+        for number, file in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+            os.dup2(file.fileno(), number)
         code = main(words)
     except SystemExit as end:
         code = end.code

@@ -78,3 +78,17 @@ def test_a_report_ends_with_the_record_of_its_run_and_can_be_repeated(ran, capsy
     (ran / "clean.csv").write_text(LABELS.replace("Yes", "yes"))
     assert main(["aggregate", "clean.csv", "-o", "c.csv", "--report", "clean.html", "--draws", "5"]) == 0
     assert "Noted: nothing." in (ran / "clean.html").read_text()
+
+
+def test_a_model_that_is_none_is_one_sentence_also_where_the_run_is_recorded(ran, capsys):
+    (ran / "broken.npz").write_text("nothing")
+    assert main(["update", "broken.npz", "labels.csv", "--record", "again.json"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: broken.npz") and not (ran / "again.json").exists()
+
+
+def test_one_column_for_two_roles_is_refused(ran, capsys):
+    for more in ([], ["--preview"]):
+        assert main(["aggregate", "labels.csv", "--task", "worker", *more]) == 1
+        told = "error: --task worker, --worker worker, --label label: one column is named twice"
+        assert capsys.readouterr().err.startswith(told)

@@ -55,6 +55,7 @@ def read_labels(
     paths = [path] if isinstance(path, str | PathLike) else list(path)
     if not paths:
         raise CofactorError("no file of labels is named")
+    check_different(columns)
     frames = [_read_one(one, columns, encoding, sep, several) for one in paths]
     known = {task: label for frame in frames for task, label in frame.attrs.get(GOLD, {}).items()}
     frame = frames[0] if not several else pd.concat([one.reset_index(drop=True) for one in frames], ignore_index=True)
@@ -65,6 +66,13 @@ def read_labels(
         frame[name] = _one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes)
     frame.attrs[GOLD] = known
     return frame
+
+
+def check_different(columns: tuple[str, str, str]) -> None:
+    """Refuse one column that is named for two of task, worker and label."""
+    roles = ", ".join(f"{role}={name!r}" for role, name in zip(COLUMNS, columns, strict=True))
+    if len(set(columns)) < len(columns):
+        raise CofactorError(f"{roles}: one column is named twice; name a column of its own for each")
 
 
 def require_crowd(n_tasks: int, n_workers: int, n_classes: int, *, where: str = "") -> None:

@@ -22,7 +22,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
-from cofactor.crowd.files import COLUMNS, read_labels, require_crowd
+from cofactor.crowd.files import COLUMNS, check_different, read_labels, require_crowd
 from cofactor.crowd.usual_names import GOLD
 
 Conflicts = Literal["error", "first", "last", "all"]
@@ -88,6 +88,7 @@ class CrowdLabels:
         (2, 2, ['cat', 'dog'])
         """
         columns = (task, worker, label)
+        check_different(columns)
         check_columns(frame, columns)
         for name in columns:
             check_present(frame[name], name)
