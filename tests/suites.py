@@ -1,7 +1,7 @@
 """Pytest plugin: two suites by one rule, and the durations by which it chooses.
 
 `--small` keeps every item that takes at most .3 seconds of processor time, at most five of one function, evenly spread
-over its parameters; of a function whose items all take longer, the quickest, if that is at most a second; and every
+over its parameters; of a function whose items all take longer, the quickest, if that is at most .4 seconds; and every
 cell of a notebook. `tests/durations.tsv` names the items that take longer; one that it
 does not name is in. `--durations-file` writes it anew for the items that run, and leaves the others as they are.
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS, MOST, ONE = 0.3, 5, 1.0
+SECONDS, MOST, ONE = 0.3, 5, 0.4
 FILE = Path(__file__).with_name("durations.tsv")
 RULE = (
     f"small: items of at most {SECONDS:g} s of processor time, at most {MOST} of one function, or one of {ONE:g} s; "

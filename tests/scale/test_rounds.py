@@ -83,6 +83,7 @@ def with_copies(frame, n_copies=2):
 
 
 def test_copies_are_merged_as_in_memory(tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy")
     frame = with_copies(drawn(5, 3, n_tasks=200, share=0.6))
     labels = CrowdLabels.from_frame(frame)
     with warnings.catch_warnings(action="ignore"):
@@ -345,6 +346,7 @@ def test_a_table_that_is_not_there_is_one_sentence(tmp_path):
 
 
 def test_columns_are_named_as_the_table_has_them(tmp_path):
+    pytest.importorskip("sqlalchemy")
     names = ("Task id", "order", "select")
     frame = drawn(2)
     odd = frame.set_axis(list(names), axis=1)
