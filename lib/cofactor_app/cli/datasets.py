@@ -16,7 +16,7 @@ def datasets(arguments: argparse.Namespace) -> None:
         known = [find(name).name for name in names]
         chosen = frame[frame["name"].isin(known)] if names else frame
         shown = chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"])
-        print(shown.astype(object).fillna("-").to_string(index=False))
+        print(shown.astype(object).where(shown.notna(), "-").to_string(index=False))
         return
     for name in names or entries():
         if arguments.action == "fetch":

@@ -166,7 +166,7 @@ def _covariance(method: Any, data: Comparisons, ways: Sequence[Codes], ties: boo
     """Return the covariance of the parameters, by what is drawn with replacement."""
     if len(ways) < 2:
         return _spread(method, data, ways[0] if ways else np.arange(len(data), dtype=np.int32), ties)
-    both = np.unique(np.column_stack(ways), axis=0, return_inverse=True)[1].astype(np.int32)
+    both = np.unique(np.column_stack(ways), axis=0, return_inverse=True)[1].ravel().astype(np.int32)
     one, other, shared = (_spread(method, data, way, ties) for way in (*ways, both))
     values, vectors = np.linalg.eigh(one + other - shared)
     return np.asarray(vectors * np.maximum(values, 0.0) @ vectors.T)
