@@ -199,6 +199,28 @@ def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, mon
         (tmp_path / name).write_text(text)
 
 
+def test_a_carriage_return_alone_is_told_by_every_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, words in {
+        "labels.csv": ["aggregate", "labels.csv", "--method", "MajorityVote"],
+        "again.csv": ["diagnose", "again.csv"],
+        "votes.csv": ["rank", "votes.csv"],
+        "table.csv": ["joint", "table.csv", "--method", "Independence"],
+        "X.csv": ["anchors", "X.csv"],
+        "truth.csv": ["aggregate", "labels.csv", "--method", "MajorityVote", "--truth", "truth.csv"],
+    }.items():
+        text = FILES.get(name, FILES["labels.csv"]) if name != "truth.csv" else "task,truth\nt1,1\nt2,0\n"
+        header, first, rest = text.split("\n", 2)
+        (tmp_path / name).write_bytes(f"{header}\nx\r{first}\n{rest}".encode())
+        main(words)
+        told = capsys.readouterr()
+        assert "rows 2 (the first line is row 1) end in a carriage return alone" in told.out + told.err, name
+        (tmp_path / name).write_bytes(text.replace("\n", "\r").encode())
+        assert main(words) == 0
+        told = capsys.readouterr()
+        assert "carriage return" not in told.out + told.err, name
+
+
 def test_separators_of_several_characters_are_refused_on_every_road(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.csv").write_text(FILES["labels.csv"])

@@ -28,6 +28,7 @@ MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among 
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
+RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
 SEPARATOR = "separator"  # another: what stood between its cells
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
@@ -163,7 +164,8 @@ def _is_number(text: str) -> bool:
 def check_text(content: Any, encoding: str, sep: str) -> None:
     """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
 
-    Cost: O(bytes) time, one search for each of the two signs, and one more where there are quotes.
+    A `DataWarning` names rows that a carriage return alone ends, where others end in line feeds.
+    Cost: O(bytes) time, one search for each of the three signs, and one more where there are quotes.
     """
     with _bytes_of(content, encoding) as text:
         zero = text.find(b"\0")
@@ -173,6 +175,26 @@ def check_text(content: Any, encoding: str, sep: str) -> None:
             raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
         if text.find(b'"') >= 0 and (row := _row_after_quote(text, sep)):
             raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
+        if text.find(b"\r") >= 0 and text.find(b"\n") >= 0 and RETURN_ALONE.search(text):
+            _note_returns(text, sep)
+
+
+def _note_returns(text: Any, sep: str) -> None:
+    """Name the rows that end in a carriage return alone, if some end otherwise: it may belong to a cell."""
+    quoted = rb'(?:\A%b|(?<![^\r\n%b]))"(?:[^"]++|"")*+"' % (BOM_UTF8, re.escape(sep.encode()))
+    row, alone, others = 1, [], 0
+    for found in re.compile(rb"%b|(\r++)(\n|\Z)?|\n" % quoted).finditer(text):
+        if found[0][:1] not in b"\r\n":
+            continue
+        if found[1] and found[2] is None:
+            alone.append(row)
+        else:
+            others += 1
+        row += len(found[1] or b"\n")
+    if alone and others:
+        where = f"rows {listing(alone)} {FIRST_ROW} end in a carriage return alone, others in a line feed"
+        message = f"{where}: if it belongs to a cell, put that cell in quotes"
+        warnings.warn(message, DataWarning, stacklevel=4)
 
 
 def _row_after_quote(text: Any, sep: str) -> int:

@@ -52,12 +52,9 @@ def rank(arguments: argparse.Namespace) -> None:
         why = "--method is told who chose between which two items, and nothing more"
         raise CofactorError(f"{why}: leave out {listing(f'--{name}' for name in more)}")
     with outputs(arguments, tables, [arguments.comparisons], [arguments.report]) as writer:
-        fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
-        with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
-            data, X, found, boards, made, notes = fit(arguments)
+        (data, X, found, boards, made, notes), warned = _fitted(arguments)
         checks = diagnose(data, rank=0)
         scale = _scale(arguments.elo, found)
-        warned = [str(warning.message) for warning in caught]
         facts = _facts(found, arguments.method)
         lines = [f"{arguments.comparisons}: {made}", *facts, *found.doubts(), *map(in_options, notes)]
         if arguments.baselines:
@@ -72,6 +69,19 @@ def rank(arguments: argparse.Namespace) -> None:
             from cofactor_app.pages.rank import rank_page  # pictures take a second to import
 
             write_page(arguments.report, rank_page(arguments.comparisons, found, data, lines, checks, warned))
+
+
+def _fitted(arguments: argparse.Namespace) -> tuple[Found, list[str]]:
+    """Return the ranking, and what was warned of; where it cannot be made, that is shown before the error."""
+    fit = _of_orders if arguments.places or arguments.others or arguments.races else _of_pairs
+    try:
+        with warnings.catch_warnings(record=True, action="always", category=DataWarning) as caught:
+            found = fit(arguments)
+    except CofactorError:
+        for warning in caught:
+            warnings.warn(warning.message, stacklevel=2)
+        raise
+    return found, [str(warning.message) for warning in caught]
 
 
 def _of_pairs(arguments: argparse.Namespace) -> Found:

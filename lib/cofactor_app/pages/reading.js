@@ -49,7 +49,7 @@ function firstBad(bytes) {
 
 /** Yield the cells of one record after another; `seen` has the row, and the first row with a quote that is wrong. */
 function* recordsOf(text, separator, at = 0, seen = {}) {
-  const mark = `\\u${separator.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const mark = marked(separator);
   const quoted = '"([^"]*(?:""[^"]*)*)("|$)', open = `[^${mark}\\r\\n]*`, ends = `${mark}|\\r\\n|\\r|\\n|$`;
   const cell = new RegExp(`(?:${quoted})?(${open})(${ends})`, "y");
   cell.lastIndex = at;
@@ -63,6 +63,26 @@ function* recordsOf(text, separator, at = 0, seen = {}) {
     yield cells;
     cells = [];
   }
+}
+
+/** A separator as a regular expression has it. */
+function marked(separator) {
+  return `\\u${separator.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Name the rows that end in a carriage return alone, if some end otherwise: it may belong to a cell. */
+function noteReturns(text, separator, notes) {
+  if (!text.includes("\n") || !/\r(?![\r\n])/.test(text)) return;
+  const ends = new RegExp(`(?<![^\\r\\n${marked(separator)}])"[^"]*(?:""[^"]*)*"|(\\r+)(\\n)?|\\n`, "g"), alone = [];
+  let row = 1, others = 0;
+  for (const { 0: found, 1: returns, 2: behind, index } of text.matchAll(ends)) {
+    if (found[0] === '"') continue;
+    if (returns && !behind && index + found.length < text.length) alone.push(row);
+    else others++;
+    row += returns?.length ?? 1;
+  }
+  const where = `rows ${listing(alone)}${FIRST_ROW} end in a carriage return alone, others in a line feed`;
+  if (alone.length && others) notes.push(`${where}: if it belongs to a cell, put that cell in quotes`);
 }
 
 // ---- cells to columns ----
@@ -138,6 +158,7 @@ function byPoint(a, b) {
 /** Read the cells of the wanted columns of a text, and the numbers of their rows, as `read_frame`. */
 function readColumns(text, options, notes, tell) {
   const { columns, conflicts, name } = options, { time } = CONSTANTS, table = tableOf(text, options), { names } = table;
+  noteReturns(text, table.separator, notes);
   nameColumns(names, columns);
   const taken = takenColumns(names, columns, notes), places = taken.map((column) => names.indexOf(column));
   const wrong = wrongColumns(table.header, names, columns, taken);
