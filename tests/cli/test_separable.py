@@ -59,6 +59,21 @@ def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
     assert "5 anchors: there the residual drops most" in said and "GB predicted" in said
 
 
+def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path, capsys):
+    out, kept = "counts or names the rows, and is no point", "never repeats, and is used as numbers: leave it out"
+    for name, told in {"": out, "id": out, "Nr": out, "sample": out, "Time (s)": out, "a": kept, "counts": kept}.items():
+        for numbers in ([1, 2, 4, 9, 11], [30, 20, 12, 5, 1]):
+            rows = "".join(f"{n},{n % 3},{n % 4},{n % 5}\n" for n in numbers)
+            (tmp_path / "x.csv").write_text(f"{name},b,c,d\n{rows}")
+            for options in ([], ["--rows"]):
+                main(["anchors", str(tmp_path / "x.csv"), *options])
+                said = capsys.readouterr()
+                assert told in said.out + said.err, (name, numbers, options)
+    (tmp_path / "x.csv").write_text("a,b,c\n" + "".join(f"{n},{n % 3},{n % 4}\n" for n in (1, 2, 4, 4, 9, 11)))
+    main(["anchors", str(tmp_path / "x.csv")])
+    assert "first column" not in "".join(capsys.readouterr())
+
+
 def test_a_first_column_of_wavelengths_or_row_numbers_is_no_point(drawn, capsys):
     for name, told in {"waves.csv": "Wavelength (nm), 400.0 to", "counted.csv": "without a name, 0 to 29"}.items():
         assert main(["anchors", name, "--method", "SPA"]) == 0

@@ -27,19 +27,9 @@ ENVI = (HEADER, *NUMBERS)
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz", *ENVI)
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
 INDEX = (
-    "",
-    "index",
-    "row",
-    "id",
-    "band",
-    "bands",
-    "channel",
-    "wavelength",
-    "wavelengths",
-    "wavenumber",
-    "wl",
-    "nm",
-    "um",
+    *("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample"),
+    *("band", "bands", "channel", "wavelength", "wavelengths", "wavenumber", "wl", "nm", "um"),
+    *("time", "date", "year", "month", "day", "frame", "position", "depth", "frequency", "energy", "m/z", "mz"),
 )
 DOUBLE = 8  # bytes
 PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in an .npz; SciPy cuts fractions off
@@ -157,14 +147,23 @@ def _read_mat(path: str, name: str) -> Any:
 _READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_mtx}
 
 
-def _is_index(name: str, cells: pd.Series[float]) -> bool:
-    """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily."""
-    steps = np.diff(cells.to_numpy(dtype=np.float64))
+def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
+    """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily.
+
+    Whole numbers that do so in unequal steps, under another name, may be data: they are kept, and that is said.
+    """
+    values = cells.to_numpy(dtype=np.float64)
+    steps = np.diff(values)
     if len(steps) < 2 or not (np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all())):
         return False
     known = name.strip().casefold().partition("(")[0].strip()
     even = bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
-    return known in INDEX or known.startswith(("unnamed", "wavelength")) or even
+    if known in INDEX or known.startswith(("unnamed", "wavelength")) or even:
+        return True
+    if (values == np.rint(values)).all():
+        told = f"its first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) never repeats, and is used as numbers"
+        warnings.warn(f"{path}: {told}: leave it out if it counts or names the rows", DataWarning, stacklevel=3)
+    return False
 
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
@@ -184,7 +183,7 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> 
     first = frame.iloc[:, 0]
     if frame.shape[1] > 1 and pd.to_numeric(first, errors="coerce").isna().any():
         rows, frame = first.fillna("").tolist(), frame.iloc[:, 1:]
-    elif frame.shape[1] > 2 and _is_index(str(first.name), pd.to_numeric(first)):
+    elif frame.shape[1] > 2 and _is_index(str(first.name), pd.to_numeric(first), str(path)):
         rows, frame = first.tolist(), frame.iloc[:, 1:]
         called = "without a name" if str(first.name).startswith("Unnamed") or not first.name else first.name
         told = f"its first column ({called}, {rows[0]} to {rows[-1]}) counts or names the rows"
