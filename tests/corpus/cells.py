@@ -168,10 +168,13 @@ def missing() -> list[Case]:
     noted = {"question_mark": "?", "dash": "-", "hash_na": "#N/A", "unknown": "Unknown", "minus_999": "-999",
              "dont_know": "don't  know", "skipped": "skipped", "ref": "#REF!", "pandas": "<NA>", "n_a": "n/a"}
     for name, word in noted.items():
-        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, NO_ANSWER))
+        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as a class: {word!r} (1)"))
     more = [*DATA, ("c", "w1", "Unsure"), ("c", "w2", "no")]
     return [
         *found,
+        good("missing/minus_beside_plus.csv", text(r := rows(yes="-", no="+")), r),
+        good("missing/counted.csv", text(r := [*rows(yes="?"), ("c", "w1", "?")]), r, "class: '?' (2); if"),
+        good("missing/all_are_numbers.csv", text(r := rows(yes="-999", no="1")), r, "class: '-999' (1); if"),
         good("missing/none_is_a_class.csv", text(r := rows(yes="none")), r),
         good("missing/zero_is_a_class.csv", text(r := rows(yes="0", no="1")), r),
         good("missing/na_is_a_task.csv", text(r := rows(a="NA")), r),

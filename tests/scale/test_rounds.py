@@ -486,3 +486,17 @@ def test_a_file_that_another_program_writes_is_one_sentence(tmp_path):
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(CofactorError, match=told):
             door.write("found", "SELECT 1 AS n")
+
+
+def test_classes_that_look_like_no_answer_are_noted_with_their_labels_as_in_memory(tmp_path):
+    for labels, told in {
+        ("?", "no", "no", "?"): "class: '?' (2); if",
+        (-999, 1, 1, 1): "class: '-999' (1); if",
+        ("-", "+", "+", "-"): "",
+    }.items():
+        frame = pd.DataFrame({"task": [1, 1, 2, 2], "worker": ["a", "b"] * 2, "label": labels})
+        with warnings.catch_warnings(record=True) as noted, opened(kept(frame, tmp_path)) as door:
+            warnings.simplefilter("always")
+            CodedLabels.of(door, "labels")
+        said = [str(one.message) for one in noted if "no answer" in str(one.message)]
+        assert len(said) == bool(told) and all(told in one for one in said), labels

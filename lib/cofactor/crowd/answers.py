@@ -11,7 +11,7 @@ so that five equal answers count as one, and answers that differ speak for eithe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from cofactor.core.spelling import NO_ANSWERS, by_value
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
+PLUS, MINUS = "+", "-"
+
 
 def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.DataFrame:
     """Return the rows whose label is none of `ignore`; warn of labels that look like no answer."""
@@ -33,18 +35,26 @@ def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
     left = frame[~out] if out.any() else frame
-    if message := unsure(left[label][plain[~out].isin(NO_ANSWERS)].unique()):
-        warnings.warn(message, DataWarning, stacklevel=4)
+    if (may_be := plain[~out].isin(NO_ANSWERS)).any():
+        counts = {str(word): n for word, n in left[label][may_be].value_counts().items()}
+        if message := unsure(counts | ({PLUS: 1} if (plain == PLUS).any() else {})):
+            warnings.warn(message, DataWarning, stacklevel=4)
     return left
 
 
-def unsure(names: Iterable[Any]) -> str:
-    """Say which classes look as if nothing was answered; "" for none."""
-    alike = sorted({str(name) for name in names if one_way(name) in NO_ANSWERS})
+def unsure(counts: Mapping[str, int]) -> str:
+    """Say which classes look as if nothing was answered, and how many labels each has; "" for none.
+
+    Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
+    which symptom is seen, or how hostile a text is (none, mild, severe).
+    """
+    signs = {MINUS} if PLUS in counts else set()
+    alike = sorted(name for name in counts if one_way(name) in NO_ANSWERS and name not in signs)
     if not alike:
         return ""
+    told = listing(f"{name!r} ({counts[name]})" for name in alike)
     return (
-        f"labels that look like no answer count as a class: {listing(map(repr, alike))}; "
+        f"labels that look like no answer count as a class: {told}; "
         f"if they are none, leave them out with ignore (--ignore {alike[0]!r})"
     )
 

@@ -190,10 +190,13 @@ function noteUnread(names, used, notes) {
 }
 
 /** Note classes that look as if the worker could not tell. */
-function noteNoAnswers(classes, notes) {
-  const found = classes.filter((name) => CONSTANTS.noAnswers.includes(oneWay(name))).sort(byPoint).map(repr);
-  if (found.length) {
-    notes.push(`labels that look like no answer count as a class: ${listing(found)}; `
-      + `if they are none, leave them out with ignore (--ignore ${found[0]})`);
-  }
+function noteNoAnswers({ ids, codes }, notes) {
+  const signs = ids.includes("+") ? ["-"] : [], may = (name) => CONSTANTS.noAnswers.includes(oneWay(name));
+  const found = ids.filter((name) => may(name) && !signs.includes(name)).sort(byPoint);
+  if (!found.length) return;
+  const counts = new Map(found.map((name) => [ids.indexOf(name), 0]));
+  for (const code of codes) if (counts.has(code)) counts.set(code, counts.get(code) + 1);
+  const told = listing(found.map((name) => `${repr(name)} (${counts.get(ids.indexOf(name))})`));
+  notes.push(`labels that look like no answer count as a class: ${told}; `
+    + `if they are none, leave them out with ignore (--ignore ${repr(found[0])})`);
 }

@@ -234,7 +234,7 @@ function readLabels(text, options, notes, tell) {
   });
   const columns = coded(options.merge ? cells.map((of, i) => merged(of, alike[i])) : cells, options.ignore);
   const [task, worker, label] = columns, { ids } = label;
-  noteNoAnswers(ids, notes);
+  noteNoAnswers(label, notes);
   refuse(ids.length < 2, `only one class (${listing(ids)}): there is nothing to tell apart; `
     + "where others exist but were never used, name them all with classes=[...] (--classes)");
   const { kept, share } = opinions(columns, options.conflicts, notes), taken = ({ codes }) => kept.map((e) => codes[e]);

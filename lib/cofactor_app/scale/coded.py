@@ -11,6 +11,7 @@ by the rules of all readers.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
@@ -94,6 +95,7 @@ class CodedLabels:
         n_tasks, given = _code(door, rows, conflicts, workers, len(classes))
         n_labels = int(given.sum())
         _tell_of(workers, classes, n_labels)
+        _tell_of_no_answers(door, names, classes)
         if n_labels < n_rows:
             again = (
                 f"{n_rows - n_labels} labels were given again by the same worker on the same task: one each was kept"
@@ -148,8 +150,19 @@ def _tell_of(workers: Sequence[object], classes: Sequence[object], n_labels: int
     """Note what is noted of names in memory."""
     names = [[name for name in ids if isinstance(name, str)] for ids in (workers, classes)]
     found = [*odd_names(([], *names), n_labels), alike_names(names[0], "workers"), alike_names(names[1], "classes")]
-    for message in filter(None, [*found, unsure(names[1])]):
+    for message in filter(None, found):
         warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _tell_of_no_answers(door: Door, names: dict[str, str], classes: Sequence[object]) -> None:
+    """Note classes that look as if nothing was answered; their labels are counted only where there are some."""
+    if not unsure({str(name): 0 for name in classes}):
+        return
+    query = "SELECT {label} AS given, COUNT(*) AS n FROM {table} AS given WHERE {label} IS NOT NULL GROUP BY {label}"
+    found, counts = door.ask(query.format(**names)), Counter[str]()
+    for name, n in zip(found["given"], found["n"], strict=True):
+        counts[trimmed(str(name))] += int(n)
+    warnings.warn(unsure(counts), DataWarning, stacklevel=3)
 
 
 def _task(door: Door, names: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import shutil
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -25,7 +25,7 @@ from cofactor.core.types import Ints
 from cofactor.crowd.answers import unsure
 from cofactor.crowd.files import COLUMNS, alike_names, odd_names
 from cofactor.crowd.labels import Conflicts
-from cofactor_app.scale.coding import BATCH, PLAIN, Ids, batches
+from cofactor_app.scale.coding import BATCH, PLAIN, Ids, batches, trimmed
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
 from cofactor_app.scale.sources import imported
 
@@ -115,9 +115,17 @@ def _tell_of_names(base: Any, workers: Ids, labels: Ids) -> None:
     found = odd_names(names, n_labels)
     for different, what in zip(names, ("tasks", "workers", "classes"), strict=True):
         found += [] if all(map(PLAIN.fullmatch, different)) else [alike_names(different, what)]
-    found += [unsure(labels.names())]
+    found += [unsure(_counts(base, labels)) if unsure(dict.fromkeys(names[2], 0)) else ""]
     for message in filter(None, found):
         warnings.warn(message, DataWarning, stacklevel=5)
+
+
+def _counts(base: Any, labels: Ids) -> Counter[str]:
+    """Return how many labels each class has."""
+    written, counts = list(labels.number), Counter[str]()
+    for code, n in base.execute("SELECT label, count(*) FROM coded GROUP BY label").fetchall():
+        counts[trimmed(str(written[code]))] += n
+    return counts
 
 
 def _tasks(base: Any) -> list[str]:
