@@ -263,6 +263,9 @@ def test_the_command_prints_and_writes(mine, tmp_path, capsys):
     assert "variants" not in said
     assert main(["bench", f"{mine}:vote(power=2)", "sim_copies", "--keep", str(kept)]) == 0
     assert "2 variants of vote were run here" in capsys.readouterr().out
+    for least, told in ((401, ""), (1, ""), (2, "2 variants of Half were run here")):  # the first gives no answer
+        main(["bench", f"{mine}:Half(least={least})", "sim_copies", "--keep", str(kept)])
+        assert ("variants of Half" in (said := capsys.readouterr().out)) == bool(told) and told in said, least
     assert main(["bench", f"{mine}:nothing", "sim_copies", "--keep", str(kept)]) == 1
     assert "has no nothing" in capsys.readouterr().err
 

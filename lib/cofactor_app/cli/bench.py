@@ -71,9 +71,9 @@ def _check_data(folder: Path) -> None:
 
 
 def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) -> list[str]:
-    """Tables of the trials, and how many variants of the method were tried in this file."""
+    """Tables of the trials, and how many variants of the method gave an answer in this file: only they are compared."""
     own = _name(arguments.method)
-    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own}
+    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
     trivial, default = ANSWERS[line]
     what = f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default"
     return [*([] if line == "crowd" else [what]), *report(trials, {own: len(tried)}, line)]
