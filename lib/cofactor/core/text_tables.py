@@ -142,6 +142,8 @@ def without_headers(frame: pd.DataFrame, written: Mapping[str, Collection[str]])
         plain = set(map(plain_name, known))
         cells = frame.loc[again, name].unique()
         alike = [one for one in cells if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in plain]
+        if not alike:
+            return frame
         again &= frame[name].isin(alike)
         if not again.any():
             return frame

@@ -63,7 +63,8 @@ def read_labels(
     frame[label] = frame[label].mask(frame[label].isin(NO_LABEL))
     _warn_of_kinds(frame, columns)
     for name, what in zip(columns, ("tasks", "workers", "classes"), strict=True):
-        frame[name] = _one_way(frame[name].mask(frame[name] == ""), what, merge_look_alikes)
+        present = by_value(frame[name], lambda names: names.mask(names == ""))
+        frame[name] = _one_way(present, what, merge_look_alikes)
     frame.attrs[GOLD] = known
     return frame
 
@@ -84,7 +85,7 @@ def require_crowd(n_tasks: int, n_workers: int, n_classes: int, *, where: str = 
 
 def _warn_of_kinds(frame: pd.DataFrame, columns: tuple[str, str, str]) -> None:
     """Refuse too many classes; say where labels are hardly classes, and where a spreadsheet has cut ids."""
-    different = [[name for name in frame[column].dropna().unique() if isinstance(name, str)] for column in columns]
+    different = [[name for name in frame[column].unique() if isinstance(name, str)] for column in columns]
     require_crowd(*map(len, different))
     for message in odd_names(different, int(frame[columns[2]].count())):
         warnings.warn(message, DataWarning, stacklevel=4)
@@ -172,6 +173,6 @@ def _one_way(column: pd.Series[Any], what: str, merge: bool) -> pd.Series[Any]:
         counts = column.value_counts(sort=False)
         known = merged_names({str(name): count for name, count in counts.items()}, truth_values)
         return plain_numbers(column.map(lambda name: known.get(name, name))) if known else column
-    if message := alike_names(column.dropna().unique(), what):
+    if message := alike_names([name for name in column.unique() if isinstance(name, str)], what):
         warnings.warn(message, DataWarning, stacklevel=4)
     return column

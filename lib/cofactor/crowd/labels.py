@@ -98,6 +98,7 @@ class CrowdLabels:
         if classes is not None:
             _check_classes(frame[label], list(classes))
             ids[2] = list(classes)
+        _check_several(ids[2])
         codes = [_encode(frame[name], known) for name, known in zip(columns, ids, strict=True)]
         return cls._assemble(codes, ids, conflicts)
 
@@ -250,11 +251,7 @@ class CrowdLabels:
     @classmethod
     def _assemble(cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts) -> CrowdLabels:
         (task, worker, label), (tasks, workers, classes) = codes, ids
-        if len(classes) < 2:
-            raise CofactorError(
-                f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
-                "never used, name them all with classes=[...] (--classes)"
-            )
+        _check_several(classes)
         sizes = np.full(len(workers), len(classes))
         if conflicts == "all":
             entries, shares = shares_of_answers(task, worker, label)
@@ -353,6 +350,14 @@ def _distinct(column: pd.Series[Any], name: str) -> list[Any]:
 def _encode(column: pd.Series[Any], ids: list[Hashable]) -> Ints:
     code = {known: number for number, known in enumerate(ids)}
     return np.array([code[value] for value in column.tolist()], dtype=np.int64)
+
+
+def _check_several(classes: Sequence[Any]) -> None:
+    if len(classes) < 2:
+        raise CofactorError(
+            f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
+            "never used, name them all with classes=[...] (--classes)"
+        )
 
 
 def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
