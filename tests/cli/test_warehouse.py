@@ -76,7 +76,7 @@ def test_round_trip_gives_what_aggregate_gives(labels, form, capsys):
 def test_a_query_is_printed_where_no_file_is_named(labels, capsys):
     run("sql", "score", "--dialect", "spark", "--task", "item")
     printed = capsys.readouterr().out
-    assert printed.startswith("WITH") and "item AS task" in printed
+    assert printed.startswith("WITH") and "`item` AS task" in printed
 
 
 def test_nothing_is_overwritten_unasked_and_what_does_not_go_together_is_refused(labels, capsys):

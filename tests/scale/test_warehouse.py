@@ -261,6 +261,16 @@ def test_names_in_quotes_are_kept():
     assert_equal_moments(moments_of(DUCK.run(query, **{"my labels": frame})), CrowdLabels.from_frame(simulated()))
 
 
+def test_names_may_be_words_of_sql_and_keep_the_capitals_that_a_database_gives_them():
+    words = {"task": "user", "worker": "order", "label": "at"}
+    frame = simulated().rename(columns=words)
+    found = moments_of(DUCK.run(Queries("table_of", tuple(words.values())).counts(), table_of=frame))
+    assert_equal_moments(found, CrowdLabels.from_frame(simulated()))
+    given = {"postgres": ("At", '"at"'), "oracle": ("At", '"AT"'), "duckdb": ("At", '"At"'), "mysql": ("At", "`At`")}
+    for dialect, (name, written) in (given | {"redshift": ('"At"', '"At"')}).items():
+        assert f"{written} AS task" in Queries("labels", (name, "b", "c"), dialect=dialect).counts(), dialect
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "bigquery", "snowflake", "mysql", "tsql", "oracle", "redshift"])
 def test_queries_are_written_for_other_databases(dialect):
     import sqlglot

@@ -177,7 +177,11 @@ def quoted(name: str) -> str:
 
 
 def name_in(dialect: str, name: str, whole: bool = False) -> str:
-    """Read a name of a column, or of a `whole` table, as the database writes it; return it as DuckDB does."""
+    """Read a name of a column, or of a `whole` table, as the database writes it; return it in the quotes of DuckDB.
+
+    A name in quotes may be a word of SQL, such as order, user or at. Where the database folds capitals of a name
+    without quotes, this is done first, since it does not fold what is in quotes.
+    """
     problem = f"{name!r} is no name of a table or column: put it into the database's quotes"
     try:
         into = sqlglot.exp.Table if whole else sqlglot.exp.Column
@@ -189,4 +193,9 @@ def name_in(dialect: str, name: str, whole: bool = False) -> str:
         raise CofactorError(f"no dialect {dialect!r}; sqlglot knows {', '.join(known)}") from None
     if not isinstance(found, into):
         raise CofactorError(problem)
+    written, folding = sqlglot.Dialect.get_or_raise(dialect), sqlglot.dialects.dialect.NormalizationStrategy
+    for one in found.find_all(sqlglot.exp.Identifier):
+        if written.normalization_strategy in (folding.LOWERCASE, folding.UPPERCASE):
+            written.normalize_identifier(one)
+        one.set("quoted", True)
     return str(found.sql(dialect="duckdb"))
