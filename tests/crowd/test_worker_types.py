@@ -64,6 +64,28 @@ def test_the_bound_never_falls(n_classes):
         assert len(bounds) > 5 and (np.diff(bounds) > -1e-10 * abs(bounds[0])).all()
 
 
+def test_shares_settle_where_workers_have_few_labels(monkeypatch):
+    labels = few_labels_each(n_tasks=400, n_workers=600, n_classes=3)
+    method = WorkerTypes().fit(labels)
+    assert method.result_.n_iter < 100 and (np.diff(method.result_.objective) > -1e-9).all()
+    monkeypatch.setattr("cofactor.crowd.types.ROUNDS_OF_ONE_STEP", 10_000)
+    slow, limit = WorkerTypes().fit(labels), WorkerTypes(tol=1e-8, max_iter=10_000).fit(labels)
+    assert slow.result_.n_iter > 200
+    p, of_slow, expected = (found.predict_proba(labels) for found in (method, slow, limit))
+    assert np.abs(p - expected).max() < min(0.005, np.abs(of_slow - expected).max())
+    assert np.allclose(method.type_shares_, limit.type_shares_, atol=1e-3)
+
+
+def few_labels_each(n_tasks, n_workers, n_classes):
+    """Workers of two labels each, of whom few meet on a task."""
+    rng = np.random.default_rng(0)
+    truth, worker = rng.integers(n_classes, size=n_tasks), np.repeat(np.arange(n_workers), 2)
+    task = rng.integers(n_tasks, size=2 * n_workers)
+    task[1::2] = np.where(task[1::2] == task[::2], (task[1::2] + 1) % n_tasks, task[1::2])
+    label = np.where(rng.random(len(task)) < 0.7, truth[task], rng.integers(n_classes, size=len(task)))
+    return CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
+
+
 def test_a_model_after_many_labels_is_their_share():
     crowd = skilled_crowd(0, n_workers=6, n_tasks=20_000, skill=0.8)
     method = WorkerTypes().fit(crowd.labels)

@@ -50,6 +50,7 @@ from cofactor.crowd.base import PRIOR
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.rows import Rows
+from cofactor.crowd.shares import type_probabilities
 from cofactor.crowd.types import (
     Believe,
     Counts,
@@ -58,7 +59,6 @@ from cofactor.crowd.types import (
     crowd_errors,
     iterate,
     log_dirichlet_constant,
-    type_probabilities,
 )
 
 SCORES = 3  # m
@@ -148,14 +148,14 @@ class GradedBelieve(Believe):
         self.log_tables, self.log_weights = graded_tables(rows.n_classes)
         self.of_labels = rows_of_labels(rows)
 
-    def __call__(self, counts: SoftCounts) -> GradedBelief:
-        """M-step: return the belief that these expected counts of the rows lead to."""
+    def __call__(self, counts: SoftCounts, settle: bool = False) -> GradedBelief:
+        """M-step: return the belief that these expected counts of the rows lead to; `settle` as in `Believe`."""
         C = within_grades(counts.cells)
         found = Counts(self.rows, C, crowd_errors(self.rows.by_label(C)))
         by_table = self.rows.by_worker(self._log_tables(counts.cells)) + self.log_weights
         graded = logsumexp(by_table, axis=1)
         L = np.stack([*(kind.log_evidence(found) for kind in self.types), graded], axis=1)
-        self.rho = self._shares(type_probabilities(self.rho, L)[0])
+        self.rho = self._shares(L, settle)
         q, log_total = type_probabilities(self.rho, L)
         graders = q[:, -1:] * np.exp(by_table - graded[:, None])
         nu = self.alpha + within_grades(counts.classes)

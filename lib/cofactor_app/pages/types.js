@@ -195,14 +195,14 @@ const TYPES = {
 // ---- rounds ----
 
 /** Return the belief that follows from counts; the types found in one round, `before`, weigh the errors of the next. */
-function believe({ alpha, types, crowd }, { cells: C, classes }, before) {
+function believe({ alpha, types, crowd }, { cells: C, classes }, before, settle) {
   const { M, K, owner } = crowd, T = types.length, nu = alpha.map((votes, k) => votes + classes[k]);
   const shared = before.q.map((x, c) => (SHARE_ERRORS.includes(types[c % T]) ? x : 0));
   const sharing = added(M, shared, (c) => Math.floor(c / T));
   const errors = errorsOf(crowd, C.map((x, c) => x * sharing[owner[Math.floor(c / K)]]), K);
   const counts = { C, logErrors: errors.map(Math.log), ...rightAndGiven(crowd, C, K) };
-  const found = types.map((type) => TYPES[type](crowd, counts)), first = typeProbabilities(before.rho, found);
-  const rho = added(T, first, (c) => c % T).map((workers) => (workers + 1) / (M + T));
+  const found = types.map((type) => TYPES[type](crowd, counts));
+  const rho = settle ? bestShares(before.rho, found) : sharesAfter(typeProbabilities(before.rho, found), M, T);
   const q = typeProbabilities(rho, found), level = digamma(sum(nu)), logA = C.map((_, c) => {
     const w = owner[Math.floor(c / K)];
     return Math.max(found.reduce((all, { E }, t) => all + q[w * T + t] * E[c], 0), LOG_FLOOR);
@@ -220,12 +220,52 @@ function typeProbabilities(rho, found) {
   return q;
 }
 
+function sharesAfter(q, M, T) {
+  return added(T, q, (c) => c % T).map((workers) => (workers + 1) / (M + T));
+}
+
+/** Return the shares of the highest bound by Newton's damped steps; see crowd/shares.py. */
+function bestShares(start, found) {
+  const T = start.length, likelihood = typeProbabilities(new Float64Array(T).fill(1 / T), found);
+  let rho = start, decrement = Infinity;
+  for (let n = 0; n < CONSTANTS.shareSteps && decrement > CONSTANTS.sharesSettled; n++) {
+    const { slope, curvature } = slopeOfShares(rho, likelihood);
+    const step = solved(curvature.map((row, t) => [...row, slope[t]]));
+    decrement = Math.sqrt(Math.max(sum(step.map((x, t) => x * slope[t])), 0));
+    rho = rho.map((share, t) => share + step[t] / (1 + decrement));
+  }
+  const all = sum(rho);
+  return rho.map((share) => share / all);
+}
+
+function slopeOfShares(rho, likelihood) {
+  const T = rho.length, M = likelihood.length / T, slope = rho.map((share) => 1 / share - (M + T));
+  const curvature = range(T).map((t) => range(T).map((u) => (t === u ? rho[t] ** -2 : 0)));
+  for (let w = 0; w < M; w++) {
+    const of = ofTask(likelihood, w, T), total = sum(of.map((x, t) => x * rho[t])), relative = of.map((x) => x / total);
+    relative.forEach((x, t) => {
+      slope[t] += x;
+      relative.forEach((y, u) => (curvature[t][u] += x * y));
+    });
+  }
+  return { slope, curvature };
+}
+
+/** Solve positive definite equations by Gauss and Jordan; of each, the row of the matrix and the right side. */
+function solved(rows) {
+  for (let t = 0; t < rows.length; t++) {
+    rows[t] = rows[t].map((x) => x / rows[t][t]);
+    rows = rows.map((row, u) => (u === t ? row : row.map((x, c) => x - row[t] * rows[t][c])));
+  }
+  return rows.map((row) => row.at(-1));
+}
+
 /** Run rounds until one moves the expected labels by at most `tol`, on average over the labels. */
 function iterate(fit, said, tell) {
   const { crowd, types, votes } = fit, T = types.length, even = (n) => new Float64Array(n).fill(1 / T);
   let belief = { rho: even(T), q: even(crowd.M * T) }, counts = votes, rounds = 0, converged = false;
   while (rounds < CONSTANTS.maxIter && !converged) {
-    belief = believe(fit, counts, belief);
+    belief = believe(fit, counts, belief, rounds >= CONSTANTS.roundsOfOneStep);
     const after = eStep(crowd, belief.model), moved = sum(after.cells.map((x, c) => Math.abs(x - counts.cells[c])));
     [counts, rounds, converged] = [after, rounds + 1, moved / crowd.E <= CONSTANTS.tol];
     tell(`${said}, round ${rounds}`);
