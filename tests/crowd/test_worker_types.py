@@ -176,6 +176,15 @@ def test_copies_count_once_and_share_what_is_found():
     assert errors[0] < errors[1] - 0.05
 
 
+def test_workers_of_few_labels_are_no_copies():
+    alike = np.tile(np.arange(6) % 2, (2, 1)).T
+    others = 1 - np.tile(alike[:, :1], (1, 30))
+    for n_common, expected in ((5, [0, 0]), (4, [0, 1])):
+        codes = np.hstack([np.where(np.arange(6)[:, None] < n_common, alike, -1), others])
+        assert owners(dense(codes).table)[:2].tolist() == expected
+        assert owners(dense(np.where(np.arange(6)[:, None] < 4, codes, -1)[:4]).table).tolist() == list(range(32))
+
+
 def test_honest_workers_are_no_copies():
     for seed in range(5):
         assert WorkerTypes().fit(skilled_crowd(seed, n_classes=2, skill=0.8).labels).copies_ == []

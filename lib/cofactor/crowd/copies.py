@@ -45,6 +45,8 @@ def owners(table: CategoricalTable) -> Ints:
     [0, 0, 2, 2]
     """
     M = table.n_variables
+    if np.count_nonzero(table.entries_per_variable >= MIN_COMMON) < 2:
+        return np.arange(M)
     active = max(int(np.count_nonzero(table.entries_per_variable)), 2)
     limit = float(np.log(active * (active - 1) / 2 / FALSE_ALARMS))
     start, d, same = table.indicator.indptr, table.entries_per_row, _same_label(table)

@@ -53,6 +53,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
+from cofactor.core.gamma import psi_and_log_gamma
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
@@ -73,11 +74,14 @@ class Counts:
     C : (R, K) array
     log_errors : (K, K) array
         log e, zero on the diagonal.
+    found : dict
+        What a type has found of these counts, by its name, to be asked for again.
     """
 
     rows: Rows
     C: Floats
     log_errors: Floats
+    found: dict[str, tuple[Floats, Floats, Floats]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def given(self) -> Floats:
@@ -169,9 +173,18 @@ class Coin(WithPrior):
 
     def log_right_and_wrong(self, counts: Counts) -> tuple[Floats, Floats]:
         """Return psi(R + a) - psi(R + W + a + b) and psi(W + b) - psi(R + W + a + b), both (M, 1 or K)."""
-        R, W = self._right_and_wrong(counts)
-        total = digamma(R + W + self.a + self.b)
-        return digamma(R + self.a) - total, digamma(W + self.b) - total
+        return self._found(counts)[:2]
+
+    def _found(self, counts: Counts) -> tuple[Floats, Floats, Floats]:
+        """Return these two, and log B(R + a, W + b) - log B(a, b)."""
+        if self.name not in counts.found:
+            R, W = self._right_and_wrong(counts)
+            psi, log_gamma = zip(
+                *map(psi_and_log_gamma, (R + self.a, W + self.b, R + W + self.a + self.b)), strict=True
+            )
+            gain = log_gamma[0] + log_gamma[1] - log_gamma[2] - log_beta(self.a, self.b)
+            counts.found[self.name] = psi[0] - psi[2], psi[1] - psi[2], gain
+        return counts.found[self.name]
 
     def expected_log(self, counts: Counts) -> Floats:
         """Return the first of these if right, else the second and log e."""
@@ -179,8 +192,7 @@ class Coin(WithPrior):
 
     def log_evidence(self, counts: Counts) -> Floats:
         """Return sums of log B(R + a, W + b) - log B(a, b), and the logarithms of the errors."""
-        R, W = self._right_and_wrong(counts)
-        gain = log_beta(R + self.a, W + self.b) - log_beta(self.a, self.b)
+        gain = self._found(counts)[2]
         return gain @ np.ones(gain.shape[1]) + counts.log_of_errors
 
 
