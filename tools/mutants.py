@@ -255,7 +255,8 @@ def observed(room: str, library: Path) -> Tests:
 def pytest(arguments: list[str], library: Path, most: float, **variables: str) -> tuple[int, str]:
     """Run tests against a copy of the library; returns exit code and output, 1 where they take too long."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    settings = os.environ | one | {"PYTHONPATH": str(library), "PYTHONHASHSEED": "0"} | variables
+    paths = os.pathsep.join([str(library), str(ROOT)])  # tests that begin a process need the experiments, too
+    settings = os.environ | one | {"PYTHONPATH": paths, "PYTHONHASHSEED": "0"} | variables
     quiet = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header", "-n", "0", f"--rootdir={ROOT}"]
     command = [sys.executable, "-m", "pytest", *quiet, *arguments]
     try:

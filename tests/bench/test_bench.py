@@ -4,6 +4,7 @@ import json
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.outside import source_of
+from cofactor.crowd.scores import score
 from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report, run
 from cofactor_app.bench.crowds import SIMULATED, drawn
 from cofactor_app.bench.folder import sets_of
@@ -148,7 +150,7 @@ def test_what_is_no_method_gets_one_sentence(mine):
 # ---- the trial ----
 
 
-def test_each_set_has_the_vote_the_default_and_mine(mine):
+def test_each_set_has_the_vote_the_default_and_mine(here, mine):
     sets = crowds(["sim_copies", "mine"], sets_of(mine.parent, "crowd"))
     found = list(bench([f"{mine}:vote"], sets))
     assert [t.method for t in found] == 2 * ["MajorityVote", "WorkerTypes", f"{mine}:vote"]
@@ -156,11 +158,13 @@ def test_each_set_has_the_vote_the_default_and_mine(mine):
         labels, truth = crowd.read()
         assert own.accuracy == vote.accuracy == pytest.approx(100 - 100 * error_rate(vote_shares(labels), truth))
         assert own.more == 0 and own.p == 1 and own.above_default == pytest.approx(-default.more)
+        assert (own.above_low, own.above_high) == pytest.approx((-default.high, -default.low))
+        assert own.ece == pytest.approx(score(vote_shares(labels), truth).ece)
     assert found[1].more > 5 and found[1].low > 0  # copies, which the default merges
     assert list(by_family(found).index) == ["sim_copies", "your folder"]
 
 
-def test_a_failure_on_one_set_is_one_row(mine):
+def test_a_failure_on_one_set_is_one_row(here, mine):
     sets = [*crowds(["sim_copies"]), *crowds(["mine"], sets_of(mine.parent, "crowd"))]
     found = trials(f"{mine}:Half(least=401)", f"{mine}:wrong_shape", f"{mine}:vote", sets=sets)
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
@@ -169,7 +173,7 @@ def test_a_failure_on_one_set_is_one_row(mine):
     assert "3 variants of vote were run here" in lines
 
 
-def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(monkeypatch):
+def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
     found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", lambda self, labels: 1 / 0)
@@ -211,13 +215,51 @@ def test_no_truth_reaches_the_method(mine):
     assert error_rate(Outside(f"{mine}:searches").fit(labels).predict(labels), truth) == 0  # where there is truth
 
 
-def test_what_was_run_is_not_run_again(mine, tmp_path, monkeypatch):
+def test_an_open_of_the_data_is_refused_and_told(mine, monkeypatch, tmp_path):
+    """The hook that guards the process without truth, called here as Python calls it there."""
+    watching = []
+    monkeypatch.setattr(run.sys, "addaudithook", watching.append)
+    run._seal([str(tmp_path)])
+    (watch,) = watching
+    for path in (tmp_path / "truth.csv", str(tmp_path / "deep" / "truth.csv"), f"{tmp_path}/../{tmp_path.name}/x"):
+        with pytest.raises(run._Sealed):
+            watch("open", (path, "r", 0))
+    free = (f"{tmp_path}/my.py", f"{tmp_path}/__pycache__/my.pyc", f"{tmp_path}_more/truth.csv", 3, b"truth.csv")
+    for path in free:
+        watch("open", (path, "r", 0))
+    watch("os.listdir", (str(tmp_path),))
+
+    def opens(*_, **__):
+        watch("open", (str(tmp_path / "truth.csv"), "r", 0))
+
+    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", opens)
+    assert run._answer("Wawa", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
+    monkeypatch.setattr(run, "loaded", opens)
+    with pytest.raises(CofactorError, match=r"my\.py:vote opens data sets"):
+        run._find(f"{mine}:vote")
+
+
+def test_a_process_that_ends_is_a_row_and_another_is_begun(here, monkeypatch):
+    given = drawn("sim_copies")[0]
+    with run._Process([]) as process:
+        first = process("MajorityVote", given)
+        pool = process.pool
+        with monkeypatch.context() as patch:
+            patch.setattr(pool, "submit", mock.Mock(side_effect=run.BrokenProcessPool))
+            broken = process("MajorityVote", given)
+        assert "the process ended, as it does where memory is short" in broken.error and broken.said is None
+        again = process("MajorityVote", given)
+        assert np.array_equal(again.said, first.said) and process.pool is not pool
+    assert process.pool.ended
+
+
+def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
     sets, kept, name = crowds(["sim_copies"]), tmp_path / "kept.jsonl", f"{mine}:vote"
     first = list(bench([name], sets, kept))
-    monkeypatch.setattr("cofactor_app.bench.run._on_one_set", partial(pytest.fail, "run again"))
-    assert list(bench([name], sets, kept)) == first
+    with monkeypatch.context() as patch:
+        patch.setattr(run, "_on_one_set", partial(pytest.fail, "run again"))
+        assert list(bench([name], sets, kept)) == first
     assert len(kept.read_text().splitlines()) == 3
-    monkeypatch.undo()
     before = source_of(name)
     mine.write_text(mine.read_text() + "\n")
     assert source_of(name) != before
@@ -251,7 +293,7 @@ def test_sets_by_name():
         crowds(["nowhere"])
 
 
-def test_the_command_prints_and_writes(mine, tmp_path, capsys):
+def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
     assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
     said = capsys.readouterr().out
@@ -325,34 +367,38 @@ class Whole(Coin):
 def short(comparisons):
     raise ValueError("too short")
 """
-OF_LINES = {  # method: line, set, the method that it is
-    "mode": ("pmf", "sim_joint_sparse", "Independence"),
-    "spa": ("separable", "sim_dirichlet", "SPA"),
-    "Finder": ("separable", "sim_dirichlet", "SPA"),
-    "Coin": ("comparisons", "sim_tastes_few", None),
-    "equal": ("comparisons", "sim_tastes_few", None),
-    "Sure": ("comparisons", "sim_tastes_few", None),
-    "Whole": ("comparisons", "sim_tastes_few", None),
-    "short": ("comparisons", "sim_tastes_few", None),
+OF_LINES = {  # set, by line, and the methods with those that they are
+    "pmf": ("sim_joint_sparse", {"mode": "Independence"}),
+    "separable": ("sim_dirichlet", {"spa": "SPA", "Finder": "SPA"}),
+    "comparisons": ("sim_tastes_few", dict.fromkeys(("Coin", "equal", "Sure", "Whole", "short"))),
 }
 
 
-def test_other_lines_are_told_by_the_argument_and_scored_alike(tmp_path, capsys):
-    path, kept = tmp_path / "lines.py", tmp_path / "kept.jsonl"
+@pytest.mark.parametrize("line", OF_LINES)
+def test_other_lines_are_told_by_the_argument_and_scored_alike(quick, tmp_path, line):
+    path, (one, methods) = tmp_path / "lines.py", OF_LINES[line]
     path.write_text(LINES, encoding="utf8")
-    for name, (line, one, _) in OF_LINES.items():
-        assert main(["bench", f"{path}:{name}", one, "--keep", str(kept)]) == 0
-        assert f"line {line}: the share of" in capsys.readouterr().out
-    found = {(t["set"], t["method"].split(":")[-1]): t for t in map(json.loads, kept.read_text().splitlines())}
-    for name, (_, one, same) in OF_LINES.items():
+    names = {name: f"{path}:{name}" for name in methods}
+    assert {lines.line_of(name) for name in names.values()} == {line}
+    trials = {t.method: t for t in bench(list(names.values()), lines.problems(line, [one]), line=line)}
+    found = {name: trials[whole] for name, whole in names.items()}
+    for name, same in methods.items():
         if same:
-            assert found[one, name]["accuracy"] == pytest.approx(found[one, same]["accuracy"], abs=0.5), name
-    assert found["sim_tastes_few", "Coin"]["accuracy"] == 50 and found["sim_tastes_few", "Coin"]["high"] < 0
-    assert found["sim_tastes_few", "equal"]["accuracy"] == 50
-    assert "2000 probabilities from 0 to 1" in found["sim_tastes_few", "Sure"]["error"]
-    assert "three arrays of numbers, (user, left, right)" in found["sim_tastes_few", "Whole"]["error"]
-    assert "ValueError: too short" in found["sim_tastes_few", "short"]["error"]
-    assert main(["bench", f"{path}:mode", "nowhere", "--keep", str(kept)]) == 1
+            assert found[name].accuracy == pytest.approx(trials[same].accuracy, abs=0.5), name
+    if line == "comparisons":
+        assert found["Coin"].accuracy == 50 == found["equal"].accuracy and found["Coin"].high < 0
+        assert "2000 probabilities from 0 to 1" in found["Sure"].error
+        assert "three arrays of numbers, (user, left, right)" in found["Whole"].error
+        assert "ValueError: too short" in found["short"].error
+
+
+def test_the_command_takes_the_line_of_the_argument(quick, tmp_path, capsys):
+    path = tmp_path / "lines.py"
+    path.write_text(LINES, encoding="utf8")
+    keep = ("--keep", f"{tmp_path}/kept.jsonl")
+    assert main(["bench", f"{path}:mode", "sim_joint_sparse", *keep]) == 0
+    assert "line pmf: the share of hidden cells" in capsys.readouterr().out
+    assert main(["bench", f"{path}:mode", "nowhere", *keep]) == 1
     assert "no set of pmf is named nowhere" in capsys.readouterr().err
 
 
@@ -393,7 +439,7 @@ def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
         assert few == ({}, [])
 
 
-def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_path, monkeypatch, capsys):
+def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     first, second = f"{mine}:vote(power=1)", f"{mine}:vote(power=0)"
     sets = ["sim_copies", "sim_one_accuracy", "sim_spammers"]
@@ -404,18 +450,23 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(mine, tmp_pat
     chosen = out[out["method"] == "vote (chosen by the other families)"].set_index("set")["accuracy"]
     assert list(chosen.index) == sets
     assert (chosen == out[out["method"] == first].set_index("set")["accuracy"]).all()
-    page = tmp_path / "page.html"
-    beside = [*asked[:-2], second, "KOS", asked[-1]]  # KOS takes two classes only, which hinders nobody
-    assert main([*beside, "--report", str(page)]) == 0
-    text = page.read_text(encoding="utf8")
-    assert "<h1>vote on trial</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
-    assert "Content-Security-Policy" in text and str(mine) not in text
     for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
         assert main(few) == 1
         assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
 
 
-def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(mine, tmp_path, monkeypatch, capsys):
+def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = f"{mine}:vote(power=1)", f"{mine}:vote(power=0)"
+    sets, page = ["sim_copies", "sim_spammers"], tmp_path / "page.html"
+    asked = ["bench", first, *sets, "--beside", second, "KOS", "--leave-family-out"]  # KOS is for two classes only
+    assert main([*asked, "--report", str(page)]) == 0
+    text = page.read_text(encoding="utf8")
+    assert "<h1>vote on trial</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
+    assert "Content-Security-Policy" in text and str(mine) not in text
+
+
+def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(here, mine, tmp_path, monkeypatch, capsys):
     """It knows the first labels of one set by heart. What the other families choose is what may be claimed."""
     monkeypatch.chdir(tmp_path)
     labels, truth = drawn("sim_copies")
@@ -469,7 +520,7 @@ class Mine:
     ("choix", "rankings.py:Choix", ["sim_tastes"], 65),
     ("evalica", "rankings.py:Evalica(method='elo')", ["sim_tastes"], 65),
 ])  # fmt: skip
-def test_peers_answer(module, method, sets, least, tmp_path, monkeypatch, capsys):
+def test_peers_answer(module, method, sets, least, quick, tmp_path, monkeypatch, capsys):
     pytest.importorskip(module)
     peers = Path(__file__).parents[2] / "evaluation" / "peers"
     monkeypatch.chdir(tmp_path)

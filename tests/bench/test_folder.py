@@ -36,7 +36,7 @@ def folder(tmp_path):
     table = pd.DataFrame(np.array(["low", "mid", "high", ""])[codes], columns=list("abcde"))
     table.to_csv(tmp_path / "survey.csv", index=False)
     declare(tmp_path, "survey", {"table": "survey.csv"}, line="pmf", family="surveys")
-    found = simulate.dirichlet_mixtures(n_anchors=4, snr_db=30.0, random_state=0)
+    found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
     names = [f"p{n}" for n in range(found.X.shape[1])]
     pd.DataFrame(found.X, columns=names).to_csv(tmp_path / "spectra.csv", index=False)
     pd.DataFrame({"anchor": [names[k] for k in found.anchors]}).to_csv(tmp_path / "pure.csv", index=False)
@@ -66,7 +66,7 @@ def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
         problem, truth = one.read()
         sizes[line] = len(truth)
         assert problem.line == line
-    found = simulate.dirichlet_mixtures(n_anchors=4, snr_db=30.0, random_state=0)
+    found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
     problem, truth = sets_of(folder, "separable")[0].read()
     assert np.allclose(problem.given[:, truth], found.X[:, found.anchors], atol=1e-9)
     assert sizes["separable"] == 4 and 150 < sizes["pmf"] < 200 and 60 < sizes["comparisons"] < 100
@@ -76,7 +76,16 @@ def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
     assert "kitchen: line crowd, CrowdLabels(2000 labels, 400 tasks" in printed and "truth of 400" in printed
 
 
-def test_methods_of_every_line_run_on_the_folder(folder, monkeypatch, capsys):
+def test_anchors_of_a_matrix_without_names_are_numbers_of_columns(folder):
+    found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
+    np.save(folder / "plain.npy", found.X)
+    pd.DataFrame({"anchor": found.anchors}).to_csv(folder / "numbers.csv", index=False)
+    declare(folder, "bare", {"points": "plain.npy", "anchors": "numbers.csv"}, line="separable")
+    bare, named = (one.read() for one in sets_of(folder, "separable"))
+    assert np.allclose(bare[0].given, named[0].given) and np.array_equal(bare[1], named[1])
+
+
+def test_methods_of_every_line_run_on_the_folder(quick, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     for line, method, least in (("crowd", "MV-EM", 70), ("pmf", "Independence", 30), ("separable", "SPA", 90),
                                 ("comparisons", "BradleyTerry", 50)):  # fmt: skip

@@ -7,6 +7,7 @@ import pytest
 from cofactor_app.bench import bench, crowds
 from cofactor_app.bench.crowds import SIMULATED
 from cofactor_app.bench.lines import ANSWERS, problems
+from cofactor_app.bench.lines import SIMULATED as DRAWN
 from docs import leaderboard
 from evaluation.crowd.families import FROM_A_FOLDER
 
@@ -75,8 +76,27 @@ def test_every_method_of_the_registry_stands_there_with_numbers_or_a_reason():
     assert leaderboard.page().count("::::{container} sortable") == 2 * len(ANSWERS)
 
 
+@pytest.mark.parametrize("line", ANSWERS)
+def test_quick_methods_on_every_simulated_set_give_what_was_kept(quick, line):
+    """Where this fails: the sets that are drawn, or how answers are scored, are others than on the page."""
+    kept = leaderboard.kept().set_index(["set", "method"])
+    sets = crowds(list(SIMULATED)) if line == "crowd" else problems(line, list(DRAWN[line]))
+    trials = list(bench([], sets, line=line))
+    assert len(trials) == 2 * len(sets)
+    for trial in trials:
+        row, few = kept.loc[trial.set, trial.method], 101 / trial.tasks  # a task or an anchor, by the digits of BLAS
+        assert trial.tasks == row["tasks"] and not trial.error, trial
+        if trial.method == ANSWERS[line][0]:
+            few = 1e-4
+            assert trial.more == 0, trial
+        assert trial.accuracy == pytest.approx(row["accuracy"], abs=few), trial
+        if trial.method == ANSWERS[line][1]:
+            found = (trial.more, trial.low, trial.high)
+            assert found == pytest.approx(tuple(row[["more", "low", "high"]]), abs=3 * few), trial
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_a_set_of_every_line_run_again_gives_what_was_kept():
+def test_a_set_of_every_line_run_again_gives_what_was_kept(here):
     """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""
     from cofactor.registry import listed
 
@@ -95,7 +115,7 @@ def test_a_set_of_every_line_run_again_gives_what_was_kept():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_quickest_set_of_every_other_file_gives_what_was_kept():
+def test_the_quickest_set_of_every_other_file_gives_what_was_kept(here):
     """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""
     root, tried = leaderboard.KEPT.parents[1], 0
     for path in sorted(leaderboard.KEPT.glob("*.csv")):

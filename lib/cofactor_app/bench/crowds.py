@@ -74,13 +74,15 @@ def crowds(names: Sequence[str] = (), own: Sequence[Crowd] = (), simulated: bool
         raise CofactorError(f"no crowds named {listing(map(repr, strange))}; there are {', '.join(known | mine)}")
     if names:
         return [(mine | known)[name] for name in names]
-    here = [] if own or simulated else [name for name in FAMILY if offline(entries()[name])]
+    away = [] if own or simulated else missing()
+    here = [] if own or simulated else [name for name in FAMILY if name not in away]
     return [*own, *(known[name] for name in (*here, *(SIMULATED if simulated else ())))]
 
 
 def missing() -> list[str]:
     """Return the registered crowds that are not on this machine."""
-    return [name for name in FAMILY if not offline(entries()[name])]
+    registry = entries()
+    return [name for name in FAMILY if not offline(registry[name])]
 
 
 def _registered(name: str) -> tuple[CrowdLabels, Ints]:

@@ -100,14 +100,16 @@ def problems(line: str, names: Sequence[str] = (), own: Sequence[Crowd] = (), si
         raise CofactorError(f"no set of {line} is named {', '.join(strange)}; there are {', '.join(known | mine)}")
     if names:
         return [(mine | known)[name] for name in names]
-    here = [] if own or simulated else [name for name in PUBLIC.get(line, {}) if offline(entries()[name])]
+    gone = [] if own or simulated else away(line)
+    here = [] if own or simulated else [name for name in PUBLIC.get(line, {}) if name not in gone]
     drawn = SIMULATED[line] if simulated or not own else ()
     return [*own, *(known[name] for name in (*drawn, *here))]
 
 
 def away(line: str) -> list[str]:
     """Return the registered sets of a line that are not on this machine."""
-    return [name for name in PUBLIC.get(line, {}) if not offline(entries()[name])]
+    registry = entries()
+    return [name for name in PUBLIC.get(line, {}) if not offline(registry[name])]
 
 
 def _hidden(codes: Ints, sizes: Sequence[int], rng: np.random.Generator) -> tuple[Problem, Ints]:

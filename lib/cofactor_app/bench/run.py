@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import packages_distributions, version
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -182,9 +182,11 @@ def packages_of(method: str) -> str:
     tree = ast.parse(path.read_bytes() if path.suffix == SOURCE else b"")
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
-    homes = packages_distributions()
-    found = {home for name in names for home in homes.get(name.partition(".")[0], []) if home != "cofactor"}
+    found = {home for name in names for home in _homes().get(name.partition(".")[0], []) if home != "cofactor"}
     return ", ".join(f"{home} {version(home)}" for home in sorted(found))
+
+
+_homes = cache(packages_distributions)  # it reads a file of every package that is installed
 
 
 # ---- the process without truth ----
@@ -230,7 +232,7 @@ class _Process:
 
     def __exit__(self, *_: object) -> None:
         if self.pool:
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shutdown()
 
     def __call__(self, name: str, labels: CrowdLabels | Problem) -> _Answer:
         """Run a method on a set."""

@@ -83,8 +83,8 @@ def _about(arguments: argparse.Namespace, line: str, methods: Sequence[str]) -> 
     """Lines about what ran with what, which sets are not here, and where trials are kept."""
     homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
     lines = [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
-    gone = missing() if line == "crowd" else away(line)
-    if gone and not arguments.sets and not arguments.data and not arguments.simulated:
+    named = arguments.sets or arguments.data or arguments.simulated
+    if gone := [] if named else missing() if line == "crowd" else away(line):
         lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")
     return [*lines, f"kept in {arguments.keep}: what has been run is not run again"]
 
