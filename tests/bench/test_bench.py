@@ -151,7 +151,7 @@ def test_what_is_no_method_gets_one_sentence(mine):
 
 
 def test_each_set_has_the_vote_the_default_and_mine(here, mine):
-    sets = crowds(["sim_copies", "mine"], sets_of(mine.parent, "crowd"))
+    sets = crowds(["mine", "sim_copies"], sets_of(mine.parent, "crowd"))
     found = list(bench([f"{mine}:vote"], sets))
     assert [t.method for t in found] == 2 * ["MajorityVote", "WorkerTypes", f"{mine}:vote"]
     for crowd, vote, default, own in zip(sets, found[::3], found[1::3], found[2::3], strict=True):
@@ -160,8 +160,8 @@ def test_each_set_has_the_vote_the_default_and_mine(here, mine):
         assert own.more == 0 and own.p == 1 and own.above_default == pytest.approx(-default.more)
         assert (own.above_low, own.above_high) == pytest.approx((-default.high, -default.low))
         assert own.ece == pytest.approx(score(vote_shares(labels), truth).ece)
-    assert found[1].more > 5 and found[1].low > 0  # copies, which the default merges
-    assert list(by_family(found).index) == ["sim_copies", "your folder"]
+    assert found[4].more > 5 and found[4].low > 0  # copies, which the default merges
+    assert list(by_family(found).index) == ["your folder", "sim_copies"]
 
 
 def test_a_failure_on_one_set_is_one_row(here, mine):
@@ -390,6 +390,46 @@ def test_other_lines_are_told_by_the_argument_and_scored_alike(quick, tmp_path, 
         assert "2000 probabilities from 0 to 1" in found["Sure"].error
         assert "three arrays of numbers, (user, left, right)" in found["Whole"].error
         assert "ValueError: too short" in found["short"].error
+
+
+def test_a_file_that_cannot_be_read_as_python_is_of_crowds(tmp_path):
+    for name in ("lines.txt", "lines.py", "half.py"):
+        (tmp_path / name).write_text(LINES if name != "half.py" else "def spa(X, K", encoding="utf8")
+    found = [lines.line_of(f"{tmp_path / name}:spa") for name in ("lines.py", "lines.txt", "half.py", "none.py")]
+    assert found == ["separable", "crowd", "crowd", "crowd"]
+
+
+def test_simulated_problems_are_what_their_names_say():
+    tables = [one.read() for one in lines.problems("pmf", list(lines.SIMULATED["pmf"]))]
+    for (problem, truth), observed in zip(tables, (1.0, 0.4, 1.0), strict=True):
+        assert problem.given.codes.shape == (1000, 8) and set(problem.given.sizes) == {4}
+        assert (problem.given.codes[tuple(problem.asked.T)] == -1).all()
+        known = problem.given.n_entries + len(truth)
+        assert len(truth) == known // 5 and abs(known / 8000 - observed) < 0.03
+    for name, n_columns, n_anchors in (
+        ("sim_dirichlet", 200, 20),
+        ("sim_dirichlet_noisy", 200, 20),
+        ("sim_midpoints", 55, 10),
+    ):
+        problem, truth = lines.problems("separable", [name])[0].read()
+        assert (problem.given.shape[1], problem.asked, len(set(truth))) == (n_columns, n_anchors, n_anchors)
+    for name, n_users, n_items, n, asked in (
+        ("sim_tastes", 50, 30, 3000, 2000),
+        ("sim_tastes_few", 50, 30, 800, 2000),
+        ("sim_one_taste", 50, 30, 3000, 2000),
+        ("sim_two_way", 40, 8, 2399, 601),
+    ):
+        problem, truth = lines.problems("comparisons", [name])[0].read()
+        assert (problem.given.n_users, problem.given.n_items, len(problem.given)) == (n_users, n_items, n), name
+        assert problem.asked.shape == (asked, 3) and 0.4 < truth.mean() < 0.6, name
+
+
+def test_skills_of_the_next_season_are_asked():
+    problem, truth = lines.problems("comparisons", ["sim_drifting_skill"])[0].read()
+    weeks, asked = problem.given.user, problem.asked[:, 0]
+    assert (problem.given.n_users, problem.given.n_items) == (88, 96)
+    assert set(weeks) == set(range(44)) and set(asked) == set(range(44, 88))
+    assert set(np.bincount(weeks)) == {30} and len(truth) == len(asked) == 44 * 30  # two tournaments a week
 
 
 def test_the_command_takes_the_line_of_the_argument(quick, tmp_path, capsys):

@@ -143,8 +143,8 @@ def _public_choices(name: str) -> tuple[Problem, Ints]:
 
 def _questions(given: Comparisons, asked: Comparisons) -> tuple[Problem, Ints]:
     """Ask for the winners of comparisons; users and items are numbers, so that no name tells anything."""
-    sizes = {name: max(getattr(one, name) for one in (given, asked)) for name in ("n_users", "n_items")}
-    bare = Comparisons(given.user, given.left, given.right, given.outcome, **sizes, prompt=given.prompt)
+    sides = (given.user, given.left, given.right, given.outcome)
+    bare = Comparisons(*sides, given.n_users, given.n_items, prompt=given.prompt)
     questions = np.column_stack([asked.user, asked.left, asked.right])
     return Problem("comparisons", bare, questions), np.asarray(asked.outcome > 0.5, dtype=np.int64)
 

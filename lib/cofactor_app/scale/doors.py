@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib import import_module
 from math import exp, log
 from pathlib import Path
@@ -89,10 +90,7 @@ class Door(ABC):
 
     def translated(self, query: str) -> str:
         """Return a query of DuckDB's in the language of this database."""
-        if self.dialect == "duckdb":
-            return query
-        tree = sqlglot.parse_one(query, read="duckdb")
-        return str((_for_postgres(tree) if self.dialect == "postgres" else tree).sql(self.dialect))
+        return query if self.dialect == "duckdb" else _translation(query, self.dialect)
 
     @contextmanager
     def _at_once(self) -> Iterator[None]:
@@ -313,6 +311,12 @@ class Address(Door):
 
 def _sqrt(x: float) -> float:
     return float(x**0.5)
+
+
+@lru_cache(maxsize=64)  # each round of a fit asks the same
+def _translation(query: str, dialect: str) -> str:
+    tree = sqlglot.parse_one(query, read="duckdb")
+    return str((_for_postgres(tree) if dialect == "postgres" else tree).sql(dialect))
 
 
 def _for_postgres(tree: Any) -> Any:
