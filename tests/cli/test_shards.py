@@ -12,6 +12,7 @@ import pytest
 import cofactor as cf
 from cofactor_app.cli import engines, main, sampled
 from cofactor_app.cli import known as known_tasks
+from cofactor_app.scale import copies
 from cofactor_app.scale.shards import LabelShards
 
 pytest.importorskip("duckdb")
@@ -261,7 +262,8 @@ def _by_number_alone(csv, tmp_path, monkeypatch, capsys):
     """Many labels that fit into memory are sorted on disk, but for options that get more in memory."""
     monkeypatch.setattr(engines, "machine_memory", lambda: 1e12)
     monkeypatch.setattr(engines, "FASTER", 1000)
-    there = "fitted piece by piece; copies are not merged there, nor readings compared (--engine memory: here)"
+    lost = "readings are not compared there, and copies are looked for on a sample of two million labels at most"
+    there = f"fitted piece by piece; {lost} (--engine memory: here)"
     assert run("aggregate", csv) == 0 and there in capsys.readouterr().out
     assert run("aggregate", csv, "--method", "MV-EM") == 0
     assert "fitted piece by piece (--engine memory: here)" in capsys.readouterr().out
@@ -285,6 +287,27 @@ def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv
     assert run("aggregate", "bluebird", "--engine", "shards") == 1
     assert "sorted on disk from CSV or TSV files, or from parquet files" in capsys.readouterr().err
     assert {path.name for path in tmp_path.iterdir()} == {"labels.csv"}
+
+
+def test_copies_count_as_one_worker_from_shards_as_in_memory(csv, known, tmp_path, capsys, monkeypatch):
+    frame = pd.read_csv(csv)
+    pd.concat([frame, frame[frame["worker"] == 3].iloc[::2].assign(worker=12)]).to_csv(csv, index=False)
+    tables = {name: tmp_path / f"{name}.csv" for name in ("output", "workers", "confusion")}
+    words = [word for name, path in tables.items() for word in (f"--{name}", path)]
+    said, found = {}, {}
+    for more in ((), ("--gold", tmp_path / "gold.csv")):
+        for engine in ("memory", "shards"):
+            assert run("aggregate", csv, *more, "--engine", engine, *words, "--draws", 0, "--force") == 0
+            said[engine] = [line for line in capsys.readouterr().out.splitlines() if "who count as one" in line]
+            found[engine] = {name: pd.read_csv(path) for name, path in tables.items()}
+        assert said["shards"] == said["memory"] and said["shards"][0].endswith("the same: 3 = 12")
+        pd.testing.assert_frame_equal(found["shards"]["output"], found["memory"]["output"], atol=2e-6)
+        pd.testing.assert_frame_equal(found["shards"]["confusion"], found["memory"]["confusion"], atol=2e-6)
+        given = [found[engine]["workers"].set_index("worker")["n_labels"].to_dict() for engine in found]
+        assert given[0] == given[1] and given[0][12] > 0
+    monkeypatch.setattr(copies, "MOST_COMPARED", 400)
+    assert run("aggregate", csv, "--engine", "shards") == 0
+    assert "copies among workers were looked for on one task in 3" in capsys.readouterr().out
 
 
 def test_a_run_that_was_killed_while_it_sorted_leaves_nothing_for_the_next(csv, tmp_path):

@@ -11,7 +11,7 @@ from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes
 from cofactor.data import load
 from cofactor_app.cli import main
 from cofactor_app.scale.coded import CodedLabels
-from cofactor_app.scale.copies import merged_there, owners_there
+from cofactor_app.scale.copies import merged_there, owners_of
 from cofactor_app.scale.doors import opened
 from cofactor_app.scale.rounds import fit
 from cofactor_app.scale.verdicts import consensus
@@ -48,7 +48,7 @@ def test_fits_consensus_and_copies_are_those_in_memory(base):
             with opened(ADDRESS) as door, warnings.catch_warnings(action="ignore"):
                 coded = CodedLabels.of(door, kept(base, frame))
                 if name == "WorkerTypes":
-                    coded = merged_there(coded, owners_there(coded)[0])
+                    coded = merged_there(coded, owners_of(coded)[0])
                 method, expected = fit(METHODS[name](), coded), METHODS[name]().fit(labels)
                 check_same(method, expected, labels, name)
                 check_consensus(door.ask(consensus(method, coded)), expected, labels, name)

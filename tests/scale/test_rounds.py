@@ -19,7 +19,7 @@ from cofactor.core.errors import DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes
 from cofactor.crowd.copies import owners, without_copies_of
-from cofactor.crowd.evidence import Evidence, GoldEvidence
+from cofactor.crowd.evidence import Evidence, GoldEvidence, gold_codes
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import DawidSkene
 from cofactor.data import load
@@ -27,10 +27,12 @@ from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli.warehouse import _check_place
 from cofactor_app.scale import copies, doors, held
 from cofactor_app.scale.coded import CODED, CodedLabels
-from cofactor_app.scale.copies import merged_there, owners_there
+from cofactor_app.scale.copies import merged_there, owners_of
 from cofactor_app.scale.doors import opened
-from cofactor_app.scale.known import taken_out
+from cofactor_app.scale.known import apart, labels_of, taken_out
+from cofactor_app.scale.passes import Passes
 from cofactor_app.scale.rounds import DatabaseEvidence, evidence_of, fit
+from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.threads import Threads
 from cofactor_app.scale.verdicts import consensus
 from tests.each import each
@@ -90,7 +92,7 @@ def test_copies_are_merged_as_in_memory(kind, tmp_path):
     assert expected.copies_ == [["copy 0", "copy 1", "w8"]]
     with opened(in_kind(kind, frame, tmp_path)) as door:
         coded = CodedLabels.of(door, "labels")
-        owner, step = owners_there(coded)
+        owner, step = owners_of(coded)
         assert step == 1
         merged = merged_there(coded, owner)
         for here in (True, False):
@@ -109,10 +111,45 @@ def test_copies_are_looked_for_among_some_tasks_where_labels_are_many(tmp_path, 
     with opened(kept(frame, tmp_path)) as door:
         coded = CodedLabels.of(door, "labels")
         monkeypatch.setattr(copies, "MOST_COMPARED", coded.n_labels // 2)
-        owner, step = owners_there(coded)
+        passes = Passes(sharded(frame, tmp_path), Threads(2), 1e9)
         wanted = owners(labels.take_tasks(np.arange(0, labels.n_tasks, 3)).table)
-        assert step == 3 and owner.tolist() == wanted.tolist()
-        assert merged_there(coded, np.arange(len(owner))) is coded
+        for source in (coded, passes):
+            owner, step = owners_of(source)
+            assert step == 3 and owner.tolist() == wanted.tolist()
+        some = copies._of_shards(passes, 7)
+        assert (some.indicator != labels.take_tasks(np.arange(0, labels.n_tasks, 7)).table.indicator).nnz == 0
+        assert merged_there(coded, np.arange(len(owner))) is coded and passes.merged(np.arange(len(owner))) is passes
+
+
+def sharded(frame, tmp_path):
+    """Labels in shards."""
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    return shard_labels([tmp_path / "labels.csv"], tmp_path / "shards", n_shards=4)
+
+
+def test_copies_are_merged_from_shards_as_in_memory(tmp_path):
+    frame = with_copies(drawn(5, 3, n_tasks=200, share=0.6))
+    labels, shards = CrowdLabels.from_frame(frame), sharded(frame, tmp_path)
+    tasks = ["t3", "t11", "t150"]
+    gold = dict.fromkeys(tasks, "l1")
+    with warnings.catch_warnings(action="ignore"):
+        expected, told = WorkerTypes().fit(labels), WorkerTypes().fit(labels, gold)
+    for memory in (0.0, 1e9):  # read anew in every round, or held decoded
+        passes = Passes(shards, Threads(2), memory)
+        method = shards.fit(WorkerTypes(), shards.votes(passes), passes=passes)
+        check_same(method, expected, labels, "WorkerTypes")
+        assert method.copies_ == expected.copies_
+        assert method.labels_given_.tolist() == expected.labels_given_.tolist()
+        parts = zip(shards.consensus(method), shards.tables(lambda _, posterior: posterior, method), strict=True)
+        found = [frame.assign(probability=posterior.max(axis=1)) for frame, posterior in parts]
+        check_consensus(pd.concat(found, ignore_index=True), expected, labels, "WorkerTypes")
+        merged = passes.merged(owners_of(passes)[0])
+        some = labels_of(merged, tasks)
+        evidence = apart(merged, some).told(gold_codes(gold, some))
+        method = shards.fit(WorkerTypes(), evidence.start(), passes=merged, apart=evidence)
+        check_same(method, told, labels, "WorkerTypes")
+    apart_too = shards.fit(WorkerTypes(merge_copies=False), shards.votes())
+    check_same(apart_too, in_memory("WorkerTypes", labels), labels, "WorkerTypes")
 
 
 def check_same(method, expected, labels, name):
@@ -291,7 +328,7 @@ def test_gold_tasks_and_copies_on_spark(spark, monkeypatch):
     settings = {"design_effect": 0.5, "max_iter": 1}
     with opened("spark") as door, warnings.catch_warnings(action="ignore"):
         coded = CodedLabels.of(door, "labels")
-        owner, _ = owners_there(coded)
+        owner, _ = owners_of(coded)
         known, rest = taken_out(coded, told)
         rest = merged_there(rest, owner)
         evidence = GoldEvidence(evidence_of(rest), without_copies_of(known, owner))

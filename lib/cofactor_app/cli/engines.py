@@ -37,6 +37,7 @@ WHOLE = {  # options that need all labels at once
 }
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
+LOST = "readings are not compared there, and copies are looked for on a sample of two million labels at most"
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
 NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "gold")), "method": DEFAULT}  # by a command without them
@@ -59,7 +60,7 @@ def from_shards(arguments: argparse.Namespace) -> bool:
     if asked and reason:
         raise CofactorError(f"--engine shards: {reason}; leave --engine out")
     if amount and not reason:
-        lost = "; copies are not merged there, nor readings compared" if arguments.method == DEFAULT else ""
+        lost = f"; {LOST}" if arguments.method == DEFAULT else ""
         print(f"{amount}: they are sorted on disk and fitted piece by piece{lost} (--engine memory: here)")
     elif amount:
         print(f"{amount}, and are fitted there all the same, since {reason}")

@@ -25,7 +25,7 @@ from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.reading.truth import codes_of, read_task_and_truth
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.coding import trimmed
-from cofactor_app.scale.copies import merged_there
+from cofactor_app.scale.copies import merged_there, owners_of
 from cofactor_app.scale.doors import Door
 from cofactor_app.scale.known import apart, labels_of, taken_out
 from cofactor_app.scale.passes import Passes
@@ -74,6 +74,16 @@ def of_database(
         return fitted_there(method, rest, told)
 
     return taught(evidence, known, gold, fit), known, rest
+
+
+def owner_of(method: str, labels: Passes | CodedLabels) -> Ints:
+    """Return whom every worker belongs to; only the default takes copies for one worker."""
+    if method != DEFAULT:
+        return np.arange(len((labels.shards if isinstance(labels, Passes) else labels).workers))
+    owner, step = owners_of(labels)
+    if step > 1:
+        print(f"copies among workers were looked for on one task in {step}")
+    return owner
 
 
 def of_file_or_table(name: str, door: Door, encoding: str) -> pd.DataFrame:

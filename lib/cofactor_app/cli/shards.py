@@ -29,9 +29,9 @@ from cofactor.crowd.tables import (
     widened,
     workers_frame,
 )
-from cofactor_app.cli import sampled
+from cofactor_app.cli import facts, sampled, tell
 from cofactor_app.cli.engines import at_once, is_folder, named
-from cofactor_app.cli.known import judge, of_shards
+from cofactor_app.cli.known import judge, of_shards, owner_of
 from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
 from cofactor_app.scale.known import sample_of
 from cofactor_app.scale.ordering import rising
@@ -90,10 +90,12 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     with _sorted(arguments):
         shards = LabelShards.open(*arguments.labels)
         passes = Passes(shards, Threads(arguments.jobs), memory, _kept(arguments))
+        passes = passes.merged(owner_of(arguments.method, passes))
         method, n_tasks = _fitted(arguments, passes)
         print(f"{n_tasks} tasks, {len(shards.workers)} workers, {len(shards.classes)} classes")
         result = method.result_
-        print(f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}")
+        end = f"{arguments.method}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}"
+        tell([end, *facts.copies(method)])
         if arguments.truth:
             judge(arguments, passes, method)
         _write_tasks(arguments, writer, passes, method, f"{n_tasks} tasks")

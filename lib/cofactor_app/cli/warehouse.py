@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import cast
 
-import numpy as np
-
 import cofactor as cf
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
@@ -24,7 +22,7 @@ from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, 
 from cofactor_app.cli.parser import DRAWS
 from cofactor_app.running import without_secrets
 from cofactor_app.scale.coded import CodedLabels
-from cofactor_app.scale.copies import merged_there, owners_there
+from cofactor_app.scale.copies import merged_there
 from cofactor_app.scale.doors import Door, opened
 from cofactor_app.scale.held import HeldLabels
 from cofactor_app.scale.known import labels_there, sample_there
@@ -124,7 +122,7 @@ def _check_makeable(door: Door, table: str, name: str) -> None:
 def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Writer) -> None:
     here, truth = _held(labels), _truth(arguments, labels)
     sample = sample_there(labels, sampled.MOST_SHOWN) if arguments.report else None  # gold tasks are still there
-    owner = _owners(arguments, labels)
+    owner = known.owner_of(arguments.method, labels)
     method, apart, rest = (known.of_database if arguments.gold else _fitted)(arguments, labels, here, owner)
     result = method.result_
     print(
@@ -143,16 +141,6 @@ def _fit_there(arguments: argparse.Namespace, labels: CodedLabels, writer: Write
     if sample:
         source = f"{arguments.table or TABLE} of {without_secrets(arguments.database)}"
         write_page(arguments.report, sampled.page_of_sample(source, arguments.method, method, *sample))
-
-
-def _owners(arguments: argparse.Namespace, labels: CodedLabels) -> Ints:
-    """Return whom every worker belongs to; only the default takes copies for one worker."""
-    if arguments.method != DEFAULT:
-        return np.arange(len(labels.workers))
-    owner, step = owners_there(labels)
-    if step > 1:
-        print(f"copies among workers were looked for on one task in {step}")
-    return owner
 
 
 def _fitted(

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
+from cofactor.crowd.copies import without_copies_of
 from cofactor.crowd.evidence import Evidence, GoldEvidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor_app.scale.coded import CODED, CodedLabels
@@ -27,7 +28,7 @@ def labels_of(passes: Passes, tasks: Collection[str]) -> CrowdLabels:
     Cost: one pass over the shards, and the memory of what is returned.
     """
     chosen = partial(_chosen, wanted=pd.Index(tasks, dtype=object))
-    return _joined(list(passes.map(chosen, whole=True)))
+    return joined(list(passes.map(chosen, whole=True)))
 
 
 def sample_of(passes: Passes, n_labels: int) -> tuple[CrowdLabels, int]:
@@ -35,15 +36,16 @@ def sample_of(passes: Passes, n_labels: int) -> tuple[CrowdLabels, int]:
 
     Cost: one pass over the shards, and the memory of what is returned.
     """
-    step = max(1, -(-sum(map(passes.shards.n_labels, passes.shards.paths)) // n_labels))
-    return _joined(list(passes.map(partial(_every, step=step), whole=True))), step
+    step = max(1, -(-passes.n_labels // n_labels))
+    return joined(list(passes.map(partial(_every, step=step), whole=True))), step
 
 
 def _every(labels: CrowdLabels, step: int) -> CrowdLabels:
     return labels.take_tasks(np.arange(0, labels.n_tasks, step))
 
 
-def _joined(parts: Sequence[CrowdLabels]) -> CrowdLabels:
+def joined(parts: Sequence[CrowdLabels]) -> CrowdLabels:
+    """Return the labels of parts of a crowd, which have different tasks."""
     indicator = sparse.csr_array(sparse.vstack([part.table.indicator for part in parts]))
     table = CategoricalTable._with(indicator, parts[0].table.sizes)
     return CrowdLabels(table, [task for part in parts for task in part.tasks], parts[0].workers, parts[0].classes)
@@ -58,9 +60,9 @@ def apart(passes: Passes, labels: CrowdLabels) -> GoldEvidence:
 
     Cost: one pass over the shards.
     """
-    others = Passes(passes.shards, passes.threads, passes.memory, passes.kept, labels.tasks)
+    others = passes.without(labels.tasks)
     rest = Evidence(others, votes=Evidence(others).start())
-    return GoldEvidence(rest, labels)
+    return GoldEvidence(rest, labels if passes.owner is None else without_copies_of(labels, passes.owner))
 
 
 # ---- in a database ----

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from cofactor.core.files import load_arrays, make_folder, save_arrays, whole_fil
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
+from cofactor.crowd.copies import without_copies_of
 from cofactor.crowd.labels import CrowdLabels
 from cofactor_app.scale.threads import Threads
 
@@ -80,7 +81,17 @@ class Passes:
         Folder for the sums of every round. Remove it (`forget`) when the result is safe.
     left_out : set of tasks
         Of which no labels are read, but where labels come with the ids of their tasks.
+
+    Attributes
+    ----------
+    owner : (M,) array or None
+        Whom every worker belongs to, where copies are merged (`merged`); None: they were not looked for.
+    given : (M,) array or None
+        Labels of every worker before copies were merged, where there are some.
     """
+
+    owner: Ints | None = None
+    given: Ints | None = None
 
     def __init__(
         self,
@@ -94,24 +105,65 @@ class Passes:
         self.shards, self.threads, self.memory, self.kept = shards, threads or Threads(), memory, kept
         self._in_memory: dict[Path, Any] = {}  # decoded shards, or calls that decode them
 
+    @property
+    def n_labels(self) -> int:
+        """The number of labels of all shards, those of copies and of tasks that are left out among them."""
+        return sum(map(self.shards.n_labels, self.shards.paths))
+
+    def merged(self, owner: Ints) -> Passes:
+        """Return passes in which copies are one worker, as `without_copies`; those are kept that have no copies.
+
+        Cost: where there are copies, one pass; shards are decoded anew.
+        """
+        found = self
+        if not np.array_equal(owner, np.arange(len(owner))):
+            found = self.without(self.left_out)
+            found.given = sum(self.map(lambda labels: labels.table.entries_per_variable))
+            self._in_memory.clear()
+        found.owner = owner
+        return found
+
+    def without(self, tasks: Iterable[Any]) -> Passes:
+        """Return passes in place of these, with the same copies, that leave these tasks out; held shards are let go."""
+        self._in_memory.clear()
+        found = Passes(self.shards, self.threads, self.memory, self.kept, tasks)
+        found.owner, found.given = self.owner, self.given
+        return found
+
     def __iter__(self) -> Iterator[CrowdLabels]:
-        """Yield the labels of every shard, read here, without those of tasks that are left out."""
-        return (_without(labels, self.left_out) for labels in self.shards)
+        """Yield the labels of every shard, read here, without those of copies and of tasks that are left out."""
+        return map(self._prepared, self.shards)
+
+    def _prepared(self, labels: CrowdLabels) -> CrowdLabels:
+        if self.left_out:
+            labels = labels.take_tasks([task not in self.left_out for task in labels.tasks])
+        return labels if self.owner is None else without_copies_of(labels, self.owner)
 
     def map(self, function: Callable[[CrowdLabels], Any], whole: bool = False) -> Iterator[Any]:
-        """Return what a function makes of every shard, in their order; `whole`: with the ids of tasks, read anew.
+        """Return what a function makes of every shard, in their order.
 
+        `whole`: of all labels, as they were given, with the ids of their tasks, read anew.
         Raises a CofactorError as `LabelShards.read`, and where a task lies in two shards.
         """
         paths = self.shards.paths
-        out: frozenset[Any] = frozenset() if whole else self.left_out
-        calls = ((_applied, self.shards, function, path if whole else self._piece(path), out) for path in paths)
+        calls = ((self._applied, function, path if whole else self._piece(path), whole) for path in paths)
         return disjoint(paths, self.threads.in_order(calls))
+
+    def _applied(self, function: Callable[[CrowdLabels], Any], piece: Piece | Path, whole: bool) -> Any:
+        """Return what a function makes of a shard, and its first and last task."""
+        labels = piece.labels(self.shards) if isinstance(piece, Piece) else self.shards.read(piece)
+        chosen = labels if whole or isinstance(piece, Piece) else self._prepared(labels)
+        return function(chosen), (labels.tasks[0], labels.tasks[-1])
+
+    def _decoded(self, path: Path) -> Piece:
+        labels = self.shards.read(path)
+        F = self._prepared(labels).table.indicator
+        return Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
 
     def _piece(self, path: Path) -> Any:
         """Return a decoded shard, or the call that decodes it; the path of one that is read in each pass."""
         if path in self._to_hold and path not in self._in_memory:
-            self._in_memory[path] = self.threads.submit(_decoded, self.shards, path, self.left_out)
+            self._in_memory[path] = self.threads.submit(self._decoded, path)
         return self._in_memory.get(path, path)
 
     @cached_property
@@ -140,7 +192,8 @@ class Passes:
         """Return the name under which the sums of a round are kept: a hash of the shards, the model and its rows."""
         mark = hashlib.sha256("".join(self.shards.manifest[path.name]["sha256"] for path in self.shards.paths).encode())
         mark.update("".join(sorted(map(repr, self.left_out))).encode())
-        for array in (model.prior, model.stacked, model.sizes, np.zeros(0) if rows is None else rows):
+        whole = [np.zeros(0) if one is None else one for one in (rows, self.owner)]
+        for array in (model.prior, model.stacked, model.sizes, *whole):
             mark.update(str((array.dtype, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
         return mark.hexdigest()[:32]
 
@@ -148,25 +201,6 @@ class Passes:
         """Remove the sums of all rounds."""
         if self.kept is not None:
             shutil.rmtree(self.kept, ignore_errors=True)
-
-
-def _decoded(shards: LabelShards, path: Path, left_out: Collection[Any]) -> Piece:
-    labels = shards.read(path)
-    F = _without(labels, left_out).table.indicator
-    return Piece(F.indices, F.indptr, (labels.tasks[0], labels.tasks[-1]))
-
-
-def _without(labels: CrowdLabels, tasks: Collection[Any]) -> CrowdLabels:
-    return labels.take_tasks([task not in tasks for task in labels.tasks]) if tasks else labels
-
-
-def _applied(
-    shards: LabelShards, function: Callable[[CrowdLabels], Any], piece: Piece | Path, left_out: Collection[Any]
-) -> tuple[Any, tuple[Any, Any]]:
-    """Return what a function makes of a shard, without some tasks, and its first and last task."""
-    labels = piece.labels(shards) if isinstance(piece, Piece) else shards.read(piece)
-    chosen = labels if isinstance(piece, Piece) else _without(labels, left_out)
-    return function(chosen), (labels.tasks[0], labels.tasks[-1])
 
 
 def disjoint(paths: Iterable[Path], parts: Iterable[tuple[T, tuple[Any, Any]]]) -> Iterator[T]:

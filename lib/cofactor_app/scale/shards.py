@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.result import Result, progress
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.evidence import Evidence, GoldEvidence
@@ -44,6 +44,7 @@ from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame
 from cofactor.crowd.voting import CLOSED_FORM, DawidSkene
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor_app.scale.copies import owners_of
 from cofactor_app.scale.passes import ADVICE, Passes, disjoint
 from cofactor_app.scale.threads import Threads
 
@@ -185,6 +186,7 @@ class LabelShards:
             Most rounds of EM.
         passes : Passes, optional
             Who reads these shards, what stays in memory, and where rounds are kept. Default: read here, one by one.
+            Where they have no owners, WorkerTypes that merges copies looks for them (`copies.owners_of`).
         apart : GoldEvidence, optional
             The same labels, those of gold tasks in memory (`known.apart`); for methods that take gold tasks. The
             random starts of EBCC then see tasks in another order than in memory.
@@ -195,16 +197,17 @@ class LabelShards:
         votes = moments if isinstance(moments, SoftCounts) else moments.votes
         if not isinstance(moments, SoftCounts) and (moments.workers, moments.classes) != (self.workers, self.classes):
             raise CofactorError("the moments were counted for other workers or classes: count these shards")
-        evidence = Evidence(passes or Passes(self), votes=votes)
+        passes = passes or Passes(self)
+        if isinstance(method, WorkerTypes) and method.merge_copies and passes.owner is None:
+            passes = passes.merged(owners_of(passes)[0])
+        evidence = apart or Evidence(passes, votes=votes if passes.given is None else None)
+        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, apart.known if apart else {}
         if isinstance(method, VariationalAggregator | WorkerTypes):
             method.max_iter, method.verbose = min(method.max_iter, max_rounds), verbose
-            method.fit_evidence(apart or evidence)
+            method.fit_evidence(evidence, *[passes.owner] * isinstance(method, WorkerTypes))
         else:
-            method.model_, method.result_ = self._fit(method, moments, apart or evidence, max_rounds, verbose)
-        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, apart.known if apart else {}
-        method.labels_given_ = (
-            np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(self.workers), -1).sum(axis=1)
-        )
+            method.model_, method.result_ = self._fit(method, moments, evidence, max_rounds, verbose)
+        method.labels_given_ = labels_given(votes) if passes.given is None else passes.given
         return method
 
     def _fit(
@@ -237,6 +240,11 @@ class LabelShards:
         return (passes or Passes(self)).map(lambda labels: table(labels, method.predict_proba(labels)), whole=True)
 
 
+def labels_given(votes: SoftCounts) -> Ints:
+    """Return the number of labels of every worker, from the soft counts of the vote shares."""
+    return np.rint(votes.cells.sum(axis=1)).astype(np.int64).reshape(len(votes.sizes), -1).sum(axis=1)
+
+
 def _keep(shards: LabelShards, path: Path, part: Path) -> None:
     """Write the moments of one shard, with its first and last task; whole or not at all."""
     labels = shards.read(path)
@@ -267,10 +275,16 @@ def _read_span(part: Path) -> tuple[Any, Any]:
     raise CofactorError(f"{part} holds no counts of a shard: remove it, and count again")
 
 
-def write_vocabulary(folder: Path, workers: Sequence[Any], classes: Sequence[Any]) -> None:
-    """Write what the codes of the shards in a folder mean, and which shards there are: bytes and hash of each."""
-    paths = sorted(folder.glob("*.parquet"))
-    manifest = {path.name: {"bytes": path.stat().st_size, "sha256": _digest(path)} for path in paths}
+def write_vocabulary(
+    folder: Path, workers: Sequence[Any], classes: Sequence[Any], known: Mapping[str, dict[str, Any]] | None = None
+) -> None:
+    """Write what the codes of the shards in a folder mean, and which shards there are: bytes and hash of each.
+
+    `known` has these of shards that were written before, which are not looked at.
+    """
+    paths, manifest = sorted(folder.glob("*.parquet")), dict(known or {})
+    for path in paths:
+        manifest[path.name] = manifest.get(path.name) or {"bytes": path.stat().st_size, "sha256": _digest(path)}
     content = {"workers": list(workers), "classes": list(classes), "shards": manifest}
     with whole_file(folder / VOCABULARY) as part:
         part.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
