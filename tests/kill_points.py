@@ -48,6 +48,7 @@ STREAMED = ["aggregate", "shards", "--moments", "moments.npz", "--method", "MV-E
 NEW = LABELS.assign(task=LABELS["task"] + "new", label=1 - LABELS["label"])
 KEPT = ["aggregate", "labels.csv", "--model", "model.npz"]
 UPDATE = ["update", "model.npz", "new.csv", "-o", "consensus.csv"]
+KEPT_SHARDS = ["aggregate", "labels.csv", "--engine", "shards", "--model", "model"]
 REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
 VOTES = pd.DataFrame({"winner": list("abcabcab"), "loser": list("bcacabca"), "user": list("xxxxyyyy")})
 GAPS = LABELS.assign(label=LABELS["label"].where(LABELS.index % 5 > 0))
@@ -81,6 +82,9 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "aggregate shards": ([SHARD, MOMENTS], STREAMED),
     "update": ([KEPT], UPDATE),
     "update again": ([KEPT, [*AGGREGATE[:6]]], [*UPDATE, "--force"]),
+    "model of shards": ([], [*KEPT_SHARDS, "-o", "consensus.csv"]),
+    "model of shards again": ([["aggregate", "new.csv", *KEPT_SHARDS[2:]]], [*KEPT_SHARDS, "--force"]),
+    "update of shards": ([KEPT_SHARDS], ["update", "model", *UPDATE[2:]]),
     "reproduce": ([], REPRODUCE),
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
@@ -242,7 +246,8 @@ class Trap:
 
 def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
     """What stands under final names for those who read it; times and durations do not count."""
-    files.restore(folder / "shards")  # as whoever opens shards does
+    for name in ("shards", "model"):
+        files.restore(folder / name)  # as whoever opens shards does
     found = {path.name: in_copy(tables_in, path).encode() for path in folder.glob("*.db")}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

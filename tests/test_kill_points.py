@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 # of operations, else the trap fails
 FEWEST = {"shard": 20, "moments": 30, "aggregate": 30, "update": 15, "reproduce": 30, "report": 5}
 AGAIN = {f"{command} again": fewest for command, fewest in FEWEST.items()}
+SHARDS = {"model of shards": 30, "model of shards again": 30, "update of shards": 30}
 LINES = {"next": 10, "rank": 20, "joint": 10, "anchors": 10, "topics": 10, "page": 10}
 
 
@@ -30,7 +31,7 @@ def outcomes(program, *words):
 
 @pytest.mark.slow
 def test_a_killed_command_leaves_the_old_or_the_new(tmp_path):
-    fewest = FEWEST | AGAIN | LINES
+    fewest = FEWEST | AGAIN | LINES | SHARDS
     found = outcomes("kill_points", tmp_path, *fewest)  # by one process: its start takes as long as a case
     assert {one["case"]: one["wrong"] for one in found} == {case: [] for case in fewest}
     assert [one["case"] for one in found if one["operations"] < fewest[one["case"]]] == []

@@ -7,7 +7,7 @@ kept belief, over all labels, and end where a fit of all labels with the same ty
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from os import PathLike
@@ -105,11 +105,11 @@ class CrowdFit:
         Cost: O(all labels) time to join them, and a round of the fit, O(all labels K), a few times.
         """
         if isinstance(new, pd.DataFrame):
-            new = self._labels_of(new, COLUMNS, conflicts)
+            new = labels_of_classes(new, COLUMNS, self.labels.classes, conflicts)
         elif isinstance(new, str | PathLike):
             new = self.read(new, COLUMNS, conflicts)
         more = self.method._recoded(as_labels(new))
-        _refuse_swapped(self.labels, more)
+        refuse_swapped(more, self.labels.workers, lambda names: names & set(map(str, self.labels.tasks)))
         labels, tasks = joined(self.labels, more, conflicts)
         before, now = self.labels.table.indicator, labels.table.indicator
         if before.shape == now.shape and not (before != now).nnz:
@@ -119,7 +119,7 @@ class CrowdFit:
             return CrowdFit.of(method.fit(labels, gold), labels)
         n_changed = int(labels.table.entries_per_row[tasks].sum())
         method.go_on(labels, gold, tasks, min(PART_ROUNDS, labels.n_labels // max(n_changed, 1)))
-        method.workers_, method.labels_given_ = labels.workers, labels.table.entries_per_variable
+        method.labels_given_ = labels.table.entries_per_variable
         method.gold_ = {} if gold is None else {labels.tasks[n]: int(gold[n]) for n in np.flatnonzero(gold != UNKNOWN)}
         return CrowdFit(method, labels, self.n_chosen)
 
@@ -132,22 +132,7 @@ class CrowdFit:
         sep: str | None = None,
     ) -> CrowdLabels:
         """Read new labels from a file, as `CrowdLabels.from_file`; unknown classes are refused, with their rows."""
-        return self._labels_of(read_labels(path, columns, encoding, sep), columns, conflicts)
-
-    def _labels_of(self, frame: pd.DataFrame, columns: tuple[str, str, str], conflicts: Conflicts) -> CrowdLabels:
-        """Return the labels of a table, whose classes are those of the fit, whole numbers or the same as text."""
-        label = columns[-1]
-        if label in frame:
-            by_text = {str(known): known for known in self.labels.classes}
-            codes = frame[label].map(lambda cell: by_text.get(str(cell), cell))
-            other = (~codes.isin(self.labels.classes) & codes.notna()).to_numpy()
-            if other.any():
-                raise CofactorError(
-                    f"classes that the fit does not know: {located(frame, other, codes[other].tolist())}; "
-                    "mend them, or fit all labels anew, old and new ones"
-                )
-            frame = frame.assign(**{label: codes})
-        return CrowdLabels.from_frame(frame, *columns, classes=self.labels.classes, conflicts=conflicts)
+        return labels_of_classes(read_labels(path, columns, encoding, sep), columns, self.labels.classes, conflicts)
 
     def _gold(self, labels: CrowdLabels) -> Ints | None:
         """Return the class codes of gold tasks, which are among the first; None where there are none."""
@@ -168,32 +153,42 @@ class CrowdFit:
         codes = (table.rows, table.variables, table.values, np.zeros(0) if gold is None else gold)
         arrays: dict[str, NDArray[Any]] = {name: code.astype(np.int32) for name, code in zip(CODES, codes, strict=True)}
         arrays |= dict(zip(BELIEF, method.state_arrays(), strict=True))
-        save_arrays(path, about={"ids": ids, **self._about()}, **arrays)
-
-    def _about(self) -> dict[str, Any]:
-        method = self.method
-        return {
-            "settings": {name: getattr(method, name) for name in SETTINGS},
-            "found": [list(method.types_), method.design_effect_, self.n_chosen],
-            "result": [method.result_.objective.tolist(), method.result_.converged, method.result_.reason],
-        }
+        save_arrays(path, about={"ids": ids, **about(method, self.n_chosen)}, **arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CrowdFit:
         """Read a file that `save` wrote; a CofactorError names one that is none."""
         kept = load_arrays(path, ("about", *CODES, *BELIEF), "kept fit")
         try:
-            about = from_json(kept["about"].tobytes())
-            labels = _kept_labels(about["ids"], [kept[name] for name in CODES[:3]])
-            method = _kept_method(about, kept, labels)
-            return cls(method, labels, int(about["found"][2]))
+            told = from_json(kept["about"].tobytes())
+            labels = _kept_labels(told["ids"], [kept[name] for name in CODES[:3]])
+            method = _kept_method(told, kept, labels)
+            return cls(method, labels, int(told["found"][2]))
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CofactorError) as error:
             raise CofactorError(f"{path} is no kept fit, as `cofactor aggregate --model` writes it: {error}") from None
 
 
+def labels_of_classes(
+    frame: pd.DataFrame, columns: tuple[str, str, str], classes: list[Any], conflicts: Conflicts
+) -> CrowdLabels:
+    """Return the labels of a table, whose classes are these, whole numbers or the same as text; refuse others."""
+    label = columns[-1]
+    if label in frame:
+        by_text = {str(known): known for known in classes}
+        codes = frame[label].map(lambda cell: by_text.get(str(cell), cell))
+        other = (~codes.isin(classes) & codes.notna()).to_numpy()
+        if other.any():
+            raise CofactorError(
+                f"classes that the fit does not know: {located(frame, other, codes[other].tolist())}; "
+                "mend them, or fit all labels anew, old and new ones"
+            )
+        frame = frame.assign(**{label: codes})
+    return CrowdLabels.from_frame(frame, *columns, classes=classes, conflicts=conflicts)
+
+
 def joined(labels: CrowdLabels, more: CrowdLabels, conflicts: Conflicts) -> tuple[CrowdLabels, Ints]:
     """Return the labels of both, of the same classes, and the tasks of `more`; new tasks and workers come last."""
-    (tasks, task), (workers, worker) = _places(labels.tasks, more.tasks), _places(labels.workers, more.workers)
+    (tasks, task), (workers, worker) = places(labels.tasks, more.tasks), places(labels.workers, more.workers)
     old, new = labels.table, more.table
     codes = [
         np.concatenate([old.rows, task[new.rows]]),
@@ -203,7 +198,7 @@ def joined(labels: CrowdLabels, more: CrowdLabels, conflicts: Conflicts) -> tupl
     return CrowdLabels._assemble(codes, [tasks, workers, labels.classes], conflicts), np.sort(task)
 
 
-def _places(known: Sequence[Any], more: Sequence[Any]) -> tuple[list[Any], Ints]:
+def places(known: Sequence[Any], more: Sequence[Any]) -> tuple[list[Any], Ints]:
     """Return all ids, the known ones first, and the place of each of `more`.
 
     A column of a file holds whole numbers if all of it can be read so, else text: then they are matched as text.
@@ -231,20 +226,34 @@ def _kept_labels(ids: Sequence[Sequence[Any]], codes: Sequence[NDArray[Any]]) ->
     return labels
 
 
-def _kept_method(about: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels) -> WorkerTypes:
-    method = WorkerTypes(**about["settings"])
+def about(method: WorkerTypes, n_chosen: int) -> dict[str, Any]:
+    """Return what is kept of a method beside its arrays."""
+    return {
+        "settings": {name: getattr(method, name) for name in SETTINGS},
+        "found": [list(method.types_), method.design_effect_, n_chosen],
+        "result": [method.result_.objective.tolist(), method.result_.converged, method.result_.reason],
+    }
+
+
+def method_about(told: Mapping[str, Any]) -> tuple[WorkerTypes, Result]:
+    """Return a method of these settings, types and design effect, without its arrays, and how its rounds went."""
+    method = WorkerTypes(**told["settings"])
     method._check_settings()
-    types, effect, _ = about["found"]
-    objective, converged, reason = about["result"]
-    found = Result(np.array(objective, dtype=np.float64), len(objective), bool(converged), str(reason))
+    types, effect, _ = told["found"]
+    objective, converged, reason = told["result"]
+    method.types_, method.design_effect_ = _checked_types(types), float(effect)
+    return method, Result(np.array(objective, dtype=np.float64), len(objective), bool(converged), str(reason))
+
+
+def _kept_method(told: Mapping[str, Any], kept: Mapping[str, NDArray[Any]], labels: CrowdLabels) -> WorkerTypes:
+    method, found = method_about(told)
     gold = kept["gold"].tolist() or [UNKNOWN] * labels.n_tasks
     if len(gold) != labels.n_tasks or not set(gold) <= set(range(UNKNOWN, labels.n_classes)):
         raise CofactorError("its gold tasks are none")
     codes = np.array(gold) if len(kept["gold"]) else None
-    method.types_, method.design_effect_ = _checked_types(types), float(effect)
     method.workers_, method.classes_ = labels.workers, labels.classes
     method.labels_given_ = labels.table.entries_per_variable
-    method.restore(labels, codes, _checked_belief(kept, len(types), labels), found)
+    method.restore(labels, codes, checked_belief(kept, len(method.types_), labels.n_workers, labels.n_classes), found)
     method.gold_ = {task: code for task, code in zip(labels.tasks, gold, strict=True) if code != UNKNOWN}
     return method
 
@@ -255,8 +264,8 @@ def _checked_types(types: Sequence[str]) -> tuple[str, ...]:
     return tuple(types)
 
 
-def _checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, labels: CrowdLabels) -> list[NDArray[Any]]:
-    M, K = labels.n_workers, labels.n_classes
+def checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, M: int, K: int) -> list[NDArray[Any]]:
+    """Return the arrays of a belief about M workers and K classes; refuse what are none."""
     parts = [kept[name] for name in BELIEF]
     *floats, owner = parts
     sound = all(part.dtype.kind == "f" and np.isfinite(part).all() and (part >= 0).all() for part in floats)
@@ -268,17 +277,21 @@ def _checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, labels: Crow
     return parts
 
 
-def _refuse_swapped(old: CrowdLabels, new: CrowdLabels) -> None:
+def refuse_swapped(new: CrowdLabels, workers: Sequence[Any], old_tasks: Callable[[set[str]], set[str]]) -> None:
     """Refuse labels whose new workers are all called as old tasks, and new tasks as old workers; note some that are.
 
-    Of whole numbers nothing can be told, since tasks and workers may both be counted from one.
+    `old_tasks` returns those of some names that old tasks have. Of whole numbers nothing can be told, since tasks and
+    workers may both be counted from one.
     """
-    tasks, workers = set(map(str, old.tasks)), set(map(str, old.workers))
-    more_tasks, more_workers = set(map(str, new.tasks)) - tasks, set(map(str, new.workers)) - workers
-    called = sorted(name for name in more_workers & tasks if not name.isdigit())
-    if called and more_workers <= tasks and more_tasks and more_tasks <= workers:
+    known, tasks = set(map(str, workers)), set(map(str, new.tasks))
+    more_workers = set(map(str, new.workers)) - known
+    named = old_tasks(more_workers)
+    called = sorted(name for name in named if not name.isdigit())
+    if not called:
+        return
+    more_tasks = tasks - old_tasks(tasks)
+    if named == more_workers and more_tasks and more_tasks <= known:
         found = f"new workers are called as old tasks ({listing(called)}), and new tasks as old workers"
         raise CofactorError(f"{found}: columns may be swapped; say task='COLUMN' and worker='COLUMN'")
-    if called:
-        message = f"new workers are called as old tasks: {listing(called)}; see whether columns are swapped"
-        warnings.warn(message, DataWarning, stacklevel=3)
+    message = f"new workers are called as old tasks: {listing(called)}; see whether columns are swapped"
+    warnings.warn(message, DataWarning, stacklevel=3)

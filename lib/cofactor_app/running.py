@@ -62,7 +62,12 @@ def running(run: Run) -> Iterator[Run]:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest."""
+    """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest.
+
+    Of a folder: that of the names and the digests of its files.
+    """
+    if path.is_dir():
+        return sha256(repr([(one.name, digest(one)) for one in sorted(path.iterdir())]).encode()).hexdigest()
     if path.suffix == ".npz" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()

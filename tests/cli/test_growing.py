@@ -6,7 +6,7 @@ import pytest
 
 from cofactor.crowd import CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.cli import main
+from cofactor_app.cli import engines, main
 from cofactor_app.growing import CrowdFit
 from cofactor_app.planning import next_tasks
 
@@ -56,6 +56,73 @@ def test_the_same_file_again_changes_nothing(frame, tmp_path, capsys):
     said = capsys.readouterr()
     assert "new.csv: 0 new labels" in said.out and "labels were given again" in said.err
     assert (tmp_path / "model.npz").read_bytes() == before
+
+
+def test_from_shards_the_fit_is_a_folder_and_an_update_is_that_in_memory(frame, tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    run("aggregate", "old.csv", "--model", "model.npz")
+    run("aggregate", "old.csv", "--engine", "shards", "--model", "kept", "-o", "first.csv")
+    old = pd.read_csv("old.csv")
+    assert f"wrote kept: the fit and its {len(old)} labels, in shards, for `cofactor update`" in capsys.readouterr().out
+    said, tables = {}, []
+    for model in ("model.npz", "kept"):
+        run("update", model, "new.csv", "-o", "consensus.csv", "--force")
+        said[model] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("new.csv", "all:"))]
+        tables.append(pd.read_csv("consensus.csv").sort_values("task", ignore_index=True))
+    pd.testing.assert_frame_equal(*tables, rtol=0, atol=2e-6)
+    assert said["kept"] == said["model.npz"] and len(said["kept"]) == 2
+    before = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    run("update", "kept", "new.csv", "-o", "again.csv")
+    printed = capsys.readouterr()
+    assert "new.csv: 0 new labels" in printed.out and "labels were given again" in printed.err
+    assert "wrote kept" not in printed.out
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "consensus.csv").read_bytes()
+    run("aggregate", "kept", "--model", "anew", "-o", "all.csv")
+    frame[:60].to_csv("few.csv", index=False)
+    run("aggregate", "few.csv", "--engine", "shards", "--model", "few")
+    run("update", "few", "old.csv")
+    assert "were chosen from the first 60 labels" in capsys.readouterr().out
+
+
+def test_what_is_refused_leaves_a_folder_as_it_was(frame, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("duckdb")
+    run("aggregate", "old.csv", "--engine", "shards", "--model", "kept")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    (tmp_path / "cow.csv").write_text("task,worker,label\n1,0,ant\n2,0,cow\n")
+    assert "rows 3 ('cow') (the first line is row 1)" in refused(capsys, "update", "kept", "cow.csv")
+    frame[:1].assign(label="bee" if frame["label"][0] == "ant" else "ant").to_csv("clash.csv", index=False)
+    assert "keep one with --conflicts first or last" in refused(capsys, "update", "kept", "clash.csv")
+    frame.to_csv("consensus.csv")
+    assert "consensus.csv exists" in refused(capsys, "update", "kept", "new.csv", "-o", "consensus.csv")
+    shards = ("aggregate", "old.csv", "--engine", "shards", "--model")
+    assert "kept exists: name another output" in refused(capsys, *shards, "kept")
+    (tmp_path / "other").mkdir()
+    assert "other is a folder with other things than a kept fit" in refused(capsys, *shards, "other", "--force")
+    assert "consensus.csv is a file, and a fit from" in refused(capsys, *shards, "consensus.csv", "--force")
+    assert "one file, which keeps all labels from memory" in refused(capsys, *shards, "model.npz")
+    assert "one file, which keeps all" in refused(capsys, "aggregate", "kept", "--model", "model.npz")
+    assert "kept is one of the inputs" in refused(capsys, "aggregate", "kept", "--model", "kept", "--force")
+    assert "are kept in one file" in refused(capsys, "aggregate", "old.csv", "--model", "kept", "--force")
+    assert "holds no shards" in refused(capsys, "update", "other", "new.csv")
+    monkeypatch.setattr(engines, "machine_memory", lambda: 1e3)
+    assert "too much at once: add them in parts" in refused(capsys, "update", "kept", "new.csv")
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
+
+
+def test_a_record_of_a_kept_folder_and_of_its_update_can_be_repeated(frame, tmp_path, capsys):
+    pytest.importorskip("duckdb")
+    run("aggregate", "old.csv", "--engine", "shards", "--model", "kept", "-o", "a.csv", "--record", "a.json")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    run("again", "a.json")
+    assert "the same bytes come out: kept, a.csv" in capsys.readouterr().out.replace("a.csv, kept", "kept, a.csv")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
+    run("aggregate", "old.csv", "--engine", "shards", "--model", "kept", "--force", "--record", "b.json")
+    run("again", "b.json")
+    run("update", "kept", "new.csv", "-o", "c.csv", "--record", "c.json")
+    run("again", "c.json")
+    assert "the same bytes come out: c.csv" in capsys.readouterr().out
 
 
 def test_many_new_labels_call_for_a_new_choice(frame, capsys):

@@ -276,7 +276,7 @@ def _by_number_alone(csv, tmp_path, monkeypatch, capsys):
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
     for options, said in (
-        (("--model", tmp_path / "kept.npz"), "--engine shards: --model keeps all labels for"),
+        (("--model", tmp_path / "kept.npz"), "kept.npz is one file, which keeps all labels from memory"),
         (("--sort",), "--wide and --sort say how -o is written: name the file by -o"),
         (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
         (("--conflicts", "all"), "--conflicts all needs all labels in memory"),

@@ -79,12 +79,20 @@ class Fit:
         return (self.named(ALL_TYPES) if together.z <= MAX_INDEPENDENT_Z else without), together
 
     def go_on(
-        self, names: Sequence[str], model: LatentClassModel, rho: Floats, q: Floats, part: Evidence, n_rounds: int
+        self,
+        names: Sequence[str],
+        model: LatentClassModel,
+        rho: Floats,
+        q: Floats,
+        part: Evidence | None,
+        n_rounds: int,
     ) -> tuple[TypesBelief, SoftCounts, Result]:
-        """Iterate from a model of all workers, with its types; every round has `n_rounds` of a part."""
+        """Iterate from a model of all workers, with its types; a round has `n_rounds` of a part, if there is one."""
         believe = Believe(self.named(names), self.rows, self.alpha, self.active, rho, q)
         whole = self.of_rows.e_step
         start = whole(self.of_rows_alone(model))
+        if part is None:
+            return self.rounds(whole, start, believe)
         e_step = with_rounds_of_part(whole, part.of_rows(self.places).e_step, believe, n_rounds)
         return self.rounds(e_step, start, believe)
 

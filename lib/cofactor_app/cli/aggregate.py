@@ -143,15 +143,17 @@ def aggregate(arguments: argparse.Namespace) -> None:
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
     grades.check(arguments)
     if arguments.model and (arguments.moments or arguments.method != DEFAULT):
-        raise cf.CofactorError(
-            f"--model keeps a fit of {DEFAULT} to labels in memory: leave --method and --moments out"
-        )
+        raise cf.CofactorError(f"--model keeps a fit of {DEFAULT} to labels: leave --method and --moments out")
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
-    with outputs(arguments, tables, inputs, [arguments.report, arguments.model]) as writer:
+    folder = growing.folder_of(arguments, inputs)
+    others = [arguments.report, None if folder else arguments.model]
+    with outputs(arguments, tables, inputs, others, folder) as writer:
         if engines.from_shards(arguments):
             from cofactor_app.cli import shards
 
             shards.aggregate(arguments, writer)
+        elif folder:
+            raise cf.CofactorError(f"--model {folder} is a folder, and these labels are kept in one file: name another")
         else:
             _aggregate(arguments, writer)
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cofactor.core.files import whole_file
+from cofactor.core.errors import CofactorError
+from cofactor.core.files import restore, whole_file
+from cofactor.core.locks import locked
+from cofactor.core.result import Result
+from cofactor.crowd.files import read_labels
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.tables import consensus_frame
-from cofactor_app.cli import tell
+from cofactor_app.cli import engines, tell
 from cofactor_app.cli.output import outputs, reserved
-from cofactor_app.growing import CrowdFit
+from cofactor_app.growing import CrowdFit, labels_of_classes
 
+if TYPE_CHECKING:
+    from cofactor_app.scale.grown import ShardsFit
+    from cofactor_app.scale.shards import LabelShards
+
+HELD = "1GB"  # of labels from shards that stay in memory between rounds
 MANY_NEW = 2  # times the labels that chose types, copies and design effect: then they should be chosen anew
 
 
@@ -21,20 +33,105 @@ def keep(fit: CrowdFit, path: Path) -> None:
     print(f"wrote {path}: the fit and its {fit.labels.n_labels} labels, for `cofactor update`")
 
 
+def keep_folder(method: Any, shards: LabelShards, n_tasks: int, folder: Path) -> None:
+    """Keep a fit of WorkerTypes with its shards in a folder, and say so."""
+    from cofactor_app.scale.grown import ShardsFit
+
+    _told_of(ShardsFit.keep(method, shards, n_tasks, folder), folder)
+
+
+def _told_of(fit: ShardsFit, folder: Path) -> None:
+    print(f"wrote {folder}: the fit and its {fit.n_labels} labels, in shards, for `cofactor update`")
+
+
+def folder_of(arguments: argparse.Namespace, inputs: Sequence[str | Path | None]) -> Path | None:
+    """Return the folder that a kept fit is to take the place of; None where there is none.
+
+    Raises a CofactorError for one that is no kept fit or an input, or without force.
+    """
+    if not arguments.model:
+        return None
+    restore(arguments.model)
+    if not arguments.model.is_dir():
+        return None
+    _check_folder(arguments.model, arguments.force, inputs)
+    return Path(arguments.model)
+
+
+def _check_folder(folder: Path, force: bool, inputs: Sequence[str | Path | None]) -> None:
+    from cofactor_app.scale.grown import FIT
+
+    if not (folder / FIT).is_file():
+        raise CofactorError(f"{folder} is a folder with other things than a kept fit: name another output")
+    read = [Path(name) for name in inputs if name and Path(name).exists()]
+    if any(folder.samefile(path) or folder.resolve() in path.resolve().parents for path in read):
+        raise CofactorError(f"{folder} is one of the inputs: name another output")
+    if not force:
+        raise CofactorError(f"{folder} exists: name another output, or overwrite it with --force")
+
+
 def update(arguments: argparse.Namespace) -> None:
     """Add labels to a fit that was kept; the new one takes its place, then the table is written.
 
     A run that is killed between the two can be repeated: labels that are there already count once.
     """
+    restore(arguments.model)
+    (_update_folder if arguments.model.is_dir() else _update_file)(arguments)
+
+
+def _update_folder(arguments: argparse.Namespace) -> None:
+    from cofactor_app.scale.grown import ShardsFit
+    from cofactor_app.scale.passes import Passes, bytes_of
+    from cofactor_app.scale.threads import Threads
+
+    with locked(arguments.model), outputs(arguments, [arguments.output], [arguments.labels]) as writer:
+        engines.refuse_much(arguments.labels)
+        before = ShardsFit.load(arguments.model)
+        new = _new_labels(arguments, before.shards.classes)
+        fit = before.updated(new, arguments.model, arguments.conflicts, Threads(-1), bytes_of(HELD))
+        tell(_facts_of_shards(arguments.labels, before, fit))
+        if fit is not before:
+            _told_of(fit, arguments.model)
+        if arguments.output:
+            passes = Passes(fit.shards, Threads(-1))
+            writer.write(arguments.output, fit.shards.consensus(fit.method, passes), f"{fit.n_tasks} tasks")
+
+
+def _new_labels(arguments: argparse.Namespace, classes: list[object]) -> CrowdLabels:
+    columns = (arguments.task, arguments.worker, arguments.label)
+    frame = read_labels(arguments.labels, columns, arguments.encoding, arguments.sep)
+    return labels_of_classes(frame, columns, classes, arguments.conflicts)
+
+
+def _facts_of_shards(source: str, before: ShardsFit, fit: ShardsFit) -> list[str]:
+    workers, classes = fit.shards.workers, fit.shards.classes
+    came = [fit.n_labels - before.n_labels, fit.n_tasks - before.n_tasks, len(workers) - len(before.shards.workers)]
+    now = [fit.n_tasks, len(workers), len(classes), fit.n_labels]
+    return _lines(source, came, now, fit.method.result_, fit.n_chosen)
+
+
+def _lines(source: str, came: Sequence[int], now: Sequence[int], result: Result, n_chosen: int) -> list[str]:
+    """Return lines about what came, what there is now, and how the rounds went."""
+    lines = [
+        "{}: {} new labels, {} new tasks, {} new workers".format(source, *came),
+        "all: {} tasks, {} workers, {} classes, {} labels".format(*now),
+        f"WorkerTypes: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+    ]
+    if now[-1] >= MANY_NEW * n_chosen:
+        lines.append(
+            f"types of workers, copies and design effect were chosen from the first {n_chosen} labels: "
+            "run `cofactor aggregate --model` on all labels to choose them anew"
+        )
+    return lines
+
+
+def _update_file(arguments: argparse.Namespace) -> None:
     with (
         reserved([arguments.model], force=True, inputs=(arguments.labels,)),
         outputs(arguments, [arguments.output], (arguments.labels, arguments.model)) as writer,
     ):
         before = CrowdFit.load(arguments.model)
-        columns = (arguments.task, arguments.worker, arguments.label)
-        conflicts = arguments.conflicts
-        new = before.read(arguments.labels, columns, conflicts, arguments.encoding, arguments.sep)
-        fit = before.updated(new, conflicts)
+        fit = before.updated(_new_labels(arguments, before.labels.classes), arguments.conflicts)
         posterior = fit.method.predict_proba(fit.labels)
         tell(_facts(arguments.labels, before, fit))
         keep(fit, arguments.model)
@@ -45,18 +142,9 @@ def update(arguments: argparse.Namespace) -> None:
 
 def _facts(source: str, before: CrowdFit, fit: CrowdFit) -> list[str]:
     """Return lines about what came, how the rounds went, and which labels of old tasks are others now."""
-    old, now, result = before.labels, fit.labels, fit.method.result_
+    old, now = before.labels, fit.labels
     changed = before.method.predict(old) != fit.method.predict(now)[: old.n_tasks]
-    lines = [
-        f"{source}: {now.n_labels - old.n_labels} new labels, {now.n_tasks - old.n_tasks} new tasks, "
-        f"{now.n_workers - old.n_workers} new workers",
-        f"all: {now.n_tasks} tasks, {now.n_workers} workers, {now.n_classes} classes, {now.n_labels} labels",
-        f"WorkerTypes: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
-        f"{changed.sum()} of {old.n_tasks} old tasks have another label now",
-    ]
-    if now.n_labels >= MANY_NEW * fit.n_chosen:
-        lines.append(
-            f"types of workers, copies and design effect were chosen from the first {fit.n_chosen} labels: "
-            "run `cofactor aggregate --model` on all labels to choose them anew"
-        )
-    return lines
+    came = [now.n_labels - old.n_labels, now.n_tasks - old.n_tasks, now.n_workers - old.n_workers]
+    there = [now.n_tasks, now.n_workers, now.n_classes, now.n_labels]
+    lines = _lines(source, came, there, fit.method.result_, fit.n_chosen)
+    return [*lines[:3], f"{changed.sum()} of {old.n_tasks} old tasks have another label now", *lines[3:]]

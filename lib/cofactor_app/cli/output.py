@@ -58,8 +58,11 @@ def outputs(
     tables: Iterable[Path | None],
     inputs: Sequence[str | Path | None],
     others: Iterable[Path | None] = (),
+    folder: Path | None = None,
 ) -> Iterator[Writer]:
     """Hold the files to write, tables and others, as `reserved`; gives the writer of tables. None: not asked for.
+
+    A `folder` to replace is held by who does it; it is here for the record.
 
     Until the end, all else that is printed goes to standard error if one of the tables goes to standard output.
     """
@@ -67,8 +70,9 @@ def outputs(
     for path in asked:
         _form(path)
     writer = Writer(as_in_files() if STDOUT in asked else sys.stdout, arguments.raw_cells)
-    wrote = [*asked, *(path for path in others if path)]
-    paths = wrote + ([arguments.record] if arguments.record else [])
+    files = [*asked, *(path for path in others if path)]
+    wrote = files + ([folder] if folder else [])
+    paths = files + ([arguments.record] if arguments.record else [])
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CofactorError("two tables cannot be written to one file: name another output")
     if arguments.record == STDOUT:

@@ -56,6 +56,9 @@ UPDATE = """\
 labels in several files, as they come in (tasks and workers may be old or new; a new class needs a new fit of all):
   cofactor aggregate labels.csv -o consensus.csv --model model.npz
   cofactor update model.npz monday.csv -o consensus.csv --force
+labels beyond memory: the fit and the labels, in shards, are a folder
+  cofactor aggregate labels.parquet -o consensus.parquet --model kept
+  cofactor update kept monday.csv -o consensus.parquet --force
 """
 NEXT = """\
 use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
@@ -124,8 +127,9 @@ def _add_aggregate(commands: Any) -> None:
     _add_grades(command)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
-    kept = f"to write: the fit of {DEFAULT} and its labels, for `cofactor update`"
-    command.add_argument("--model", type=Path, metavar="FILE.npz", help=kept)
+    kept = f"to write, for `cofactor update`: the fit of {DEFAULT} and its labels; NAME.npz: in memory, a file; "
+    kept += "from shards: a folder"
+    command.add_argument("--model", type=Path, metavar="NAME", help=kept)
     draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
@@ -164,7 +168,7 @@ def _add_grades(command: argparse.ArgumentParser) -> None:
 def _add_update(commands: Any) -> None:
     about = "Add new labels to a fit that `aggregate --model` kept, and go on from there."
     command = new_command(commands, "update", about, "growing.update")
-    command.add_argument("model", type=Path, metavar="MODEL", help="the file; the new fit takes its place")
+    command.add_argument("model", type=Path, metavar="MODEL", help="the file or folder; the new fit takes its place")
     command.add_argument("labels", metavar="LABELS", help=f"new ones, columns task, worker, label: {FORMS}")
     _add_columns(command)
     add_reading(command)

@@ -30,7 +30,7 @@ def recorded(
     read, shown = {str(name): digest(name) for name in files}, _Both(sys.stdout)
     with redirect_stdout(shown):
         yield
-    wrote = {str(name): digest(name) for name in outputs if name.is_file()}
+    wrote = {str(name): digest(name) for name in outputs if name.exists()}
     found = (
         version("cofactor"),
         list(argv),
@@ -86,7 +86,7 @@ def again(arguments: argparse.Namespace) -> None:
             code = main(command)
         if code:
             raise CofactorError(f"the recorded command ends with an error today{_because(changed)}")
-        other = [name for name, path in moved.items() if not path.is_file() or digest(path) != record["outputs"][name]]
+        other = [name for name, path in moved.items() if not path.exists() or digest(path) != record["outputs"][name]]
     for line in changed:
         print(f"changed since: {line}")
     if other:

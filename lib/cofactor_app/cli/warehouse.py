@@ -33,6 +33,7 @@ from cofactor_app.scale.verdicts import consensus
 from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
+NO_MODEL = "labels in a database need none: insert new ones into their table, and run aggregate --database again"
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = (
     "model",
@@ -62,6 +63,8 @@ def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
     asked = [name for name in (*READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
     asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
+    if arguments.model:
+        raise CofactorError(f"--model: {NO_MODEL}")
     if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
     if arguments.engine != "auto":

@@ -86,8 +86,6 @@ def _write(
     base: Any, folder: Path, numbers: tuple[Ids, Ids], n_shards: int | None, conflicts: Conflicts
 ) -> tuple[list[Any], list[Any]]:
     """Write the shards; returns the ids of workers and classes."""
-    from pyarrow import parquet
-
     _tell_of_names(base, *numbers)
     (workers, place_of_worker), (classes, place_of_class) = (ids.in_order() for ids in numbers)
     if len(classes) < 2:
@@ -98,14 +96,25 @@ def _write(
     for number, table in enumerate(_cut(reader, n_labels, n_shards)):
         kept = _one_label_each(table, conflicts, workers, place_of_class)
         n_kept += len(kept)
-        path = folder / f"shard-{number:0{max(3, len(str(n_shards)))}}.parquet"
-        # tasks that are numbers rise, and take a byte each as differences
-        encoding = "PLAIN" if str(kept["task"].type).endswith("string") else "DELTA_BINARY_PACKED"
-        parquet.write_table(kept, path, use_dictionary=["worker", "label"], column_encoding={"task": encoding})
+        write_shard(kept, shard_name(folder, number, n_shards))
     if n_kept < n_labels:
         again = f"{n_labels - n_kept} labels were given again by the same worker on the same task: one each was kept"
         warnings.warn(again, DataWarning, stacklevel=4)
     return workers, classes
+
+
+def shard_name(folder: Path, number: int, n_shards: int) -> Path:
+    """Return the path of one of some shards; the names rise as the tasks do."""
+    return folder / f"shard-{number:0{max(3, len(str(n_shards)))}}.parquet"
+
+
+def write_shard(table: Any, path: Path) -> None:
+    """Write a pyarrow table of task, and codes of worker and label."""
+    from pyarrow import parquet
+
+    # tasks that are numbers rise, and take a byte each as differences
+    encoding = "PLAIN" if str(table["task"].type).endswith("string") else "DELTA_BINARY_PACKED"
+    parquet.write_table(table, path, use_dictionary=["worker", "label"], column_encoding={"task": encoding})
 
 
 def _tell_of_names(base: Any, workers: Ids, labels: Ids) -> None:
