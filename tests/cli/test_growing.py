@@ -125,6 +125,13 @@ def test_a_record_of_a_kept_folder_and_of_its_update_can_be_repeated(frame, tmp_
     assert "the same bytes come out: c.csv" in capsys.readouterr().out
 
 
+def test_of_labels_in_a_database_is_said_what_to_do(frame, capsys):
+    advice = "labels in a database need none: insert new ones into their table, and run `cofactor aggregate --database`"
+    assert advice in refused(capsys, "aggregate", "--database", "duckdb:///labels.db", "--model", "model.npz")
+    assert advice in refused(capsys, "update", "duckdb:///labels.db", "new.csv")
+    assert "no such file: folder/model.npz" in refused(capsys, "update", "folder/model.npz", "new.csv")
+
+
 def test_many_new_labels_call_for_a_new_choice(frame, capsys):
     frame[:60].to_csv("few.csv", index=False)
     run("aggregate", "few.csv", "--model", "model.npz")

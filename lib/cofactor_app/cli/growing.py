@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from cofactor_app.scale.grown import ShardsFit
     from cofactor_app.scale.shards import LabelShards
 
+ADDRESS = re.compile("[a-z0-9+]{2,}:/")  # of a database; a path has one slash only
+IN_DATABASE = (
+    "labels in a database need none: insert new ones into their table, and run `cofactor aggregate --database` again"
+)
 HELD = "1GB"  # of labels from shards that stay in memory between rounds
 MANY_NEW = 2  # times the labels that chose types, copies and design effect: then they should be chosen anew
 
@@ -75,6 +80,8 @@ def update(arguments: argparse.Namespace) -> None:
 
     A run that is killed between the two can be repeated: labels that are there already count once.
     """
+    if ADDRESS.match(str(arguments.model)) and not arguments.model.exists():
+        raise CofactorError(f"{arguments.model}: {IN_DATABASE}")
     restore(arguments.model)
     (_update_folder if arguments.model.is_dir() else _update_file)(arguments)
 

@@ -17,6 +17,7 @@ from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli import facts, known, sampled
 from cofactor_app.cli.engines import READ_WHOLE, SHARE, machine_memory
+from cofactor_app.cli.growing import IN_DATABASE
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import DRAWS
@@ -33,7 +34,6 @@ from cofactor_app.scale.verdicts import consensus
 from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
-NO_MODEL = "labels in a database need none: insert new ones into their table, and run aggregate --database again"
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = (
     "model",
@@ -64,7 +64,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
     asked = [name for name in (*READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
     asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
     if arguments.model:
-        raise CofactorError(f"--model: {NO_MODEL}")
+        raise CofactorError(f"--model: {IN_DATABASE}")
     if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
     if arguments.engine != "auto":
