@@ -100,8 +100,8 @@ def test_what_is_refused_leaves_a_folder_as_it_was(frame, tmp_path, capsys, monk
     (tmp_path / "other").mkdir()
     assert "other is a folder with other things than a kept fit" in refused(capsys, *shards, "other", "--force")
     assert "consensus.csv is a file, and a fit from" in refused(capsys, *shards, "consensus.csv", "--force")
-    assert "one file, which keeps all labels from memory" in refused(capsys, *shards, "model.npz")
-    assert "one file, which keeps all" in refused(capsys, "aggregate", "kept", "--model", "model.npz")
+    assert "model.npz is one file, of a fit in memory (from shards" in refused(capsys, *shards, "model.npz")
+    assert "model.npz is one file, of a fit in memory" in refused(capsys, "aggregate", "kept", "--model", "model.npz")
     assert "kept is one of the inputs" in refused(capsys, "aggregate", "kept", "--model", "kept", "--force")
     assert "are kept in one file" in refused(capsys, "aggregate", "old.csv", "--model", "kept", "--force")
     assert "holds no shards" in refused(capsys, "update", "other", "new.csv")
@@ -122,14 +122,15 @@ def test_a_record_of_a_kept_folder_and_of_its_update_can_be_repeated(frame, tmp_
     run("again", "b.json")
     run("update", "kept", "new.csv", "-o", "c.csv", "--record", "c.json")
     run("again", "c.json")
-    assert "the same bytes come out: c.csv" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "the same bytes come out: c.csv" in printed and "changed since: input kept" in printed
 
 
 def test_of_labels_in_a_database_is_said_what_to_do(frame, capsys):
     advice = "labels in a database need none: insert new ones into their table, and run `cofactor aggregate --database`"
     assert advice in refused(capsys, "aggregate", "--database", "duckdb:///labels.db", "--model", "model.npz")
     assert advice in refused(capsys, "update", "duckdb:///labels.db", "new.csv")
-    assert "no such file: folder/model.npz" in refused(capsys, "update", "folder/model.npz", "new.csv")
+    assert "there is no folder" in refused(capsys, "update", "folder/model.npz", "new.csv")
 
 
 def test_many_new_labels_call_for_a_new_choice(frame, capsys):

@@ -12,7 +12,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd import CrowdLabels, WorkerTypes
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.growing import CrowdFit
-from cofactor_app.scale import grown, merging
+from cofactor_app.scale import merging
 from cofactor_app.scale.grown import FIT, ShardsFit
 from cofactor_app.scale.known import apart, labels_of
 from cofactor_app.scale.passes import Passes
@@ -103,7 +103,7 @@ def test_an_update_from_shards_is_that_in_memory(tmp_path, n_classes, text, gold
 def test_many_updates_and_changed_tasks_beyond_memory_end_the_same(tmp_path, monkeypatch):
     old, new = everything()
     known, fit = both_kept(old, tmp_path / "kept")
-    monkeypatch.setattr(grown, "MOST_PART", 150)
+    monkeypatch.setattr(merging, "MOST_PART", 150)
     for start in range(0, len(new), 70):
         updated(fit, new[start : start + 70], tmp_path / "kept")
         fit = ShardsFit.load(tmp_path / "kept")

@@ -149,8 +149,8 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
 def at_once(arguments: argparse.Namespace) -> str:
     """Return what the options need all labels at once for; empty where they do not."""
     if arguments.model and arguments.model.suffix == ONE_FILE:
-        other = f"a name without {ONE_FILE} is a folder, from shards"
-        return f"--model {arguments.model} is one file, which keeps all labels from memory ({other})"
+        there = f"from shards it is a folder, whose name does not end in {ONE_FILE}"
+        return f"--model {arguments.model} is one file, of a fit in memory ({there})"
     return "; ".join(why for name, why in WHOLE.items() if getattr(arguments, name) is not None)
 
 

@@ -91,7 +91,8 @@ def _update_folder(arguments: argparse.Namespace) -> None:
     from cofactor_app.scale.passes import Passes, bytes_of
     from cofactor_app.scale.threads import Threads
 
-    with locked(arguments.model), outputs(arguments, [arguments.output], [arguments.labels]) as writer:
+    read = [arguments.labels, arguments.model]
+    with locked(arguments.model), outputs(arguments, [arguments.output], read) as writer:
         engines.refuse_much(arguments.labels)
         before = ShardsFit.load(arguments.model)
         new = _new_labels(arguments, before.shards.classes)

@@ -26,7 +26,7 @@ def recorded(
     path: Path, argv: Sequence[str], inputs: Iterable[str | Path], outputs: Iterable[Path], notes: Sequence[str]
 ) -> Iterator[None]:
     """Keep what a run read, wrote, printed and noted; nothing where it fails. `notes` grow while it runs."""
-    files = [Path(name) for name in inputs if Path(name).is_file()]
+    files = [Path(name) for name in inputs if Path(name).exists()]
     read, shown = {str(name): digest(name) for name in files}, _Both(sys.stdout)
     with redirect_stdout(shown):
         yield
@@ -73,7 +73,7 @@ def again(arguments: argparse.Namespace) -> None:
     """Repeat a recorded run beside its outputs; say whether the same comes out, and what has changed where not."""
     record = _read(arguments.record)
     changed = list(_changes(record))
-    lost = [name for name in record["inputs"] if not Path(name).is_file()]
+    lost = [name for name in record["inputs"] if not Path(name).exists()]
     if lost:
         where = "run this where the command ran"
         raise CofactorError(f"{arguments.record}: inputs that are not here: {listing(lost)}; {where}")
@@ -116,7 +116,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _changes(record: dict[str, Any]) -> Iterator[str]:
     """Say which inputs, versions and machines are others than those of the record."""
     for name, known in record["inputs"].items():
-        if Path(name).is_file() and digest(Path(name)) != known:
+        if Path(name).exists() and digest(Path(name)) != known:
             yield f"input {name}"
     for part, now in (("versions", versions()), ("machine", machine())):
         for name, known in record[part].items():

@@ -135,7 +135,7 @@ def _consensus(labels: CrowdLabels, posterior: Floats, method: Aggregator, wide:
 
 def _check(arguments: argparse.Namespace) -> None:
     if whole := at_once(arguments):
-        raise cf.CofactorError(f"{whole}: with shards, leave it out")
+        raise cf.CofactorError(whole if arguments.model else f"{whole}: with shards, leave it out")
     if arguments.model and arguments.model.is_file():
         raise cf.CofactorError(f"--model {arguments.model} is a file, and a fit from shards is kept in a folder")
     if arguments.method not in cf.crowd.METHODS:

@@ -29,7 +29,7 @@ from cofactor.crowd.worker_types import WorkerTypes, merged_evidence
 from cofactor_app.growing import BELIEF, PART_ROUNDS, about, checked_belief, method_about, places, refuse_swapped
 from cofactor_app.scale.copies import owners_of
 from cofactor_app.scale.known import apart, joined, labels_of
-from cofactor_app.scale.merging import MOST_PART, Merging, first_tasks, of_their_kind, old_tasks
+from cofactor_app.scale.merging import Merging, first_tasks, of_their_kind, old_tasks
 from cofactor_app.scale.passes import Passes
 from cofactor_app.scale.sharding import PER_SHARD, shard_name, write_shard
 from cofactor_app.scale.shards import LabelShards, labels_given, write_vocabulary
@@ -193,7 +193,7 @@ def _codes(labels: CrowdLabels, gold: Mapping[Any, int]) -> NDArray[np.int64]:
 
 def _part(merging: Merging, gold: Mapping[Any, int], owner: NDArray[np.int64]) -> Evidence | None:
     """Return the sums of the changed tasks, whose labels are in memory; None where they are too many for that."""
-    if merging.n_part > MOST_PART:
+    if not merging.parts:
         return None
     labels = joined(merging.parts)
     return merged_evidence(labels, _codes(labels, gold) if gold else None, owner)

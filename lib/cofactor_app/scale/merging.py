@@ -43,15 +43,17 @@ class Merging:
         Whether a label came in, or is another now.
     n_again : int
         Labels that were there already, in whatever class.
+    n_part : int
+        Labels of the tasks of `new`, old and new ones.
     parts : list of CrowdLabels
-        All labels of the tasks of `new`.
+        These; empty where they are more than `MOST_PART`.
     """
 
     def __init__(
         self, shards: LabelShards, new: CrowdLabels, workers: list[Any], worker: Ints, conflicts: Conflicts
     ) -> None:
         self.shards, self.new, self.workers, self.worker, self.conflicts = shards, new, workers, worker, conflicts
-        self.changed, self.n_again = False, 0
+        self.changed, self.n_again, self.n_part = False, 0, 0
         self.parts: list[CrowdLabels] = []
 
     def files(self) -> Iterator[Any]:
@@ -69,11 +71,6 @@ class Merging:
             else:
                 yield from _tables(some)
 
-    @property
-    def n_part(self) -> int:
-        """The number of labels of the tasks of `new`."""
-        return sum(part.n_labels for part in self.parts)
-
     def _joined(self, path: Path, some: CrowdLabels) -> CrowdLabels | None:
         """Return the labels of a shard and new ones; None where all of these were there already."""
         old = self.shards.read(path)
@@ -88,7 +85,9 @@ class Merging:
         with warnings.catch_warnings(action="ignore"):  # labels that were there already are told of all shards at once
             both = CrowdLabels._assemble(codes, [ids, self.workers, self.shards.classes], self.conflicts)
         self.n_again += len(codes[0]) - both.n_labels
-        self.parts.append(both.take_tasks(at_new))
+        part = both.take_tasks(at_new)
+        self.n_part += part.n_labels
+        self.parts = [*self.parts, part] if self.n_part <= MOST_PART else []
         if both.n_labels == old.n_labels and np.array_equal(both.table.values, old.table.values):
             return None
         self.changed = True
