@@ -123,7 +123,8 @@ def test_labels_that_are_there_change_nothing_and_others_are_settled_as_in_memor
     known, fit = both_kept(old, tmp_path / "kept")
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
     with pytest.warns(DataWarning, match=f"^{len(old)} labels were given again"):
-        assert updated(fit, old, tmp_path / "kept") is fit
+        again = updated(fit, old, tmp_path / "kept")
+    assert again.method is fit.method and again.shards is fit.shards and again.n_moved == 0
     other = old[::9].assign(label=(old["label"][::9] + 1) % 3)
     with pytest.raises(CofactorError, match=r"conflicting labels: task 10\d by worker"):
         updated(fit, other, tmp_path / "kept")
@@ -151,6 +152,16 @@ def test_only_shards_whose_tasks_change_are_written_and_large_ones_are_cut(tmp_p
     last = updated(found, many, tmp_path / "kept")
     assert len(last.shards.paths) > 5 and max(map(last.shards.n_labels, last.shards.paths[3:])) <= 20 + 12
     assert_same(last, known.updated(few).updated(many))
+
+
+def test_old_tasks_that_have_another_label_now_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(merging, "PER_SHARD", 20)
+    old, new = everything()
+    known, fit = both_kept(old, tmp_path / "kept")
+    after = known.updated(new)
+    moved = known.method.predict(known.labels) != after.method.predict(after.labels)[: known.labels.n_tasks]
+    found = updated(fit, new, tmp_path / "kept", threads=Threads(2))
+    assert found.n_moved == moved.sum() > 0 and len(found.shards.paths) > len(fit.shards.paths)
 
 
 def test_where_files_cannot_be_linked_they_are_copied(tmp_path, monkeypatch):

@@ -98,7 +98,7 @@ def _update_folder(arguments: argparse.Namespace) -> None:
         new = _new_labels(arguments, before.shards.classes)
         fit = before.updated(new, arguments.model, arguments.conflicts, Threads(-1), bytes_of(HELD))
         tell(_facts_of_shards(arguments.labels, before, fit))
-        if fit is not before:
+        if fit.shards is not before.shards:
             _told_of(fit, arguments.model)
         if arguments.output:
             passes = Passes(fit.shards, Threads(-1))
@@ -115,15 +115,18 @@ def _facts_of_shards(source: str, before: ShardsFit, fit: ShardsFit) -> list[str
     workers, classes = fit.shards.workers, fit.shards.classes
     came = [fit.n_labels - before.n_labels, fit.n_tasks - before.n_tasks, len(workers) - len(before.shards.workers)]
     now = [fit.n_tasks, len(workers), len(classes), fit.n_labels]
-    return _lines(source, came, now, fit.method.result_, fit.n_chosen)
+    return _lines(source, came, now, fit.method.result_, fit.n_chosen, (fit.n_moved, before.n_tasks))
 
 
-def _lines(source: str, came: Sequence[int], now: Sequence[int], result: Result, n_chosen: int) -> list[str]:
-    """Return lines about what came, what there is now, and how the rounds went."""
+def _lines(
+    source: str, came: Sequence[int], now: Sequence[int], result: Result, n_chosen: int, moved: tuple[int, int]
+) -> list[str]:
+    """Return lines about what came, what there is now, how the rounds went, and which old tasks have other labels."""
     lines = [
         "{}: {} new labels, {} new tasks, {} new workers".format(source, *came),
         "all: {} tasks, {} workers, {} classes, {} labels".format(*now),
         f"WorkerTypes: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
+        "{} of {} old tasks have another label now".format(*moved),
     ]
     if now[-1] >= MANY_NEW * n_chosen:
         lines.append(
@@ -149,10 +152,8 @@ def _update_file(arguments: argparse.Namespace) -> None:
 
 
 def _facts(source: str, before: CrowdFit, fit: CrowdFit) -> list[str]:
-    """Return lines about what came, how the rounds went, and which labels of old tasks are others now."""
     old, now = before.labels, fit.labels
     changed = before.method.predict(old) != fit.method.predict(now)[: old.n_tasks]
     came = [now.n_labels - old.n_labels, now.n_tasks - old.n_tasks, now.n_workers - old.n_workers]
     there = [now.n_tasks, now.n_workers, now.n_classes, now.n_labels]
-    lines = _lines(source, came, there, fit.method.result_, fit.n_chosen)
-    return [*lines[:3], f"{changed.sum()} of {old.n_tasks} old tasks have another label now", *lines[3:]]
+    return _lines(source, came, there, fit.method.result_, fit.n_chosen, (int(changed.sum()), old.n_tasks))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import from_json, load_arrays, save_arrays, whole_folder
+from cofactor.core.lazy import pd
 from cofactor.core.result import Result
 from cofactor.crowd.evidence import UNKNOWN, Evidence, GoldEvidence
 from cofactor.crowd.labels import Conflicts, CrowdLabels
@@ -54,6 +55,8 @@ class ShardsFit:
     n_chosen : int
         Labels from which types, copies and design effect were chosen.
     n_tasks, n_labels : int
+    n_moved : int
+        Tasks that were there before the last update, and have another label since.
     """
 
     method: WorkerTypes
@@ -61,6 +64,7 @@ class ShardsFit:
     n_chosen: int
     n_tasks: int
     n_labels: int
+    n_moved: int = 0
 
     @classmethod
     def keep(cls, method: WorkerTypes, shards: LabelShards, n_tasks: int, folder: Path) -> ShardsFit:
@@ -122,15 +126,16 @@ class ShardsFit:
         conflicts : see `CrowdFit.updated`
         threads, memory : see `Passes`
 
-        Cost: shards with tasks of `new` are read and written; then as rounds from shards.
+        Cost: shards with tasks of `new` are read and written; then as rounds from shards, and two consensus tables.
         """
         with suppress(_Nothing):
             with whole_folder(folder) as part:
                 merging = self._merged(new, part, conflicts)
                 found = self._going_on(Passes(LabelShards.open(part), threads, memory), merging)
                 found._write(part)
-            return replace(found, shards=LabelShards.open(folder))
-        return self
+                n_moved = self._moved(found, merging.sources, threads or Threads())
+            return replace(found, shards=LabelShards.open(folder), n_moved=n_moved)
+        return replace(self, n_moved=0)
 
     def _merged(self, new: CrowdLabels, folder: Path, conflicts: Conflicts) -> Merging:
         """Write the shards of all labels into a folder, in which there are none."""
@@ -169,6 +174,19 @@ class ShardsFit:
             method.go_on_from(evidence, workers, part, min(PART_ROUNDS, n_labels // max(merging.n_part, 1)))
             method.labels_given_ = labels_given(votes) if passes.given is None else passes.given
         return ShardsFit(method, passes.shards, n_labels if anew else self.n_chosen, votes.n_rows, n_labels)
+
+    def _moved(self, after: ShardsFit, sources: Sequence[Path], threads: Threads) -> int:
+        """Return how many of these tasks have another label after; of each new shard, the old one is known."""
+        pairs = list(zip(sources, after.shards.paths, strict=True))
+        calls = ((_moved, self, after, path, [new for old, new in pairs if old == path]) for path in self.shards.paths)
+        return sum(threads.in_order(calls))
+
+
+def _moved(before: ShardsFit, after: ShardsFit, path: Path, paths: Sequence[Path]) -> int:
+    labels, parts = before.shards.read(path), list(map(after.shards.read, paths))
+    now = np.concatenate([after.method.predict(part) for part in parts])
+    place = pd.Index([task for part in parts for task in part.tasks]).get_indexer(labels.tasks)
+    return int(np.sum(before.method.predict(labels) != now[place]))
 
 
 def _link(source: Path, path: Path) -> None:

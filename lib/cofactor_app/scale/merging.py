@@ -43,6 +43,8 @@ class Merging:
         Whether a label came in, or is another now.
     n_again : int
         Labels that were there already, in whatever class.
+    sources : list of Path
+        Of every file that was yielded, the old shard whose tasks it has.
     n_part : int
         Labels of the tasks of `new`, old and new ones.
     parts : list of CrowdLabels
@@ -55,6 +57,7 @@ class Merging:
         self.shards, self.new, self.workers, self.worker, self.conflicts = shards, new, workers, worker, conflicts
         self.changed, self.n_again, self.n_part = False, 0, 0
         self.parts: list[CrowdLabels] = []
+        self.sources: list[Path] = []
 
     def files(self) -> Iterator[Any]:
         """Yield the shards of all labels in their order: the path of one that stays, or a pyarrow table to write.
@@ -66,10 +69,9 @@ class Merging:
         cuts = _by_shard([tasks[n] for n in order], first_tasks(self.shards))
         for path, (begin, end) in zip(self.shards.paths, cuts, strict=True):
             some = None if begin == end else self._joined(path, self.new.take_tasks(order[begin:end]))
-            if some is None:
-                yield path
-            else:
-                yield from _tables(some)
+            for one in [path] if some is None else _tables(some):
+                self.sources.append(path)
+                yield one
 
     def _joined(self, path: Path, some: CrowdLabels) -> CrowdLabels | None:
         """Return the labels of a shard and new ones; None where all of these were there already."""
