@@ -34,12 +34,13 @@ def read(path=FILE):
 
 
 def write(measured, path=FILE):
-    """Keep what takes longer than that: items, or the function where all its items do. Others stay as they are."""
+    """Keep what takes longer than that: items, or the function where none of them is in. Others stay as they are."""
     functions = by_function(measured)
     slow = {name: seconds for name, seconds in read(path).items() if function_of(name) not in functions}
     for function, items in functions.items():
         found = {item: measured[item] for item in items if measured[item] > SECONDS}
-        slow |= {function: max(found.values())} if len(found) == len(items) else found
+        none = len(found) == len(items) and round(min(found.values()), 1) > ONE  # is quick enough
+        slow |= {function: max(found.values())} if none else found
     rows = [f"{seconds:.1f}\t{name}\n" for name, seconds in sorted(slow.items())]
     path.write_text("".join(rows), encoding="utf8")
 

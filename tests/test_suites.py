@@ -40,6 +40,8 @@ def test_durations_are_kept_of_what_is_slow_and_of_what_did_not_run(tmp_path):
     suites.write(measured, path)
     assert path.read_text() == "3.0\ta.py::all\n2.0\ta.py::one[x]\n4.0\tb.py::kept[x]\n"
     assert suites.read(path) == {"a.py::all": 3.0, "a.py::one[x]": 2.0, "b.py::kept[x]": 4.0}
+    suites.write({"a.py::all[x]": 2.0, "a.py::all[y]": 0.44}, path)  # the quickest is in: its name is needed
+    assert suites.chosen(["a.py::all[x]", "a.py::all[y]"], suites.read(path)) == {"a.py::all[y]"}
 
 
 def test_every_duration_is_that_of_a_test_that_there_is():

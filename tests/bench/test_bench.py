@@ -159,9 +159,14 @@ def test_each_set_has_the_vote_the_default_and_mine(here, mine):
         assert own.accuracy == vote.accuracy == pytest.approx(100 - 100 * error_rate(vote_shares(labels), truth))
         assert own.more == 0 and own.p == 1 and own.above_default == pytest.approx(-default.more)
         assert (own.above_low, own.above_high) == pytest.approx((-default.high, -default.low))
+        assert (own.memory is None) != CLEAR_REFS.exists() and (own.memory or 99) > 50
         assert own.ece == pytest.approx(score(vote_shares(labels), truth).ece)
     assert found[4].more > 5 and found[4].low > 0  # copies, which the default merges
     assert list(by_family(found).index) == ["your folder", "sim_copies"]
+    said = "\n".join(report(found, {}))
+    for own in found[2::3]:
+        assert f"{own.above_default:+.2f} ({own.above_low:+.1f} to {own.above_high:+.1f})" in said
+    assert not found[1].above_default and "-" in "\n".join(report(found[:2], {})).splitlines()[-1].split()
 
 
 def test_a_failure_on_one_set_is_one_row(here, mine):
@@ -273,6 +278,8 @@ def test_simulated_crowds_are_what_their_names_say():
     for name in SIMULATED:
         labels, truth = drawn(name)
         assert labels.n_tasks == len(truth) == 400
+        kinds = {"sim_specialists": 3, "sim_one_label": 4, "sim_grades": 5, "sim_dawid_skene": 4, "sim_drifting": 2}
+        assert labels.n_classes == kinds.get(name, 2) == len(set(truth)), name
         assert (
             np.array_equal(drawn(name)[1], truth)
             and drawn(name)[0].table.values.tolist() == labels.table.values.tolist()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.cli import main
+from cofactor_app.cli import joint, main
 from cofactor_app.cli.joint_lines import judged
 from tests.each import each
 
@@ -263,13 +263,17 @@ def test_page_names_columns_and_says_what_the_command_says(folder, capsys):
     assert "built-in" not in page
 
 
-def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys):
-    columns = {f"q{n}": ["yes", "no", "no", "yes"] for n in range(100)}
+def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys, monkeypatch):
+    assert joint.MANY == 100
+    monkeypatch.setattr(joint, "MANY", 4)
+    columns = {f"q{n}": ["yes", "no", "no", "yes"] for n in range(4)}
     pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
     assert main(["joint", str(tmp_path / "wide.csv"), "--method", "RAND-EM"]) == 0
-    assert "100 columns: choosing the number of hidden classes takes up to 60 fits" in capsys.readouterr().err
-    assert main(["joint", str(tmp_path / "wide.csv"), *FAST]) == 0
-    assert "fits" not in capsys.readouterr().err
+    assert "4 columns: choosing the number of hidden classes takes up to 60 fits" in capsys.readouterr().err
+    pd.DataFrame(columns).iloc[:, 1:].to_csv(tmp_path / "narrow.csv", index=False)
+    for words in (["narrow.csv", "--method", "RAND-EM"], ["wide.csv", *FAST]):
+        assert main(["joint", str(tmp_path / words[0]), *words[1:]]) == 0
+        assert "fits" not in capsys.readouterr().err
 
 
 def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tmp_path, capsys):

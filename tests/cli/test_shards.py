@@ -81,27 +81,33 @@ def test_shards_without_moments_and_a_file_sorted_on_the_way_give_the_same(csv, 
         assert {path.name for path in tmp_path.iterdir()} == before | {"whole.csv", "out.csv"}
 
 
-def test_tables_with_a_row_a_task_are_those_of_memory(csv, shards, tmp_path, capsys):
-    frame = pd.read_csv(csv)
-    frame.assign(label=frame["label"].eq("yes").astype(int)).to_parquet(tmp_path / "numbers.parquet", index=False)
+@pytest.mark.parametrize(
+    ("numbers", "method"), [(False, "WorkerTypes"), (False, "MV-EM"), (True, "WorkerTypes"), (True, "MV-EM")]
+)
+def test_tables_with_a_row_a_task_are_those_of_memory(csv, shards, tmp_path, capsys, numbers, method):
+    source, frame = csv, pd.read_csv(csv)
+    if numbers:
+        source = shards = tmp_path / "numbers.parquet"
+        frame.assign(label=frame["label"].eq("yes").astype(int)).to_parquet(source, index=False)
     before = {path.name for path in tmp_path.iterdir()}
-    for source, method in ((csv, "WorkerTypes"), (csv, "MV-EM"), (tmp_path / "numbers.parquet", "WorkerTypes")):
-        found = {}
-        for engine in ("memory", "shards", "folder"):
-            folder = shards if source == csv else source
-            given = ("--engine", engine, source) if engine != "folder" else (folder,)
-            files = [tmp_path / name for name in ("out.csv", "posterior.csv", "overruled.csv")]
-            tables = ("-o", files[0], "--wide", "--sort", "--posterior", files[1], "--overruled", files[2])
-            assert run("aggregate", *given, "--method", method, *tables, "--draws", 0, "--force") == 0
-            found[engine] = [file.read_bytes() for file in files]
-        assert found["memory"] == found["shards"] == found["folder"], (source, method)
-        wide = pd.read_csv(files[0])
-        assert wide["probability"].is_monotonic_increasing and not wide["task"].is_monotonic_increasing
-        assert f"wrote {files[2]}: {len(pd.read_csv(files[2]))} tasks" in capsys.readouterr().out
+    found = {}
+    for engine in ("memory", "shards", "folder"):
+        given = ("--engine", engine, source) if engine != "folder" else (shards,)
+        files = [tmp_path / name for name in ("out.csv", "posterior.csv", "overruled.csv")]
+        tables = ("-o", files[0], "--wide", "--sort", "--posterior", files[1], "--overruled", files[2])
+        assert run("aggregate", *given, "--method", method, *tables, "--draws", 0, "--force") == 0
+        found[engine] = [file.read_bytes() for file in files]
+    assert found["memory"] == found["shards"] == found["folder"]
+    wide = pd.read_csv(files[0])
+    assert wide["probability"].is_monotonic_increasing and not wide["task"].is_monotonic_increasing
+    assert f"wrote {files[2]}: {len(pd.read_csv(files[2]))} tasks" in capsys.readouterr().out
     for file in files:
         file.unlink()
     assert {path.name for path in tmp_path.iterdir()} == before
-    assert run("aggregate", shards, "--sort", "-o", "-") == 0
+
+
+def test_a_table_in_order_is_printed(shards, capsys):
+    assert run("aggregate", shards, "--method", "MV-EM", "--sort", "-o", "-") == 0
     printed = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert printed["probability"].is_monotonic_increasing and len(printed) == 300
 
@@ -117,38 +123,54 @@ def known(tmp_path):
     return "--gold", tmp_path / "gold.csv", "--truth", tmp_path / "truth.csv"
 
 
-def test_gold_tasks_and_truth_are_used_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys):
+@pytest.mark.parametrize(("folder", "memory"), [(True, "0"), (True, "1GB"), (False, "1GB")])
+def test_gold_tasks_and_truth_are_used_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys, folder, memory):
     whole = pd.read_csv(aggregated(csv, "--engine", "memory", *known, "-o", tmp_path / "whole.csv"))
     said = capsys.readouterr().out.splitlines()
     kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40; ", "error on the 80 tasks"))]
     assert len(kept) == 2
-    for source, memory in ((shards, "0"), (shards, "1GB"), (csv, "1GB")):
-        options = ("--engine", "auto" if source == shards else "shards", "--memory", memory, *known)
-        found = pd.read_csv(aggregated(source, *options, "-o", tmp_path / "out.csv", "--force"))
-        told = capsys.readouterr().out.splitlines()
-        assert set(kept) <= set(told), told
-        assert any(line.startswith("reading chosen by 40 gold tasks: model (right") for line in told)
-        assert list(found["task"]) == list(whole["task"]) and list(found["label"]) == list(whole["label"])
-        assert np.allclose(found["probability"], whole["probability"], atol=2e-6)
-        assert list(found["disputed"]) == list(whole["disputed"])
+    source, engine = (shards, "auto") if folder else (csv, "shards")
+    options = ("--engine", engine, "--memory", memory, *known)
+    found = pd.read_csv(aggregated(source, *options, "-o", tmp_path / "out.csv"))
+    told = capsys.readouterr().out.splitlines()
+    assert set(kept) <= set(told), told
+    assert any(line.startswith("reading chosen by 40 gold tasks: model (right") for line in told)
+    assert list(found["task"]) == list(whole["task"]) and list(found["label"]) == list(whole["label"])
+    assert np.allclose(found["probability"], whole["probability"], atol=2e-6)
+    assert list(found["disputed"]) == list(whole["disputed"])
 
 
-def test_gold_tasks_teach_other_methods_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys):
+def test_a_sample_is_told():
+    assert sampled._of(1) == "all tasks"
+    assert [sampled._of(step).split(",")[0] for step in (2, 3)] == ["one task in 2", "one task in 3"]
+
+
+def test_a_vote_that_has_clearly_more_gold_tasks_right_is_told():
+    more = known_tasks.CLEARLY_MORE
+    assert known_tasks._better_vote({}) == known_tasks._better_vote({"vote": 29.0 + more, "model": 30.0}) == []
+    (told,) = known_tasks._better_vote({"vote": 30.0 + more, "model": 30.0})
+    assert told.startswith("the majority vote has more gold tasks right than WorkerTypes")
+
+
+@pytest.mark.parametrize("method", ["MV-EM", "IBCC", "EBCC", "RobSymNMF-EM"])
+def test_gold_tasks_teach_other_methods_from_shards_as_in_memory(csv, shards, known, tmp_path, capsys, method):
     assert run("moments", shards, "-o", tmp_path / "moments.npz") == 0
-    for method in ("MV-EM", "IBCC", "EBCC", "RobSymNMF-EM"):
-        options = ("--method", method, *known, "--force", "-o", tmp_path / "out.csv")
-        whole = pd.read_csv(aggregated(csv, "--engine", "memory", *options))
-        said = capsys.readouterr().out.splitlines()
-        kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40", "error on the 80 tasks"))]
-        moments = ("--moments", tmp_path / "moments.npz") if method == "RobSymNMF-EM" else ()
-        found = pd.read_csv(aggregated(shards, *moments, *options))
-        assert len(kept) == 2 and set(kept) <= set(capsys.readouterr().out.splitlines()), method
-        assert found[["task", "label", "n_labels"]].equals(whole[["task", "label", "n_labels"]]), method
-        close = 1e-3 if method == "EBCC" else 2e-6  # its random starts see tasks in another order
-        assert np.allclose(found["probability"], whole["probability"], atol=close), method
-        untold = pd.read_csv(aggregated(shards, *moments, *options[:2], *options[6:]))
-        assert not np.allclose(found["probability"], untold["probability"], atol=2e-6), method
-        capsys.readouterr()
+    options = ("--method", method, *known, "--force", "-o", tmp_path / "out.csv")
+    whole = pd.read_csv(aggregated(csv, "--engine", "memory", *options))
+    said = capsys.readouterr().out.splitlines()
+    kept = [line for line in said if line.startswith(("gold tasks used in the fit: 40", "error on the 80 tasks"))]
+    moments = ("--moments", tmp_path / "moments.npz") if method == "RobSymNMF-EM" else ()
+    found = pd.read_csv(aggregated(shards, *moments, *options))
+    assert len(kept) == 2 and set(kept) <= set(capsys.readouterr().out.splitlines())
+    assert found[["task", "label", "n_labels"]].equals(whole[["task", "label", "n_labels"]])
+    close = 1e-3 if method == "EBCC" else 2e-6  # its random starts see tasks in another order
+    assert np.allclose(found["probability"], whole["probability"], atol=close)
+    untold = pd.read_csv(aggregated(shards, *moments, *options[:2], *options[6:]))
+    assert not np.allclose(found["probability"], untold["probability"], atol=2e-6)
+
+
+def test_a_method_without_rounds_cannot_be_taught(shards, known, tmp_path, capsys):
+    assert run("moments", shards, "-o", tmp_path / "moments.npz") == 0
     options = ("--moments", tmp_path / "moments.npz", "--method", "RobSymNMF", *known[:2])
     assert run("aggregate", shards, *options) == 1
     assert "RobSymNMF cannot use gold tasks" in capsys.readouterr().err

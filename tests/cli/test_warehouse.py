@@ -12,8 +12,10 @@ import pytest
 from cofactor.crowd import METHODS, CrowdLabels
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.cli import main, sampled, warehouse
+from cofactor_app.cli.known import of_file_or_table
 from cofactor_app.running import Run
 from cofactor_app.scale import copies
+from cofactor_app.scale.doors import opened
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -105,16 +107,16 @@ def in_database(query):
         return base.execute(query).df()
 
 
-def test_a_database_runs_the_rounds_and_keeps_the_consensus_or_gives_it_out(labels, database, capsys):
-    for method in ("WorkerTypes", "MV-EM"):
-        run("aggregate", "labels.csv", "--method", method, "-o", "expected.csv", "--force")
-        expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
-        run(*database, "--method", method, "-o", "consensus", "--force", "--workers", "workers.csv")
-        found = in_database("SELECT * FROM consensus ORDER BY task")
-        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
-        run(*database, "--method", method, "-o", "here.parquet", "--force")
-        pd.testing.assert_frame_equal(pd.read_parquet("here.parquet"), expected, check_dtype=False, rtol=0, atol=2e-6)
-        assert len(pd.read_csv("workers.csv")) == labels.n_workers
+@pytest.mark.parametrize("method", ["WorkerTypes", "MV-EM"])
+def test_a_database_runs_the_rounds_and_keeps_the_consensus_or_gives_it_out(labels, database, capsys, method):
+    run("aggregate", "labels.csv", "--method", method, "-o", "expected.csv")
+    expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+    run(*database, "--method", method, "-o", "consensus", "--force", "--workers", "workers.csv")
+    found = in_database("SELECT * FROM consensus ORDER BY task")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+    run(*database, "--method", method, "-o", "here.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet("here.parquet"), expected, check_dtype=False, rtol=0, atol=2e-6)
+    assert len(pd.read_csv("workers.csv")) == labels.n_workers
     told = capsys.readouterr().out
     assert "no row is empty; no worker gave a task two" in told
     assert "wrote the table consensus of the database: 200 tasks" in told
@@ -141,8 +143,9 @@ def known(labels):
     return {"gold": frame.iloc[:40], "true_classes": frame.iloc[20:80]}
 
 
-def test_gold_tasks_and_truth_are_used_in_a_database_as_in_memory(database, known, capsys, monkeypatch):
-    files, tables = ("--gold", "gold.csv", "--truth", "truth.csv"), ("--gold", "gold", "--truth", "true_classes")
+@pytest.mark.parametrize(("memory", "tables"), [(1e9, False), (1e9, True), (1e3, True)])
+def test_gold_tasks_and_truth_are_used_in_a_database_as_in_memory(database, known, capsys, monkeypatch, memory, tables):
+    files = ("--gold", "gold.csv", "--truth", "truth.csv")
     run("aggregate", "labels.csv", *files, "-o", "expected.csv")
     expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
     said = capsys.readouterr().out.splitlines()
@@ -152,16 +155,15 @@ def test_gold_tasks_and_truth_are_used_in_a_database_as_in_memory(database, know
         for name, frame in known.items():
             base.register("given", frame)
             base.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
-    for memory, options in ((1e9, files), (1e9, tables), (1e3, tables)):
-        monkeypatch.setattr(warehouse, "machine_memory", lambda memory=memory: memory)
-        run(*database, *options, "-o", "consensus", "--force")
-        told = capsys.readouterr().out.splitlines()
-        assert set(kept) <= set(told), told
-        assert "wrote the table consensus of the database: 200 tasks" in told
-        found = in_database("SELECT * FROM consensus ORDER BY task")
-        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
-        assert found["task"].dtype == in_database("SELECT task FROM crowd")["task"].dtype
-        assert found["disputed"].dtype == bool
+    monkeypatch.setattr(warehouse, "machine_memory", lambda: memory)
+    run(*database, *(("--gold", "gold", "--truth", "true_classes") if tables else files), "-o", "consensus")
+    told = capsys.readouterr().out.splitlines()
+    assert set(kept) <= set(told), told
+    assert "wrote the table consensus of the database: 200 tasks" in told
+    found = in_database("SELECT * FROM consensus ORDER BY task")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+    assert found["task"].dtype == in_database("SELECT task FROM crowd")["task"].dtype
+    assert found["disputed"].dtype == bool
 
 
 def test_gold_tasks_are_used_in_sqlite(labels, known):
@@ -177,17 +179,21 @@ def test_gold_tasks_are_used_in_sqlite(labels, known):
     pd.testing.assert_frame_equal(found, expected, rtol=0, atol=2e-6)
 
 
-def test_the_report_is_about_a_sample_of_tasks_and_holds_no_password(database, known, capsys, monkeypatch):
-    words = ("--gold", "gold.csv", "--report", "page.html", "--force")
-    for most, sentence in ((500, "crowd of duckdb:///labels.db (one task in 3)</h1>"), (10_000, "shows all tasks")):
-        monkeypatch.setattr(sampled, "MOST_SHOWN", most)
-        for more in ((), ("--method", "MV-EM")):
-            run(*database, *(words[2:] if more else words), *more)
-            text = Path("page.html").read_text(encoding="utf8")
-            assert sentence in text and "the model was fitted to all labels" in text
-            assert ("the page shows all tasks" if most > 500 else "one task in 3, and") in capsys.readouterr().out
-            shown = re.search(r"(\d+) tasks, 12 workers, 3 classes, (\d+) labels", text)
-            assert int(shown[1]) == (200 if most > 500 else 67) and int(shown[2]) > 300
+@pytest.mark.parametrize("more", [("--method", "MV-EM"), ("--gold", "gold.csv")])
+@pytest.mark.parametrize(
+    ("most", "sentence"), [(500, "crowd of duckdb:///labels.db (one task in 3)</h1>"), (10_000, "shows all tasks")]
+)
+def test_the_report_is_about_a_sample_of_tasks(database, known, capsys, monkeypatch, most, sentence, more):
+    monkeypatch.setattr(sampled, "MOST_SHOWN", most)
+    run(*database, "--report", "page.html", *more)
+    text = Path("page.html").read_text(encoding="utf8")
+    assert sentence in text and "the model was fitted to all labels" in text
+    assert ("the page shows all tasks" if most > 500 else "one task in 3, and") in capsys.readouterr().out
+    shown = re.search(r"(\d+) tasks, 12 workers, 3 classes, (\d+) labels", text)
+    assert int(shown[1]) == (200 if most > 500 else 67) and int(shown[2]) > 300
+
+
+def test_the_record_holds_no_password():
     said = Run(
         ["aggregate", "--database", "postgresql://me:se/cr?et@host/name?key=x", "/data/me/a.csv"], [], []
     ).words()
@@ -195,27 +201,44 @@ def test_the_report_is_about_a_sample_of_tasks_and_holds_no_password(database, k
     assert "duckdb:///labels.db" in Run(["--database=duckdb:////data/me/labels.db"], [], []).words()
 
 
-def test_copies_count_as_one_worker_in_a_database_as_in_memory(labels, known, capsys, monkeypatch):
+@pytest.fixture
+def copied(labels):
+    """The labels, with a worker who copies every other one of another's."""
     frame = pd.read_csv("labels.csv")
-    copied = pd.concat([frame, frame[frame["worker"] == 3].iloc[::2].assign(worker=12)])
-    copied.to_csv("copied.csv", index=False)
+    frame = pd.concat([frame, frame[frame["worker"] == 3].iloc[::2].assign(worker=12)])
+    frame.to_csv("copied.csv", index=False)
     in_database("CREATE TABLE crowd AS SELECT * FROM 'copied.csv'")
-    for more in ((), ("--gold", "gold.csv")):
-        run("aggregate", "copied.csv", *more, "-o", "expected.csv", "--force")
-        expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
-        said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("workers who", "gold tasks"))]
-        assert said[0].endswith("the same: 3 = 12")
-        words = ("--workers", "workers.csv", "-o", "consensus", "--force")
-        run("aggregate", "--database", "duckdb:///labels.db", "--table", "crowd", *more, *words)
-        assert set(said) <= set(capsys.readouterr().out.splitlines())
-        found = in_database("SELECT * FROM consensus ORDER BY task")
-        pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
-        assert pd.read_csv("workers.csv").set_index("worker")["n_labels"].to_dict() == (
-            copied["worker"].value_counts().to_dict()
-        )
+    return frame
+
+
+@pytest.mark.parametrize("more", [(), ("--gold", "gold.csv")])
+def test_copies_count_as_one_worker_in_a_database_as_in_memory(copied, known, capsys, more):
+    run("aggregate", "copied.csv", *more, "-o", "expected.csv")
+    expected = pd.read_csv("expected.csv").sort_values("task", ignore_index=True)
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("workers who", "gold tasks"))]
+    assert said[0].endswith("the same: 3 = 12")
+    words = ("--workers", "workers.csv", "-o", "consensus")
+    run("aggregate", "--database", "duckdb:///labels.db", "--table", "crowd", *more, *words)
+    assert set(said) <= set(capsys.readouterr().out.splitlines())
+    found = in_database("SELECT * FROM consensus ORDER BY task")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=0, atol=1e-6)
+    assert pd.read_csv("workers.csv").set_index("worker")["n_labels"].to_dict() == (
+        copied["worker"].value_counts().to_dict()
+    )
+
+
+def test_where_labels_are_many_copies_are_looked_for_on_some_tasks(copied, capsys, monkeypatch):
     monkeypatch.setattr(copies, "MOST_COMPARED", 400)
     run("aggregate", "--database", "duckdb:///labels.db", "--table", "crowd")
     assert "copies among workers were looked for on one task in 4" in capsys.readouterr().out
+
+
+def test_known_classes_are_the_truth_of_a_table_or_else_its_labels(database):
+    in_database("CREATE TABLE one AS SELECT 1 AS task, ' ant ' AS truth, 'bee' AS label")
+    in_database("CREATE TABLE other AS SELECT task, label FROM one")
+    with opened("duckdb:///labels.db") as door:
+        found = [of_file_or_table(name, door, "utf8").to_dict("list") for name in ("one", "other")]
+    assert found == [{"task": ["1"], "truth": ["ant"]}, {"task": ["1"], "truth": ["bee"]}]
 
 
 def test_known_classes_of_tasks_are_no_consensus_to_replace(database, capsys):

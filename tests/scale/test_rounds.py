@@ -384,6 +384,23 @@ def test_conflicts_and_one_class_are_counted_and_refused(tmp_path):
     assert refused(frame.iloc[:0], tmp_path) == "no labels: the table has no rows"
 
 
+def test_rounds_are_computed_where_the_labels_lie_unless_asked_otherwise(tmp_path):
+    with opened(kept(drawn(2), tmp_path)) as door:
+        coded = CodedLabels.of(door, "labels")
+        found = [isinstance(evidence_of(coded, here), DatabaseEvidence) for here in (None, True, False)]
+        door.here = False
+        assert [*found, isinstance(evidence_of(coded), DatabaseEvidence)] == [False, False, True, True]
+
+
+def test_workers_and_classes_that_look_alike_are_told(tmp_path):
+    frame = drawn(2)
+    for column, old, what in (("worker", "w3", "workers"), ("label", "l1", "classes")):
+        alike = frame.assign(**{column: frame[column].where(frame.index % 2 > 0, frame[column].str.replace(old, "W3"))})
+        alike = alike.replace({column: {old: "w3"}})
+        with opened(kept(alike, tmp_path)) as door, pytest.warns(DataWarning, match=f"{what}.*look alike"):
+            CodedLabels.of(door, "labels")
+
+
 def test_of_labels_in_conflict_the_time_decides(tmp_path):
     frame = drawn(2).assign(updated_at=1)
     again = frame.iloc[:20].assign(label="l1", updated_at=0)
