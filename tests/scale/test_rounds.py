@@ -29,7 +29,7 @@ from cofactor_app.scale import copies, doors, held
 from cofactor_app.scale.coded import CODED, CodedLabels
 from cofactor_app.scale.copies import merged_there, owners_of
 from cofactor_app.scale.doors import opened
-from cofactor_app.scale.known import apart, labels_of, taken_out
+from cofactor_app.scale.known import apart, labels_of, sample_there, taken_out
 from cofactor_app.scale.passes import Passes
 from cofactor_app.scale.rounds import DatabaseEvidence, evidence_of, fit
 from cofactor_app.scale.sharding import shard_labels
@@ -392,6 +392,18 @@ def test_rounds_are_computed_where_the_labels_lie_unless_asked_otherwise(tmp_pat
         assert [*found, isinstance(evidence_of(coded), DatabaseEvidence)] == [False, False, True, True]
 
 
+def test_a_sample_is_one_task_in_as_many_as_leaves_few_labels(tmp_path):
+    frame = drawn(2)
+    labels = CrowdLabels.from_frame(frame)
+    with opened(kept(frame, tmp_path)) as door:
+        coded = CodedLabels.of(door, "labels")
+        for n_labels, wanted in ((len(frame), 1), (len(frame) - 1, 2), (len(frame) // 4, 5)):
+            found, step = sample_there(coded, n_labels)
+            expected = labels.take_tasks(np.arange(0, labels.n_tasks, step))
+            assert (step, found.n_tasks) == (wanted, expected.n_tasks)
+            assert (found.table.indicator != expected.table.indicator).nnz == 0
+
+
 def test_workers_and_classes_that_look_alike_are_told(tmp_path):
     frame = drawn(2)
     for column, old, what in (("worker", "w3", "workers"), ("label", "l1", "classes")):
@@ -550,6 +562,17 @@ def test_sqlite_waits_for_another_writer_as_long_as_for_a_file_unless_told_other
     for asked, waits in [("", 60_000), ("?timeout=0.1", 100)]:
         with opened(address + asked) as door:
             assert door.ask("PRAGMA busy_timeout").squeeze() == waits
+
+
+def test_sqlite_is_given_the_functions_that_some_builds_lack(tmp_path):
+    pytest.importorskip("sqlalchemy")
+    with opened(in_sqlite(drawn(2), tmp_path / "labels.sqlite")) as door:
+        query = "SELECT LOWER(name), narg FROM pragma_function_list WHERE NOT builtin"
+        found = set(map(tuple, door.connection.exec_driver_sql(query).fetchall()))
+        given = {("ln", 1), ("exp", 1), ("power", 2), ("sqrt", 1)}
+        assert given <= found
+        values = door.ask("SELECT LN(2.0) AS ln, EXP(2.0) AS exp, POWER(2.0, 3.0) AS power, SQRT(2.0) AS sqrt")
+    assert values.iloc[0].tolist() == pytest.approx([np.log(2), np.exp(2), 8, np.sqrt(2)])
 
 
 def test_sqlite_finds_the_labels_of_a_task_by_an_index(tmp_path):

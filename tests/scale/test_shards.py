@@ -17,7 +17,7 @@ from cofactor.core import files
 from cofactor.crowd import moments as moments_module
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.tables import consensus_frame
-from cofactor_app.scale import coding
+from cofactor_app.scale import coding, sources
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 
@@ -583,3 +583,13 @@ def test_a_file_reads_the_same_from_shards_and_in_memory(tmp_path, names):
         shards = shard_labels([path], tmp_path / str(n))
         found = pd.concat([part.to_frame() for part in shards])
         assert sorted(map(tuple, found.to_numpy())) == sorted(map(tuple, in_memory.to_numpy())), name
+
+
+def test_only_plain_texts_are_read_by_duckdb(tmp_path):
+    plain = b"task,worker,label\na,x,0\n"
+    for text, expected in (
+        *((text, True) for text in (plain, b"\xef\xbb\xbf" + plain, plain.replace(b"\n", b"\r\n"))),
+        *((text, False) for text in (b"", b"\n\n\n\n" + plain, b'"task"' + plain, plain + b"\0", plain + b"b\ry,1\n")),
+    ):
+        (tmp_path / "labels.csv").write_bytes(text)
+        assert sources._is_plain(tmp_path / "labels.csv") == expected, text

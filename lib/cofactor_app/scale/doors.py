@@ -238,12 +238,8 @@ class Address(Door):
         if name == "sqlite":
             if "timeout" not in self.engine.url.query:
                 self.run(f"PRAGMA busy_timeout = {1000 * WAIT_SECONDS:.0f}")  # another may write when we want to
-            # some builds lack these functions
-            for function, n in ((log, 1), (exp, 1), (pow, 2), (_sqrt, 1)):
-                called = {"log": "LN", "_sqrt": "SQRT", "pow": "POWER"}.get(
-                    function.__name__, "EXP"
-                )  # some builds lack them
-                self.connection.connection.create_function(called, n, function)
+            for called, n, function in (("LN", 1, log), ("EXP", 1, exp), ("POWER", 2, pow), ("SQRT", 1, _sqrt)):
+                self.connection.connection.create_function(called, n, function)  # some builds lack them
 
     def keep(self, name: str, query: str) -> None:
         """Make a table, which SQLite would compare row by row with another where it had no index."""
