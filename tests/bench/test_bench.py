@@ -164,6 +164,7 @@ def test_each_set_has_the_vote_the_default_and_mine(here, mine):
     assert found[4].more > 5 and found[4].low > 0  # copies, which the default merges
     assert list(by_family(found).index) == ["your folder", "sim_copies"]
     said = "\n".join(report(found, {}))
+    assert "\nmean " in said and "\nmean " not in "\n".join(report(found[:3], {}))  # of one family there is none
     for own in found[2::3]:
         assert f"{own.above_default:+.2f} ({own.above_low:+.1f} to {own.above_high:+.1f})" in said
     assert not found[1].above_default and "-" in "\n".join(report(found[:2], {})).splitlines()[-1].split()
