@@ -593,3 +593,10 @@ def test_only_plain_texts_are_read_by_duckdb(tmp_path):
     ):
         (tmp_path / "labels.csv").write_bytes(text)
         assert sources._is_plain(tmp_path / "labels.csv") == expected, text
+
+
+def test_records_without_a_label_are_numbered_from_one(tmp_path):
+    frame = pd.DataFrame({"task": ["a", "a", "b"], "worker": ["x", "y", "x"], "label": ["0", "1", None]})
+    frame.to_parquet(tmp_path / "labels.parquet", index=False)
+    with pytest.raises(cf.CofactorError, match="missing label in records 3 of all"):
+        shard_labels([tmp_path / "labels.parquet"], tmp_path / "shards")
