@@ -224,8 +224,10 @@ function isName(cell, column) {
 /** Read labels: coded, sorted by task, then worker, one for each pair of them, or parts of one by `share`. */
 function readLabels(text, options, notes, tell) {
   const { cells, rows } = readColumns(text, options, notes, tell), absent = [[""], [""], CONSTANTS.noLabel];
-  const names = cells.map((of, i) => [...new Set(of)].filter((name) => !absent[i].includes(name)));
-  const missing = cells.map((of, i) => rows.filter((_, e) => absent[i].includes(of[e])));
+  const different = cells.map((of) => new Set(of));
+  const names = different.map((some, i) => [...some].filter((name) => !absent[i].includes(name)));
+  const gaps = different.map((some, i) => absent[i].some((name) => some.has(name)));
+  const missing = cells.map((of, i) => (gaps[i] ? rows.filter((_, e) => absent[i].includes(of[e])) : []));
   noteOddNames(names, rows.length - missing[2].length, notes);
   const alike = names.map((some, i) => lookAlikes(some, i === 2)), whats = ["tasks", "workers", "classes"];
   if (!options.merge) whats.forEach((what, i) => noteLookAlikes(alike[i], what, notes));
@@ -259,9 +261,16 @@ function coded(cells, ignore) {
   const left = range(cells[2].length).filter((e) => !out(cells[2][e]));
   refuse(!left.length, `no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
   return cells.map((column) => {
-    const numbers = column.every((cell) => PLAIN_NUMBER.test(cell)), found = left.map((e) => column[e]);
-    const ids = [...new Set(found)].sort(numbers ? bySize : byPoint), place = new Map(ids.map((id, i) => [id, i]));
-    return { ids, numbers, codes: Int32Array.from(found, (cell) => place.get(cell)) };
+    const numbers = column.every((cell) => PLAIN_NUMBER.test(cell));
+    const first = new Map(), codes = new Int32Array(left.length);
+    left.forEach((e, i) => {
+      const code = first.get(column[e]) ?? first.size;
+      if (code === first.size) first.set(column[e], code);
+      codes[i] = code;
+    });
+    const ids = [...first.keys()].sort(numbers ? bySize : byPoint), place = new Int32Array(ids.length);
+    ids.forEach((id, i) => { place[first.get(id)] = i; });
+    return { ids, numbers, codes: codes.map((code) => place[code]) };
   });
 }
 

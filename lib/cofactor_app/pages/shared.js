@@ -22,7 +22,17 @@ function range(n) {
 
 /** Return the numbers of rows by task, then by worker, else as they are. */
 function byTask(task, worker) {
-  return range(task.length).sort((a, b) => task[a] - task[b] || worker[a] - worker[b]);
+  return Array.from(sortedBy(task, sortedBy(worker, range(task.length))));
+}
+
+/** Return rows sorted by a code, ties as they are. */
+function sortedBy(codes, rows) {
+  const size = codes.reduce((most, code) => Math.max(most, code + 1), 0);
+  const next = new Int32Array(size + 1), order = new Int32Array(rows.length);
+  for (const code of codes) next[code + 1]++;
+  for (let k = 0; k < size; k++) next[k + 1] += next[k];
+  for (const e of rows) order[next[codes[e]]++] = e;
+  return order;
 }
 
 function sum(x) {
