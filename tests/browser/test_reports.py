@@ -1,5 +1,6 @@
 """Reports can be read by keyboard, by a screen reader, on a telephone, at night and on paper; large ones stay small."""
 
+import re
 from importlib import resources
 
 import numpy as np
@@ -12,6 +13,9 @@ from cofactor_app.cli import main
 pytestmark = pytest.mark.browser
 
 WIDE, NARROW = 1200, 400  # pixels
+LONG = 500  # letters of a name
+ODD = f"\u202e\x07<b>\uff1d1{'x' * LONG}"
+ALLOWED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
 LARGEST = 2e6  # bytes of a report
 VIEWS = [(WIDE, "light"), (NARROW, "light"), (WIDE, "dark")]
 VIOLATIONS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
@@ -44,23 +48,27 @@ def pages(tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("reports"), np.random.default_rng(0)
     table = drawn(rng, 60, 6)
     table["worker"] = [f"{worker} {'with a very long name' * 6}<b>" for worker in table["worker"]]
+    table = table.astype(str).replace({"worker": {table["worker"].iloc[0]: ODD}, "label": {"2": f"2{ODD}"}})
+    table["task"] += ODD
     table.to_csv(folder / "labels.csv", index=False)
-    teams = [f"team {letter} {'of somewhere' * 5}" for letter in "abcde"]
+    teams = [f"team {letter} {'of somewhere' * 5}" for letter in "abcd"] + [ODD]
     won, lost = rng.integers(5, size=(2, 200))
     matches = pd.DataFrame({"winner": np.array(teams)[won], "loser": np.array(teams)[lost]})[won != lost]
     matches.to_csv(folder / "matches.csv", index=False)
     codes = rng.integers(3, size=(120, 1)) + (rng.random((120, 4)) < 0.2)
-    people = pd.DataFrame(np.array(["no", "yes", "perhaps", "never"])[codes], columns=list("pqrs"))
+    people = pd.DataFrame(np.array(["no", "yes", "perhaps", f"never{ODD}"])[codes], columns=[*"pqr", ODD])
     people.mask(rng.random(people.shape) < 0.1).to_csv(folder / "people.csv", index=False)
-    np.save(folder / "points.npy", simulate.dirichlet_mixtures(20, 80, 3, 30.0, random_state=0).X)
+    points = pd.DataFrame(simulate.dirichlet_mixtures(20, 80, 3, 30.0, random_state=0).X)
+    points.set_axis([f"{n}{ODD}" for n in range(80)], axis=1).to_csv(folder / "points.csv", index=False)
     words = [" ".join(rng.choice([f"word{k}{i}" for i in range(8)], size=12)) for k in range(3) for _ in range(20)]
+    words = [f"{text} word{'y' * LONG}" if n % 3 else text for n, text in enumerate(words)]
     pd.DataFrame({"text": words}).to_csv(folder / "texts.csv", index=False)
     (folder / "mine.py").write_text(MINE)
     commands = {
         "crowd": "aggregate labels.csv -o crowd.csv --report crowd.html",
         "rank": "rank matches.csv -o rank.csv --report rank.html",
         "joint": "joint people.csv -o joint.csv --report joint.html",
-        "anchors": "anchors points.npy -o anchors.csv --report anchors.html",
+        "anchors": "anchors points.csv -o anchors.csv --report anchors.html",
         "topics": "topics texts.csv --anchors 3 -o topics.csv --report topics.html",
         "bench": "bench mine.py:Mine bluebird --keep bench.jsonl --report bench.html",
         "page": "page -o page.html",
@@ -88,6 +96,31 @@ def test_no_rule_of_accessibility_is_broken_at_any_width_by_day_or_night(pages, 
             assert tab.evaluate(VIOLATIONS) == [], (page.name, width, scheme)
             assert tab.evaluate(TOO_WIDE) <= 0, (page.name, width, scheme)
             context.close()
+
+
+def test_reports_load_nothing_and_show_names_of_every_kind(pages, chromium):
+    for page in pages[:-1]:  # all reports
+        context = chromium.new_context(viewport={"width": NARROW, "height": 900})
+        tab, said, asked = context.new_page(), [], []
+        tab.on("console", lambda one, said=said: said.append(one.text))
+        tab.on("pageerror", lambda one, said=said: said.append(str(one)))
+        tab.on("request", lambda one, asked=asked: asked.append(one.url))
+        tab.goto(page.as_uri())
+        assert said == [] and [url[:40] for url in asked if not url.startswith("data:")] == [page.as_uri()[:40]], (
+            page.name
+        )
+        policy = "document.querySelector('meta[http-equiv=Content-Security-Policy]').content"
+        assert tab.evaluate(policy) == ALLOWED and tab.evaluate("document.querySelectorAll('b').length") == 0, page.name
+        text = page.read_text(encoding="utf8")
+        assert "\u202e" not in text and "\x07" not in text, page.name
+        if page.name not in ("bench.html", "topics.html"):  # no ids of the data; words of letters alone
+            assert r"\u202e\x07&lt;b&gt;" in text, page.name
+        if page.name != "bench.html":
+            whole = "[...document.querySelectorAll('td [title]')].filter(one => /(x|y){500}/.test(one.title))"
+            cut = tab.evaluate(f"{whole}.map(one => one.innerText)")
+            assert cut and all(len(one) < 80 and "characters)" in one for one in cut), (page.name, cut)
+            assert not re.search(f"<td[^>]*>[^<]*(x|y){{{LONG}}}", text), page.name
+        context.close()
 
 
 def test_tables_that_are_too_wide_are_reached_by_keys(pages, chromium):
