@@ -87,7 +87,7 @@ class SoftCounts:
         """
         if not self.n_rows:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
-        cells, prior = self.cells + pseudo_count, self.classes + prior_count
+        cells, prior = self.cells + pseudo_count if np.any(pseudo_count) else self.cells, self.classes + prior_count
         if unseen is not None:
             starts = np.cumsum(self.sizes) - self.sizes
             empty = np.add.reduceat(cells, starts, axis=0) == 0

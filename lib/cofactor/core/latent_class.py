@@ -32,6 +32,7 @@ from cofactor.core.types import Floats, Ints
 
 FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
 SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one
+CLASSES_AT_ONCE = 8  # whose logarithms are held
 MOST_BYTES = 2_000_000_000  # largest joint tensor that is formed
 TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
 
@@ -115,8 +116,8 @@ class LatentClassModel:
         """
         table = self._known_codes(table)
         log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
-        logs = np.maximum(self.stacked, FLOOR)
-        return np.asarray(table.indicator @ np.log(logs, out=logs) + log_prior)
+        some = (self.stacked[:, f : f + CLASSES_AT_ONCE] for f in range(0, self.n_classes, CLASSES_AT_ONCE))
+        return np.hstack([table.indicator @ np.log(np.maximum(A, FLOOR)) for A in some]) + log_prior
 
     def _check_variable(self, n: int) -> None:
         if not isinstance(n, int | np.integer) or not 0 <= n < self.n_variables:

@@ -33,9 +33,12 @@ def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:
     """
     stacked, sizes = np.asarray(stacked, dtype=np.float64), np.asarray(sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    totals = np.repeat(np.add.reduceat(stacked, starts, axis=0), sizes, axis=0)
-    uniform = np.repeat(1.0 / sizes, sizes)[:, None]
-    return np.where(totals > 0, stacked / np.where(totals > 0, totals, 1.0), uniform)
+    totals = np.add.reduceat(stacked, starts, axis=0)
+    empty = ~(totals > 0)
+    found = stacked / np.repeat(np.where(empty, 1.0, totals), sizes, axis=0)
+    if empty.any():
+        found = np.where(np.repeat(empty, sizes, axis=0), np.repeat(1.0 / sizes, sizes)[:, None], found)
+    return found
 
 
 def project_to_simplex(V: ArrayLike) -> Floats:

@@ -79,9 +79,7 @@ def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
     labels = labels.whole
     table, K = labels.table, p.shape[1]
     if table.n_entries * K > WORTH_COMPILING:
-        mine = np.repeat(p, K, axis=0)
-        e, h = np.tile(np.eye(K), (len(p), 1)) - mine, np.sqrt(mine * (1 - mine))
-        return Dependence(*_sums(table.indicator.indptr, table.indicator.indices, posterior, e, h))
+        return Dependence(*_sums(table.indicator.indptr, table.indicator.indices, posterior, p))
     mine = p[table.variables]
     e = np.where(table.values[:, None] == np.arange(p.shape[1]), 1.0, 0.0) - mine
     T = np.sum(posterior * _pairs(e, table.rows, labels.n_tasks), axis=1)
@@ -90,17 +88,20 @@ def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _sums(indptr: Ints, indices: Ints, posterior: Floats, e: Floats, h: Floats) -> tuple[float, float, float]:
-    """Return the sums of `Dependence`, task by task; e and h are (M K, K), of what is said and the class."""
+def _sums(indptr: Ints, indices: Ints, posterior: Floats, p: Floats) -> tuple[float, float, float]:
+    """Return the sums of `Dependence`, task by task."""
     excess = squares = most = 0.0
+    K = p.shape[1]
     for i in range(len(indptr) - 1):
         T = 0.0
-        for k in range(posterior.shape[1]):
+        for k in range(K):
             sum_e = squares_e = sum_h = squares_h = 0.0
             for x in range(indptr[i], indptr[i + 1]):
-                v = np.uint64(indices[x])
-                sum_e, squares_e = sum_e + e[v, k], squares_e + e[v, k] ** 2
-                sum_h, squares_h = sum_h + h[v, k], squares_h + h[v, k] ** 2
+                worker = indices[x] // K
+                right = p[worker, k]
+                e, h = (1.0 if indices[x] - worker * K == k else 0.0) - right, np.sqrt(right * (1 - right))
+                sum_e, squares_e = sum_e + e, squares_e + e**2
+                sum_h, squares_h = sum_h + h, squares_h + h**2
             T += posterior[i, k] * (sum_e**2 - squares_e)
             most += posterior[i, k] * (sum_h**2 - squares_h)
         excess, squares = excess + T, squares + T**2

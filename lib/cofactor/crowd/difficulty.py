@@ -124,7 +124,11 @@ class Difficulty:
 
     def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
         """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
-        p, slope = self._right(), np.exp(-(self._effects() ** 2) / 2) / np.sqrt(2 * np.pi)
+        p, slope = self._right(), self._effects()
+        slope *= slope
+        slope /= -2
+        np.exp(slope, out=slope)
+        slope /= np.sqrt(2 * np.pi)
         weight = slope / (p * (1 - p))
         return (right - given * p) * weight, given * slope * weight
 
@@ -189,6 +193,7 @@ def fit_difficulty(
     Up to 50 rounds, each an E-step of 7 K states; in memory, two arrays of rows by states.
     """
     crowd, before = Difficulty.start(e_step(model), rows, votes), np.nan  # which nothing is near
+    del model  # many numbers
     for _ in range(SCORING_ROUNDS):
         after, log_likelihood = _round(e_step, crowd, rows, votes)
         if abs(log_likelihood - before) <= SCORING_TOL * abs(before):

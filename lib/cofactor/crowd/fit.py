@@ -112,12 +112,10 @@ class Fit:
 
     def expected(self, counts: SoftCounts) -> LatentClassModel:
         """Return the Dawid-Skene model of expected confusion matrices, with the prior counts."""
-        M, K = self.rows.n_workers, self.rows.n_classes
-        cells = np.zeros((M * K, K))
-        cells[self.places] = counts.cells
-        prior = np.tile(self._prior_cells(), (M, 1))
-        whole = SoftCounts(cells, counts.classes + self.votes.classes, counts.n_rows, self.votes.sizes)
-        return whole.model(prior)
+        M = self.rows.n_workers
+        cells = np.tile(self._prior_cells(), (M, 1))
+        cells[self.places] += counts.cells
+        return SoftCounts(cells, counts.classes + self.votes.classes, counts.n_rows, self.votes.sizes).model()
 
     def average_worker(self, counts: SoftCounts) -> Floats:
         """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""

@@ -45,8 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, reduce
+from operator import add
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,13 +124,13 @@ class Counts:
 
         To those of a wrong one log e is added, as far as the worker shares the errors of the crowd: `share` (M, 1).
         """
-        rows = self.rows
-        logs = log_wrong[rows.owner]
-        if logs.shape[1] < rows.n_classes:
-            logs = np.repeat(logs, rows.n_classes, axis=1)
-        if self.log_errors.any():
-            logs += share[rows.owner] * self.log_errors[rows.label]
-        logs[rows.places, rows.label] = log_right[rows.owner, rows.label if log_right.shape[1] > 1 else 0]
+        K, logs = self.rows.n_classes, np.empty(self.C.shape)
+        for workers, places, rows in self.rows.pieces:
+            of_piece, right = logs[places], log_right[workers]
+            of_piece[:] = log_wrong[workers][rows.owner]
+            if self.log_errors.any():
+                of_piece += share[workers][rows.owner] * self.log_errors[rows.label]
+            of_piece[rows.places, rows.label] = np.broadcast_to(right, (rows.n_workers, K))[rows.owner, rows.label]
         return logs
 
 
@@ -289,7 +290,7 @@ class TypesBelief:
         if shared:
             log_right, log_wrong, share = (np.asarray(sum(terms)) for terms in zip(*shared, strict=True))
             parts.append(counts.of_right_and_wrong(log_right, log_wrong, share))
-        return np.asarray(sum(parts))
+        return reduce(add, parts)
 
     def expected_logs(self) -> LatentClassModel:
         """Return exp of the expected logarithms, as a model of the classes whose columns sum to less than one."""
@@ -304,6 +305,10 @@ class TypesBelief:
         classes = log_dirichlet_constant(self.nu) - log_dirichlet_constant(self.alpha)
         expected = float(given @ (digamma(self.nu) - digamma(self.nu.sum())))
         return float(np.vdot(self.counts.C, self.expected_log_labels)) + expected - self.bound - classes
+
+    def bare(self) -> Self:
+        """Return the same belief without the sums and logarithms that were kept of it, which are many numbers."""
+        return replace(self, counts=replace(self.counts, found={}))
 
     def everywhere(self) -> TypesBelief:
         """Return the same belief with a row for every pair of a worker and a label."""
@@ -351,7 +356,7 @@ def iterate(
         after = e_step(belief.expected_logs())
         change = float(np.abs(after.cells - counts.cells).sum() / n_labels)
         history.record(after.log_likelihood - belief.divergence(), change)
-        counts = after
+        belief, counts = belief.bare(), after
     return belief, counts, history.result()
 
 

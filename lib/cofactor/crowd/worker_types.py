@@ -168,9 +168,10 @@ class WorkerTypes(Aggregator):
             return
         types, together = fit.offered()
         belief, counts, result = fit.run(types)
-        self._keep(fit, belief, counts, result)
         self.dependence_ = together or fit.dependence(belief)
-        self.design_effect_ = self._learned_effect(fit) if self.design_effect is None else self.design_effect
+        given = self.design_effect  # learned before models of all rows are kept, which take memory
+        self.design_effect_ = self._learned_effect(fit, belief, counts) if given is None else given
+        self._keep(fit, belief, counts, result)
 
     def _fit_to(self, evidence: Evidence) -> Fit:
         return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
@@ -336,14 +337,14 @@ class WorkerTypes(Aggregator):
         stacked = model.stacked.reshape(-1, K, S)[self._owner].reshape(-1, S)
         return LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
 
-    def _learned_effect(self, fit: Fit) -> float:
+    def _learned_effect(self, fit: Fit, belief: TypesBelief, counts: SoftCounts) -> float:
         """Return the design effect under which the posterior is as sure as the model of difficulty."""
         K = len(fit.alpha)
         if K > MAX_CLASSES:
             return USUAL_DESIGN_EFFECT
-        mean = fit.of_rows_alone(self.model_)
-        found = self.difficulty_ = fit_difficulty(fit.of_rows.e_step, mean, fit.rows, fit.alpha)
-        return fit.of_rows.confidence(fit.of_rows_alone(self._states), found.model(fit.rows)).design_effect
+        e_step = fit.of_rows.e_step
+        self.difficulty_ = fit_difficulty(e_step, fit.of_rows_alone(fit.expected(counts)), fit.rows, fit.alpha)
+        return fit.of_rows.confidence(belief.expected_logs(), self.difficulty_.model(fit.rows)).design_effect
 
     def _merged(self, labels: CrowdLabels) -> CategoricalTable:
         """Return the table in which copies have one label a task."""
