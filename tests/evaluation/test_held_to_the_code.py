@@ -33,7 +33,6 @@ def differing(name, raw, setting, trial):
 
 TOO_LONG = {"separable-figure6", "separable-figure6-reuters", "separable-figure7", "separable-figure4b"}  # data, memory
 TOO_LONG |= {"comparisons-real", "practice-comparisons", "pmf-table3", "crowd-table9"}
-CHANGED = {"crowd-next"}  # kept from older code, to be made anew: docs/new_labels.md says of which
 
 
 @pytest.mark.slow
@@ -43,7 +42,7 @@ def test_a_quick_trial_of_each_experiment_gives_what_was_kept():
     """Where this fails: cofactor reproduce NAME --full, and python tools/keep_results.py."""
     found, tried = {}, 0
     for name in EXPERIMENTS:
-        if name not in TOO_LONG | CHANGED and (KEPT / f"{name}.npz").exists():
+        if name not in TOO_LONG and (KEPT / f"{name}.npz").exists():
             raw, (setting, trial, cost) = quickest(name)
             if cost < QUICK:
                 tried += 1
