@@ -54,5 +54,5 @@ def test_processes_of_a_command_that_is_killed_end_and_what_it_finished_stays(tm
 @pytest.mark.slow
 def test_two_at_once_do_not_harm_each_other(tmp_path):
     found = outcomes("two_at_once", tmp_path, 1)
-    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 21
+    assert [one["case"] for one in found if one["wrong"]] == [] and len(found) == 24
     assert sum(one["ends"].get("same 1", 0) for one in found) > 0  # else they never met

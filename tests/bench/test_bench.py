@@ -524,7 +524,8 @@ def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(here, mine, tmp_
 import numpy as np
 import cofactor as cf
 
-heart = np.load({str(tmp_path / "heart.npz")!r})
+with np.load({str(tmp_path / "heart.npz")!r}) as kept:
+    heart = dict(kept)
 
 
 class Mine:
