@@ -71,12 +71,30 @@ def test_what_may_say_that_there_is_no_answer_is_named_and_dates_are_told_as_dat
     table.to_csv("cases.csv", index=False)
     assert main(["joint", "cases.csv", *FAST]) == 0
     said = capsys.readouterr().out
-    assert """counts as an answer: "Don't  know": 3 in coin; name the words that are gaps by --gaps""" in said
-    assert "counts as an answer: '-99': 7 in kids;" in said and said.count("counts as an answer") == 2
+    assert (
+        """counts as an answer: "Don't  know": 3 in coin (rows 5, 6, 7); name the words that are gaps by --gaps"""
+        in said
+    )
+    assert "counts as an answer: '-99': 7 in kids (rows 2, 3," in said and said.count("counts as an answer") == 2
     assert f"left out: born: {n} dates: give a number in their place, such as the year" in said
     assert main(["joint", "cases.csv", *FAST, "--gaps", "-99, don't  know, Don't  know"]) == 0
     said = capsys.readouterr().out
     assert "counts as an answer" not in said and "counts as a gap: '-99': 7 in kids" in said
+
+
+def test_numbers_without_end_are_named_with_their_rows(folder, capsys):
+    table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
+    table["pay"] = [f"{n / 7:.3f}" for n in range(400)]
+    table.loc[[3, 5, 9], "pay"] = ["inf", "1e400", "inf"]
+    table.to_csv("cases.csv", index=False)
+    assert main(["joint", "cases.csv", *FAST]) == 0
+    told, said = "numbers, and text among them: 'inf' (rows 5, 11), '1e400' (row 7)", capsys.readouterr().out
+    assert f"left out: pay: {told}" in said and "none is taken for a number: 'inf' (rows 5, 11), '1e400'" in said
+    table[["coin", "pay"]].to_csv("two.csv", index=False)
+    assert main(["joint", "two.csv", *FAST]) == 1
+    assert (
+        f"coin is the only column that can be used, of two or more: left out: pay ({told})" in capsys.readouterr().err
+    )
 
 
 def test_the_user_says_which_words_are_gaps(folder, capsys):
@@ -87,8 +105,13 @@ def test_the_user_says_which_words_are_gaps(folder, capsys):
     table.to_csv("cases.csv", index=False)
     assert main(["joint", "cases.csv", *FAST, "-o", "full.csv"]) == 0
     said, full = capsys.readouterr().out, pd.read_csv("full.csv", dtype=str, keep_default_na=False)
-    assert "counts as an answer: 'None': 10 in coin;" in said and "counts as a gap: 'None': 12 in pay" in said
-    assert "age: numbers, and text among them, so that none is taken for a number: 'unknown' (5)" in said
+    assert (
+        "counts as an answer: 'None': 10 in coin (rows 2, 3, 4," in said
+        and "counts as a gap: 'None': 12 in pay" in said
+    )
+    assert (
+        "age: numbers, and text among them, so that none is taken for a number: 'unknown' (rows 2, 3, 4, 5, 6)" in said
+    )
     assert (full["coin"][:10] == "None").all() and full["pay"][:12].astype(int).between(3000, 3400).all()
     given = [*FAST, "--gaps", "None, unknown, ?, NA, nowhere", "-o", "full.csv", "--force"]
     assert main(["joint", "cases.csv", *given]) == 0

@@ -50,8 +50,8 @@ class CategoricalFrame:
         What was taken for a missing value, and how often in which column; "" are empty cells.
     answers : dict of word to dict of name to count
         What was taken for an answer, and may say that there is none: "None", "unknown", or among numbers -99.
-    texts : dict of name to dict of text to count
-        What stands among the numbers of columns that would else be columns of numbers.
+    texts : dict of name to dict of text to Index
+        What stands among the numbers of columns that would else be columns of numbers, and in which rows of `frame`.
     alike : dict of name to list of lists of str
         Values of a column that differ in how they are written alone; "" for names of columns.
     written : dict of str to list of str
@@ -64,7 +64,7 @@ class CategoricalFrame:
     left_out: dict[str, str]
     gap_words: dict[str, dict[str, int]]
     answers: dict[str, dict[str, int]]
-    texts: dict[str, dict[str, int]]
+    texts: dict[str, dict[str, pd.Index[Any]]]
     alike: dict[str, list[list[str]]]
     written: dict[str, list[str]]
 
@@ -244,14 +244,29 @@ def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
     return column.isin(far)
 
 
-def _texts(column: pd.Series[str]) -> dict[str, int]:
-    """Return what stands among numbers, and how often, where most cells of a column are numbers, too many for words."""
+def _texts(column: pd.Series[str]) -> dict[str, pd.Index[Any]]:
+    """Return the text among numbers and its rows, where most cells of a column are numbers, too many for words."""
     cells = column.dropna()
     numbers = pd.to_numeric(cells, errors="coerce")
     known = np.isfinite(numbers.to_numpy(dtype=np.float64))
     if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW_VALUES:
         return {}
-    return {str(text): int(count) for text, count in cells[~known].value_counts().items()}
+    rows = cells[~known].groupby(cells[~known]).groups
+    return {str(text): found.rename(column.index.name) for text, found in sorted(rows.items(), key=_fewer)}
+
+
+def _fewer(found: tuple[Any, pd.Index[Any]]) -> int:
+    return -len(found[1])
+
+
+def text_cells(texts: dict[str, pd.Index[Any]]) -> str:
+    """Name the texts among the numbers of a column with their rows, the most frequent first."""
+    return listing(f"{text!r} ({rows_told(rows)})" for text, rows in texts.items())
+
+
+def rows_told(rows: pd.Index[Any]) -> str:
+    """Name rows of a table by how its index calls them: "row 3", or "rows 3, 5"."""
+    return f"{rows.name or 'row'}{'s' if len(rows) > 1 else ''} {listing(rows)}"
 
 
 def _merged(column: pd.Series[str]) -> pd.Series[str]:
@@ -275,6 +290,8 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     if numbers is not None:
         never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(column)  # ids have no gaps
         return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
+    if texts := _texts(column):
+        return f"numbers, and text among them: {text_cells(texts)}"
     if 2 * n_values > len(cells):
         return f"{n_values} values in {len(cells)} cells: {'ids or ' if len(cells) == len(column) else ''}free text"
     return f"{n_values} values are more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""

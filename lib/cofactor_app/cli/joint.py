@@ -57,6 +57,7 @@ def joint(arguments: argparse.Namespace) -> None:
         diagnosis = cf.pmf.diagnose(data.table, rank=arguments.rank, names=data.names)
         cautions = [*warned(diagnosis), *text_lines(data), *alike_lines(data), *weight_lines(arguments, data)]
         data = _weighted(arguments, data)
+        _refuse_one(data)
         method, found, classes = _fitted(arguments, data, target)
         lines = [
             *model_lines(arguments, data, method, found),
@@ -102,6 +103,14 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
         warnings.warn(f"no cell reads {listing(map(repr, nowhere))}, named by --gaps", DataWarning, stacklevel=2)
     return data
+
+
+def _refuse_one(data: CategoricalFrame) -> None:
+    if len(data.names) == 1:
+        left_out = listing(f"{name} ({why})" for name, why in data.left_out.items()) or "none, it is the only one"
+        raise CofactorError(
+            f"{data.names[0]} is the only column that can be used, of two or more: left out: {left_out}"
+        )
 
 
 def _weighted(arguments: argparse.Namespace, data: CategoricalFrame) -> CategoricalFrame:

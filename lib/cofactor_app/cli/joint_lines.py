@@ -10,7 +10,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import told
 from cofactor.pmf.base import JointPMFEstimator
-from cofactor.pmf.frames import CategoricalFrame
+from cofactor.pmf.frames import CategoricalFrame, rows_told, text_cells
 from cofactor_app.cli import in_options
 from cofactor_app.joint.filling import number_errors
 from cofactor_app.joint.forbidden import Pair
@@ -63,7 +63,11 @@ def table_lines(arguments: argparse.Namespace, data: CategoricalFrame) -> Iterat
     for how, names in data.written.items():
         yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
     for word, counts in data.answers.items():
-        yield f"counts as an answer: {word!r}: {_told(counts)}; name the words that are gaps by --gaps, if it is one"
+        columns = [data.frame[name] for name in counts]
+        where = listing(
+            f"{counts[str(one.name)]} in {one.name} ({rows_told(one.index[one == word])})" for one in columns
+        )
+        yield f"counts as an answer: {word!r}: {where}; name the words that are gaps by --gaps, if it is one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())
         yield f"left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
@@ -93,8 +97,8 @@ def _told(counts: dict[str, int]) -> str:
 
 def text_lines(data: CategoricalFrame) -> Iterator[str]:
     """Yield what keeps columns from being columns of numbers."""
-    for name, counts in data.texts.items():
-        words = listing(f"{text!r} ({count})" for text, count in counts.items())
+    for name, texts in data.texts.items():
+        words = text_cells(texts)
         yield f"{name}: numbers, and text among them, so that none is taken for a number: {words}; see --gaps"
 
 
