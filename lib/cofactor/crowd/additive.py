@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
+from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 
 MIN_VARIANCE = 1e-4
@@ -109,6 +109,6 @@ def score_posterior(task: Ints, rest: Floats, ve: float, n_tasks: int, n_grades:
 def between(n_grades: int, centre: Floats, spread: Floats) -> Floats:
     """Return how probable a normal number is rounded to each grade, ends open: (..., K, G) of (..., 1, G) arrays."""
     edges = np.linspace(0.5, n_grades - 1.5, n_grades - 1)
-    below = ndtr((edges[:, None] - centre) / spread)
+    below = special.ndtr((edges[:, None] - centre) / spread)
     ends = np.zeros_like(below[..., :1, :])
     return np.diff(np.concatenate([ends, below, ends + 1], axis=-2), axis=-2)

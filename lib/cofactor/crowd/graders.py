@@ -38,10 +38,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, logsumexp
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -120,7 +120,7 @@ class GradedBelief(TypesBelief):
 
     def expected_logs(self) -> LatentClassModel:
         """Return exp of the expected logarithms, as a model of the states whose columns sum to less than one."""
-        log_prior = digamma(self.nu) - digamma(self.nu.sum()) - np.log(SCORES)
+        log_prior = special.digamma(self.nu) - special.digamma(self.nu.sum()) - np.log(SCORES)
         prior, cells = np.exp(np.repeat(log_prior, SCORES)), np.exp(self.expected_log_labels)
         return LatentClassModel.from_stacked(prior, cells, self.counts.rows.sizes)
 
@@ -128,7 +128,7 @@ class GradedBelief(TypesBelief):
         """Return what the log-likelihood under `expected_logs` is above the bound (nats)."""
         given = self.nu - self.alpha
         classes = log_dirichlet_constant(self.nu) - log_dirichlet_constant(self.alpha)
-        expected = float(given @ (digamma(self.nu) - digamma(self.nu.sum())))
+        expected = float(given @ (special.digamma(self.nu) - special.digamma(self.nu.sum())))
         return float(np.vdot(self.cells, self.expected_log_labels)) + expected - self.bound - classes
 
     def everywhere(self) -> GradedBelief:
@@ -153,7 +153,7 @@ class GradedBelieve(Believe):
         C = within_grades(counts.cells)
         found = Counts(self.rows, C, crowd_errors(self.rows.by_label(C)))
         by_table = self.rows.by_worker(self._log_tables(counts.cells)) + self.log_weights
-        graded = logsumexp(by_table, axis=1)
+        graded = special.logsumexp(by_table, axis=1)
         L = np.stack([*(kind.log_evidence(found) for kind in self.types), graded], axis=1)
         self.rho = self._shares(L, settle)
         q, log_total = type_probabilities(self.rho, L)

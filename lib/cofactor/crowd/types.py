@@ -51,11 +51,11 @@ from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.gamma import psi_and_log_gamma
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import special
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 from cofactor.crowd.rows import Rows
@@ -221,13 +221,13 @@ class Own(WithPrior):
     def expected_log(self, counts: Counts) -> Floats:
         """Return psi(C + prior) - psi(sum over labels)."""
         prior, total = self._prior(counts)
-        return np.asarray(digamma(counts.C + prior) - digamma(counts.given + total)[counts.rows.owner])
+        return np.asarray(special.digamma(counts.C + prior) - special.digamma(counts.given + total)[counts.rows.owner])
 
     def log_evidence(self, counts: Counts) -> Floats:
         """Return the sum over classes of log B(C + prior) - log B(prior); labels that do not occur cancel."""
         prior, total = self._prior(counts)
-        cells = counts.rows.by_worker((gammaln(counts.C + prior) - gammaln(prior)).sum(axis=1))
-        return np.asarray(cells + np.sum(gammaln(total) - gammaln(counts.given + total), axis=1))
+        cells = counts.rows.by_worker((special.gammaln(counts.C + prior) - special.gammaln(prior)).sum(axis=1))
+        return np.asarray(cells + np.sum(special.gammaln(total) - special.gammaln(counts.given + total), axis=1))
 
 
 @dataclass(frozen=True)
@@ -248,13 +248,13 @@ class NoInformation:
     def log_evidence(self, counts: Counts) -> Floats:
         """Return log B(gamma + n_w) - log B(gamma): a constant of the data."""
         n, total = counts.labels, self.gamma * counts.rows.n_classes
-        cells = counts.rows.by_worker(gammaln(n + self.gamma) - gammaln(self.gamma))
-        return np.asarray(cells + gammaln(total) - gammaln(counts.rows.by_worker(n) + total))
+        cells = counts.rows.by_worker(special.gammaln(n + self.gamma) - special.gammaln(self.gamma))
+        return np.asarray(cells + special.gammaln(total) - special.gammaln(counts.rows.by_worker(n) + total))
 
 
 def log_beta(a: Floats | float, b: Floats | float) -> Floats:
     """Logarithm of the Beta function."""
-    return np.asarray(gammaln(a) + gammaln(b) - gammaln(a + b))
+    return np.asarray(special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b))
 
 
 def crowd_errors(weighted: Floats) -> Floats:
@@ -294,7 +294,7 @@ class TypesBelief:
 
     def expected_logs(self) -> LatentClassModel:
         """Return exp of the expected logarithms, as a model of the classes whose columns sum to less than one."""
-        log_prior = digamma(self.nu) - digamma(self.nu.sum())
+        log_prior = special.digamma(self.nu) - special.digamma(self.nu.sum())
         return LatentClassModel.from_stacked(
             np.exp(log_prior), np.exp(self.expected_log_labels), self.counts.rows.sizes
         )
@@ -303,7 +303,7 @@ class TypesBelief:
         """Return what the log-likelihood under `expected_logs` is above the bound (nats)."""
         given = self.nu - self.alpha
         classes = log_dirichlet_constant(self.nu) - log_dirichlet_constant(self.alpha)
-        expected = float(given @ (digamma(self.nu) - digamma(self.nu.sum())))
+        expected = float(given @ (special.digamma(self.nu) - special.digamma(self.nu.sum())))
         return float(np.vdot(self.counts.C, self.expected_log_labels)) + expected - self.bound - classes
 
     def bare(self) -> Self:
@@ -388,7 +388,7 @@ def with_rounds_of_part(
 
 def log_dirichlet_constant(x: Floats) -> float:
     """Logarithm of the multivariate Beta function."""
-    return float(gammaln(x).sum() - gammaln(x.sum()))
+    return float(special.gammaln(x).sum() - special.gammaln(x.sum()))
 
 
 class Believe:
