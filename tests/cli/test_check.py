@@ -34,6 +34,16 @@ def test_missing_and_old_packages_are_named(monkeypatch, capsys):
         check_environment()
 
 
+def test_a_kit_that_was_never_installed_is_named(monkeypatch, capsys):
+    def requires(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(environment.metadata, "requires", requires)
+    assert main(["check"]) == 1
+    said = capsys.readouterr().out
+    assert "cofactor is found, but was never installed" in said and "python3 kit.py lab" in said
+
+
 def test_an_old_python_is_named(monkeypatch):
     monkeypatch.setattr(environment.sys, "version_info", (3, 10, 1))
     assert environment.environment()["Python"].status == "fail"

@@ -70,13 +70,18 @@ def _python() -> Check:
 
 
 def _packages() -> Check:
-    problems = [problem for requirement in _needed() if (problem := _problem(requirement))]
+    try:
+        needed = _needed()
+    except metadata.PackageNotFoundError:  # by PYTHONPATH, say
+        return Check("packages", "fail", "cofactor is found, but was never installed", SET_UP)
+    problems = [problem for requirement in needed if (problem := _problem(requirement))]
     if problems:
         return Check("packages", "fail", "; ".join(problems), SET_UP)
-    return Check("packages", "pass", f"{len(_needed())} needed, all recent enough")
+    return Check("packages", "pass", f"{len(needed)} needed, all recent enough")
 
 
 def _needed() -> list[Requirement]:
+    """Return what the installed kit asks for, by name."""
     listed = [Requirement(line) for line in metadata.requires("cofactor") or []]
     return sorted((requirement for requirement in listed if requirement.marker is None), key=lambda r: r.name)
 
