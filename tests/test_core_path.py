@@ -5,8 +5,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.notebook_rules import NOTEBOOKS, ROOT
-from tests.test_untouched import exempt, said
+from tests.test_untouched import exempt
 from tools import minutes, refresh_notebooks
+from tools.kernels import moved
 
 BESIDE = {minutes.FURTHER, "told"}  # numbers told in the text are of the whole notebook
 DATA = ("07", "09")  # notebooks whose texts are about data that are fetched
@@ -37,7 +38,7 @@ def test_the_core_path_runs_by_itself_with_the_same_results(path):
     pairs = [pair for pair in zip(stored, core.cells, strict=True) if pair[0].cell_type == "code"]
     compared = [(old, new) for old, new in pairs if not exempt(old)]
     assert len(compared) > 12
-    assert not {old.source: said(new) for old, new in compared if said(new) != said(old)}
+    assert not {old.source: lines for old, new in compared if (lines := moved(old, new))}
 
 
 def test_minutes_are_those_of_the_table():

@@ -36,7 +36,9 @@ def text_of(name):
 
 
 def requirements(lines):
-    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+    """Allowed versions by name; of this Python, and not what only others need."""
+    here = [r for r in map(Requirement, lines) if r.marker is None or r.marker.evaluate()]
+    return {canonicalize_name(r.name): r.specifier for r in here}
 
 
 # ---- dependencies ----
@@ -76,8 +78,7 @@ NEEDED_BY = r"(\n    # via( [\w-]+( \(pyproject\.toml\))?|(\n    #   [\w-]+( \(p
 
 def pins():
     """Pins of constraints.txt that apply to this Python and machine."""
-    listed = [Requirement(entry.partition(" \\")[0]) for entry in ENTRIES]
-    return requirements(str(r) for r in listed if r.marker is None or r.marker.evaluate())
+    return requirements(entry.partition(" \\")[0] for entry in ENTRIES)
 
 
 def test_constraints_satisfy_every_dependency():

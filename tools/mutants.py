@@ -29,6 +29,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
@@ -207,7 +208,7 @@ class Tests:
                    JOIN context ON context.id = line_bits.context_id JOIN file ON file.id = line_bits.file_id
                    WHERE file.path = ?"""
         found = set()
-        with sqlite3.connect(self.data) as database:
+        with closing(sqlite3.connect(self.data)) as database:
             for path in {path for path, _ in lines}:
                 wanted = {line for other, line in lines if other == path}
                 rows = database.execute(query, [str(self.data.parent / path.relative_to(LIBRARY))]).fetchall()
