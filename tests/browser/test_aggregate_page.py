@@ -353,6 +353,16 @@ def test_all_tasks_are_listed_where_none_is_doubtful(tab):
     assert tab.locator("#tasks td:nth-child(1)").all_inner_texts() == ["a", "b"]
 
 
+def test_long_names_are_cut_with_the_whole_in_a_title(tab):
+    name = "\u05e9" + "n" * 3000
+    aggregate(tab, GOOD.replace("b,", f"{name},").encode())
+    cells = tab.eval_on_selector_all("#tasks td:first-child", "all => all.map(td => [td.textContent, td.title])")
+    assert sorted(cells) == [["a", ""], [f"{name[:40]}... (3001 characters)", name]]
+    tab.set_viewport_size({"width": 400, "height": 800})
+    assert tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert name in tab.evaluate("savedTable(result, false).text")
+
+
 def test_columns_are_found_under_their_usual_names(tab):
     aggregate(tab, GOOD.replace("task,worker,label", "Item ID,rater,answer").encode())
     said = tab.inner_text("#said")

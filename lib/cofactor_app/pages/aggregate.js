@@ -29,11 +29,11 @@ function inFields(message) {
     .replace(/: call it \.\w+, or unpack it/, ": unpack it first");
 }
 
-/** Make an element with a text, and nothing else in it. */
+/** Make an element with a text, and nothing else in it; names are cut as in reports, with the whole in the title. */
 function element(name, text, classes = "") {
-  const made = document.createElement(name);
-  made.textContent = text;
-  made.className = classes;
+  const made = document.createElement(name), cut = name === "td" && classes === "text" && text.length > 60;
+  made.textContent = cut ? `${text.slice(0, 40)}... (${text.length} characters)` : text;
+  [made.className, made.title] = [classes, cut ? text : ""];
   return made;
 }
 
