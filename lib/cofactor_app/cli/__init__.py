@@ -159,15 +159,20 @@ def warned(diagnosis: Diagnosis) -> list[str]:
     return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
 
 
+def note_of(message: Warning | str) -> str:
+    """Say a warning in the words of the command line."""
+    return _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
+
+
 @contextmanager
 def _notes() -> Iterator[None]:
     """Show warnings as one-line notes, each once."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = _letters_missing() if _GLYPH.match(str(message)) else short(str(message))
+        text = short(note_of(message))
         if text not in shown:
             shown.add(text)
-            print(f"note: {visible(in_options(text))}", file=sys.stderr)
+            print(f"note: {visible(text)}", file=sys.stderr)
 
     shown: set[str] = set()
     with warnings.catch_warnings():

@@ -18,7 +18,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.files import told_if_full, whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.locks import locked
-from cofactor_app.cli import in_options
+from cofactor_app.cli import note_of
 from cofactor_app.cli.text_rows import text_of
 from cofactor_app.running import Run, running
 
@@ -97,7 +97,7 @@ def _noting(notes: list[str]) -> Iterator[None]:
     before = warnings.showwarning
 
     def noted(message: Warning | str, *more: Any, **options: Any) -> None:
-        text = in_options(str(message))
+        text = note_of(message)
         if text not in notes:
             notes.append(text)
         before(message, *more, **options)
