@@ -81,6 +81,12 @@ def pins():
     return requirements(entry.partition(" \\")[0] for entry in ENTRIES)
 
 
+def test_a_package_has_one_version_on_all_pythons():
+    """Stored outputs, types and kept results belong to it."""
+    names = [canonicalize_name(Requirement(entry.partition(" \\")[0]).name) for entry in ENTRIES]
+    assert len(set(names)) == len(names) > 100
+
+
 def test_constraints_satisfy_every_dependency():
     pinned = {name: str(version).removeprefix("==") for name, version in pins().items()}
     for group in [PROJECT["dependencies"], BUILD["requires"], *PROJECT["optional-dependencies"].values()]:

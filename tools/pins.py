@@ -25,7 +25,15 @@ INSTALLER = "uv"  # pip brings it first, see kit.py
 MORE = {
     "torch==2.13.0": "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b"
 }  # Linux x86-64, Python 3.11
-OPTIONS = ["--universal", "--all-extras", "--generate-hashes", "--no-header", "--quiet", "--no-config"]
+OPTIONS = [
+    "--universal",
+    "--fork-strategy=fewest",
+    "--all-extras",
+    "--generate-hashes",
+    "--no-header",
+    "--quiet",
+    "--no-config",
+]
 
 
 def main(extra):
