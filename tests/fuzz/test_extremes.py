@@ -109,6 +109,7 @@ WITH_ARRAYS = [name for name in SOUND if arrays_of(name)]
 
 def second(array, value):
     """The array with another second entry."""
+    value = np.asarray(value)
     wide = np.result_type(array, value)
     return np.where(np.arange(array.size).reshape(array.shape) == 1, value, array.astype(wide))
 

@@ -16,6 +16,8 @@ from cofactor.core.types import Floats, Indices, Seed
 
 Truth = Literal["unit", "gauss", "factor"]
 
+LARGEST_SCALE = 1e100
+
 
 def comparison_factors(
     n_users: int = 200,
@@ -46,7 +48,7 @@ def comparison_factors(
     Raises
     ------
     CofactorError
-        An unknown kind, a rank that does not fit, or a scale that is not positive.
+        An unknown kind, a rank that does not fit, or a scale that is not positive or above 1e100.
 
     Cost: O((n1 + n2) r^2), never an n1 x n2 matrix; "gauss" forms one.
 
@@ -58,6 +60,8 @@ def comparison_factors(
     """
     check_whole(1, n_users=n_users, n_items=n_items, rank=rank)
     check_positive(scale=scale)
+    if scale > LARGEST_SCALE:
+        raise CofactorError(f"scale={scale!r}: give at most {LARGEST_SCALE:g}, of which products are still numbers")
     if not rank < min(n_users, n_items):
         raise CofactorError(f"rank={rank}: ask for 1 to {min(n_users, n_items) - 1} features")
     rng = rng_of(random_state)
