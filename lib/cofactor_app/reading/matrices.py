@@ -120,7 +120,7 @@ def _read_npz(path: str, name: str) -> Any:
 
 def _read_mtx(path: str, _: str) -> Any:
     text = unpacked(path).removeprefix(codecs.BOM_UTF8)  # which some editors put first
-    return scipy_io.mmread(io.BytesIO(text))
+    return scipy_io.mmread(io.BytesIO(text), spmatrix=False)
 
 
 def _read_npy(path: str, _: str) -> Any:
