@@ -550,7 +550,7 @@ def test_others_may_write_while_rounds_run_in_sqlite(tmp_path):
 def test_too_little_memory_is_no_fault_of_a_table(tmp_path):
     with opened(kept(drawn(2), tmp_path)) as door:
         door.run("SET memory_limit = '1MB'")
-        with pytest.raises(MemoryError, match="allocate"):
+        with pytest.raises(MemoryError, match="Out of Memory"):
             door.ask("SELECT * FROM range(1000000) ORDER BY random()")
         with mock.patch.object(door, "_ask", side_effect=MemoryError), pytest.raises(MemoryError):
             _check_place(door, "found", force=True)

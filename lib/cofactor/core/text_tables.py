@@ -16,6 +16,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def pieces(
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
     sep = sep or separator_of(begin.lstrip("\r\n"), columns)
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
-    names = _header(begin.lstrip("\r\n"), sep)
+    names = _row(begin.lstrip("\r\n"), sep, 0)
     if columns:
         refuse_many(names)
     twice = [name for name, count in Counter(names).items() if name and count > 1]
@@ -70,6 +71,8 @@ def pieces(
     row = above + 2
     try:
         check_text(content, encoding, sep)
+        if len(_row(begin.lstrip("\r\n"), sep, 1)) > len(names):  # an empty cell behind all rows: pandas 2 drops it
+            _name_ragged(whole(content).decode(encoding), sep)
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
             read = pd.read_csv(content, **options)
             with nullcontext([read]) if size is None else read as parts:
@@ -107,9 +110,11 @@ def separator_of(begin: str, columns: Sequence[str]) -> str:
         return SEPARATORS[0]
 
 
-def _header(begin: str, sep: str) -> list[str]:
+def _row(begin: str, sep: str, number: int) -> list[str]:
+    """Return the cells of a row, the header being 0; none where the text has no such row."""
     with suppress(csv.Error):
-        return [name.strip() for name in next(csv.reader(io.StringIO(begin, newline=""), delimiter=sep), [])]
+        rows = csv.reader(io.StringIO(begin, newline=""), delimiter=sep)
+        return [cell.strip() for cell in next(islice(rows, number, None), [])]
     return []
 
 
