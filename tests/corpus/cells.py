@@ -7,6 +7,8 @@ from tests.corpus.case import DATA, HEAD, Case, bad, good, in_database, rows, te
 YES = '"yes"'
 ALIKE = "look alike"
 NO_ANSWER = "look like no answer"
+LONG = [*((t, w, "yes") for t in ("9007199254740993", "9007199254740992", "0.1", "0.10000000000000000001") for w in ("w1", "w2")), ("x", "w1", "no")]
+HASHES = [*((t, w, "yes") for t in ("5e93811", "7e20934", "0e46209", "0e83040", "0e12", "0e57") for w in ("w1", "w2")), ("x", "w1", "no")]  # ids of a hash: no numbers
 RAW = "in a database, every row that was loaded counts"
 
 
@@ -197,6 +199,11 @@ def look_alikes() -> list[Case]:
         "zeros": ("01", "1"), "power": ("1e3", "1000"), "plus": ("+1", "1"), "minus_zero": ("-0", "0"), "superscript": ("x\u00b2", "x2"),
         "roman": ("\u2163", "IV"), "half_width": ("\uff76", "\u30ab"), "kelvin": ("\u212a", "k"), "emoji_style": ("\u2764\ufe0f", "\u2764"),
         "final_sigma": ("\u03bf\u03c2", "\u03bf\u03c3"), "halves_of_a_syllable": ("\u1112\u1161\u11ab", "\ud55c"),
+        "capital_of_mathematics": ("\U0001d400", "a"), "cyrillic_capital": ("\u041d", "h"), "greek_capital": ("\u039a", "k"),
+        "minus_sign": ("\u22121", "-1"), "dash_for_minus": ("\u20131", "-1"), "hyphens": ("a\u2011b", "a-b"), "two_dashes": ("a-b", "a\u2013b"),
+        "apostrophe": ("don\u2019t", "don't"), "accent_for_apostrophe": ("don\u00b4t", "don't"), "digits_of_arabic": ("\u0667", "7.0"),
+        "fraction_of_zeros": (".50", "0.5"), "underscores": ("1_000", "1000"), "blank_of_hangul": ("a\u3164", "a"),
+        "blank_of_braille": ("a\u2800", "a"), "joiner_of_graphemes": ("a\u034fb", "ab"), "selector_beyond": ("a\U000e0100", "a"),
     }
     found = []
     for name, (one, other) in pairs.items():
@@ -211,7 +218,12 @@ def look_alikes() -> list[Case]:
         good("look_alikes/merged.csv", text(merged), [*DATA, ("c", "w1", "yes"), ("c", "w2", "no")], needs=("merge",), merge_look_alikes=True),
         good("look_alikes/l_and_i.csv", text(r := rows(yes="l", no="I")), r),
         good("look_alikes/dotless_i.csv", text(r := rows(yes="\u0131", no="i")), r),
-        good("look_alikes/two_dashes.csv", text(r := rows(yes="a-b", no="a\u2013b")), r),
+        good("look_alikes/long_numbers.csv", text(r := LONG), r),
+        good("look_alikes/long_numbers_merged.csv", text(r := LONG), r, needs=("merge",), merge_look_alikes=True),
+        good("look_alikes/hashes.csv", text(r := HASHES), r),
+        good("look_alikes/hashes_merged.csv", text(r := HASHES), r, needs=("merge",), merge_look_alikes=True),
+        bad("look_alikes/invisible_and_blanks.csv", text(rows(yes="\u200b \u200b")), "missing label in rows 2", differs=in_database("queries know blanks, not what is seen", *rows(yes="\u200b \u200b"))),
+        bad("look_alikes/blank_of_hangul_alone.csv", text(rows(a="\u3164")), "missing task in rows 2, 3", differs=in_database("queries know blanks, not what is seen", *rows(a="\u3164"))),
     ]
 
 

@@ -134,7 +134,7 @@ def stripped(values: pd.Series[Any]) -> pd.Series[Any]:
 
 def _stripped(one: str) -> str:
     text = one.strip()
-    return "" if text[:1] not in PLAIN and all(map(has_no_shape, text)) else text
+    return "" if text[:1] not in PLAIN and all(map(has_no_shape, "".join(text.split()))) else text
 
 
 def refuse_twice(names: Sequence[str]) -> None:

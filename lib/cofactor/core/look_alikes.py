@@ -9,8 +9,16 @@ from collections.abc import Iterable, Mapping
 
 from cofactor.core.errors import listing
 
-# letters of Cyrillic and Greek that look like Latin ones, small letters only: capitals are folded first
-SAME_LETTER = str.maketrans("аеорсухіјѕԁһӏԛԝοανρτυιкмтв", "aeopcyxijsdhlqwoavptuikmtb")
+# letters of Cyrillic, Greek and Armenian that look like Latin ones, small letters only: capitals are folded first;
+# dashes, hyphens and minus signs; apostrophes
+SAME_LETTER = str.maketrans(
+    "аеорсухіјѕԁһӏԛԝοανρτυιкмтвнԍүκχζεηβօ\u2010\u2011\u2012\u2013\u2014\u2212\u2018\u2019\u02bc\u2032\u00b4",
+    "aeopcyxijsdhlqwoavptuikmtbhgykxzehbo------'''''",
+)
+# beside category Cf: joiners, selectors of forms, blank letters of Hangul and Khmer, the blank of braille
+UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef"
+HIDDEN = re.compile(f"[{UNSEEN}]")
+NUMERAL = re.compile(r"([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:e([+-]?\d{1,3}))?")
 TRUTH_VALUES = {"true": "1", "false": "0"}
 MERGED = "merge_look_alikes (--merge-look-alikes) makes them one"
 
@@ -23,31 +31,44 @@ def plain_name(name: object) -> str:
 def skeleton(name: str, truth_values: bool = False) -> str:
     r"""Return a key of a name that is equal for names that differ only in how they are written.
 
-    Unicode forms (NFKC), capitals, blanks, invisible characters (such as a zero-width space), and letters of other
-    scripts that look the same do not count; numbers are the same whatever their form. With
-    `truth_values`, true is 1 and false is 0.
+    Unicode forms (NFKC), capitals, blanks, invisible characters (such as a zero-width space), letters of other
+    scripts that look the same, kinds of dashes and of apostrophes do not count; numbers are the same whatever their
+    form, and other ones in their last digit, be they as long as they will. With `truth_values`, true is 1 and false 0.
 
     >>> skeleton(" Yes"), skeleton("07.0"), skeleton("a\u200b"), skeleton("p\u0430id")
-    ('yes', '7.0', 'a', 'paid')
+    ('yes', '7e0', 'a', 'paid')
     """
     plain = name.casefold()
     if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", name.translate(SAME_LETTER)).casefold()  # NFKC gives capitals, too
         plain = unicodedata.normalize("NFKC", plain)
         plain = "".join(letter for letter in plain if not has_no_shape(letter)).translate(SAME_LETTER)
     plain = " ".join(plain.split())
     if truth_values:
         plain = TRUTH_VALUES.get(plain, plain)
-    if plain[:1].isdigit() or plain[:1] in "+-.":
-        try:
-            return repr(float(plain) + 0.0)  # -0 is 0
-        except ValueError:
-            return plain
-    return plain
+    return _numeral(plain)
+
+
+def _numeral(text: str) -> str:
+    """Return a number in one form, to its last digit; other texts as they are.
+
+    A power beyond three digits, and one of zero, is none: 5e93811 and 0e46209 are ids, of which floats make one.
+    """
+    decimal = text if text.isascii() else "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
+    found = NUMERAL.fullmatch(decimal)
+    whole, part = ((found[n] or "").replace("_", "") for n in (2, 3)) if found else ("", "")
+    if not found or not whole + part:
+        return text
+    digits, power = (whole + part).lstrip("0"), int(found[4] or 0)
+    left = digits.rstrip("0")
+    if not left:
+        return text if power else "0"
+    return f"{found[1].strip('+')}{left}e{power - len(part) + len(digits) - len(left)}"
 
 
 def has_no_shape(letter: str) -> bool:
-    """Whether a character is invisible: of category Cf, or one that only selects the form of the one before."""
-    return unicodedata.category(letter) == "Cf" or "\ufe00" <= letter <= "\ufe0f"
+    """Whether a character is invisible: of category Cf, or one of `UNSEEN`."""
+    return unicodedata.category(letter) == "Cf" or HIDDEN.match(letter) is not None
 
 
 def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:

@@ -82,7 +82,7 @@ TAKEN: dict[ModuleType, tuple[str, ...]] = {  # constants of the library that sc
     groups: ("LEAST_CROWD", "MOST_CROWD", "USUAL_TASKS"),
     kinds: ("MANY", "CONFIDENCES"),
     latent_class: ("FLOOR", "TIE"),
-    look_alikes: ("SAME_LETTER", "TRUTH_VALUES"),
+    look_alikes: ("SAME_LETTER", "TRUTH_VALUES", "UNSEEN"),
     near_copies: ("LEAST_WORKERS", "MOST_WORKERS", "LEAST_AGREEMENT", "SUSPECTS", "LEFT"),
     order: ("FEWEST", "MOST", "ALL_ORDERS", "DRAWN", "LUCK", "SCALES"),
     shares: ("SHARE_STEPS", "SHARES_SETTLED"),

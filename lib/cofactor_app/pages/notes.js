@@ -7,7 +7,8 @@
 const BLANKS = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
 const OUTER_BLANKS = new RegExp(`^${BLANKS}|${BLANKS}$`, "g"); // what Python's strip takes away
 const BLANK = new RegExp(BLANKS, "g"), JOINED = new RegExp(`(${BLANKS}|[_-])+`, "g");
-const NO_SHAPE = /[\p{Cf}\ufe00-\ufe0f]/gu, UNSEEN = /^[\p{Cf}\ufe00-\ufe0f]*$/u; // as core/look_alikes.py
+const NO_SHAPE = new RegExp(`[\\p{Cf}${CONSTANTS.unseen}]`, "gu"); // this and the next as core/look_alikes.py
+const NUMERAL = /^([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:e([+-]?\d{1,3}))?$/;
 const PLAIN_NUMBER = /^(0|-?[1-9][0-9]{0,17})$/;
 const SHORTENED = /^\p{Nd}([.,]\p{Nd}+)?E\+\p{Nd}+$/u; // these three as crowd/kinds.py
 const FRACTION = /^[+-]?\p{Nd}+[.,]\p{Nd}+$/u, NUMBER = /^[+-]?\p{Nd}+([.,]\p{Nd}+)?$/u;
@@ -42,8 +43,7 @@ function strip(text) {
 
 /** A cell without blanks around it; of one in which nothing can be seen, nothing is left. */
 function stripped(cell) {
-  const text = strip(cell);
-  return UNSEEN.test(text) ? "" : text;
+  return strip(cell.replace(NO_SHAPE, "")) && strip(cell);
 }
 
 /** A text without capitals. */
@@ -91,20 +91,20 @@ function shownGroup(group) {
 }
 
 function skeleton(name, truthValues) {
-  const letters = Array.from(caseless(name).replace(NO_SHAPE, ""), (letter) => {
-    const same = CONSTANTS.sameLetter[letter.codePointAt(0)];
-    return same === undefined ? letter : String.fromCodePoint(same);
-  });
-  const words = strip(letters.join("")).replace(BLANK, " ");
+  const alike = (letter) => String.fromCodePoint(CONSTANTS.sameLetter[letter.codePointAt(0)] ?? letter.codePointAt(0));
+  const seen = caseless(Array.from(name, alike).join("")).normalize("NFKC").replace(NO_SHAPE, "");
+  const words = strip(Array.from(seen, alike).join("")).replace(BLANK, " ");
   return numeral((truthValues ? CONSTANTS.truthValues[words] : undefined) ?? words);
 }
 
-/** A number in one form, whatever its digits, and how it was written; other texts as they are. */
+/** A number in one form, to its last digit; other texts as they are; as core/look_alikes.py. */
 function numeral(text) {
-  const digits = text.replace(/\p{Nd}/gu, digit).replace(/(\d)_(?=\d)/g, "$1");
-  const plainly = digits.replace(/^\+inf(inity)?$|^inf$/, "1e999").replace(/^-inf(inity)?$/, "-1e999");
-  if (DECIMAL.test(plainly)) return `number ${Number(plainly) + 0}`;
-  return `text ${text.replace(/^[+-]nan$/, "nan")}`;
+  const [, sign, ...parts] = NUMERAL.exec(text.replace(/\p{Nd}/gu, digit)) ?? [];
+  const [whole, part, power] = [0, 1, 2].map((n) => (parts[n] ?? "").replaceAll("_", ""));
+  const digits = (whole + part).replace(/^0+/, ""), left = digits.replace(/(?<!0)0+$/, "");
+  if (!(whole + part) || (!left && Number(power))) return text;
+  const moved = Number(power) - part.length + digits.length - left.length;
+  return left ? `${sign === "-" ? sign : ""}${left}e${moved}` : "0";
 }
 
 /** The digit of any script, 0 to 9: those of one follow each other. */

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.look_alikes import has_no_shape
+from cofactor.core.look_alikes import UNSEEN, has_no_shape
 from cofactor.core.types import Ints
 from cofactor.crowd.files import COLUMNS, NO_LABEL
 
 PLAIN = re.compile("0|-?[1-9][0-9]{0,17}")  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
-UNSEEN = r"[\s\p{Cf}\x{FE00}-\x{FE0F}]*"  # a cell in which nothing can be seen
+BLANK_CELL = rf"[\s\p{{Cf}}{UNSEEN}]*"  # a cell in which nothing can be seen
 LARGEST = 10**18  # the first with more digits
 BATCH = 1 << 19  # labels
 
@@ -145,13 +145,13 @@ def trimmed(known: Any) -> Any:
     """Return text as `core.frames.stripped` does; what is no text, as it is."""
     if not isinstance(known, str):
         return known
-    return "" if all(map(has_no_shape, known.strip())) else known.strip()
+    return "" if all(map(has_no_shape, "".join(known.split()))) else known.strip()
 
 
 def missing(base: Any, workers: Ids, labels: Ids) -> dict[str, str]:
     """Return conditions for labels without a task, a worker or a class, by role."""
     ((kind,),) = base.execute("SELECT typeof(task) FROM coded LIMIT 1").fetchall()
-    blank = f" OR trim(task) = '' OR (strlen(task) < 9 AND regexp_full_match(task, '{UNSEEN}'))"
+    blank = f" OR trim(task) = '' OR (strlen(task) < 9 AND regexp_full_match(task, '{BLANK_CELL}'))"
     blank = blank if kind == "VARCHAR" else ""
     return {
         "task": f"task IS NULL{blank}",
