@@ -178,7 +178,9 @@ def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tm
     assert re.match(r"error: the system refused to read or to print \(No space left on device\): if", done.stderr)
 
 
-def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, monkeypatch, capsys):
+def test_rows_that_repeat_the_header_are_left_out_and_in_another_order_refused_by_every_command(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     for name, words in {
         "labels.csv": ["aggregate", "labels.csv", "--method", "MajorityVote"],
@@ -196,6 +198,9 @@ def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, mon
         assert "1 rows repeat the header" in twice.out + twice.err and "repeat" not in alone.out + alone.err, name
         known = "|".join((r"\d+ labels", r"\d+ items", r"\d+ rows", "known truth"))
         assert [n for n in re.findall(known, twice.out) if n != "1 rows"] == re.findall(known, alone.out), name
+        (tmp_path / name).write_text(text + ",".join(reversed(text.splitlines()[0].split(","))) + "\n")
+        assert main(words) == 1
+        assert "name the columns in another order than the header (" in capsys.readouterr().err, name
         (tmp_path / name).write_text(text)
 
 

@@ -8,11 +8,12 @@ from tests.corpus.case import DATA, HEAD, Case, bad, good, in_database, rows, te
 
 LAYOUT, WIDE = ("layout",), ("wide",)
 TAKEN = "columns: task from"
+RAW = "in a database, every row that was loaded counts"
 
 
 def headers() -> list[Case]:
     """Names of columns, and lines that are none."""
-    body = text(head="")
+    body, again = text(head=""), "repeat the header"
     return [
         good("headers/capitals.csv", text(head="TASK,Worker,lABEL")),
         good("headers/full_width.csv", text(head="\uff54\uff41\uff53\uff4b,worker,label")),
@@ -32,6 +33,12 @@ def headers() -> list[Case]:
         good("headers/repeated.csv", text() + HEAD + text([("c", "w1", "yes")], head=""), [*DATA, ("c", "w1", "yes")], "repeat the header", differs=in_database("in a database, every row that was loaded counts", *DATA, ("c", "w1", "yes"), ("task", "worker", "label"))),
         good("headers/repeated_other_words.csv", text(head="item,annotator,answer") + "item,annotator,answer\n" + "c,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header", TAKEN, needs=LAYOUT),
         good("headers/repeated_capitals.csv", text(head="Task,Worker,Label") + "Task,Worker,Label\nc,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header"),
+        good("headers/repeated_quoted_behind_a_mark.csv", text() + '\ufeff"task","worker","label"\n"c","w1","yes"\n', more := [*DATA, ("c", "w1", "yes")], again, differs=in_database(RAW, *more, ('\ufeff"task"', "worker", "label"))),
+        good("headers/repeated_in_other_words.csv", text() + "Item ID,annotator,answer\nc,w1,yes\n", more, again, differs=in_database(RAW, *more, ("Item ID", "annotator", "answer"))),
+        good("headers/two_rows_of_names.csv", "Task ID,Worker ID,Label\n" + text(), DATA, TAKEN, again, needs=LAYOUT),
+        good("headers/usual_names_as_ids.csv", text([*DATA, ("item", "w1", "yes"), ("item", "user", "no")]), [*DATA, ("item", "w1", "yes"), ("item", "user", "no")]),
+        bad("headers/repeated_in_another_order.csv", text() + "worker,task,label\nw1,c,yes\n", "rows 6 (the first line is row 1) name the columns in another order than the header (worker, task, label)", differs=in_database(RAW, *DATA, ("worker", "task", "label"), ("w1", "c", "yes"))),
+        bad("headers/repeated_in_another_order_and_words.csv", text() + "answer,annotator,item\nyes,w1,c\n", "rows 6 (the first line is row 1) name the columns in another order", differs=in_database(RAW, *DATA, ("answer", "annotator", "item"), ("yes", "w1", "c"))),
         good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column says who", needs=WIDE),
         bad("headers/none.csv", body, "is no header", "put a line of names above it", differs={"page": {"error": ["no column task, worker, label"], "reason": "the page looks for the names of columns only"}}),
         bad("headers/none_and_all_different.csv", text([("a", "u", "x"), ("b", "v", "y")], head=""), "no column task, worker, label"),

@@ -14,7 +14,7 @@ import re
 import warnings
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
@@ -130,31 +130,61 @@ def _name_ragged(text: str, sep: str) -> None:
         )
 
 
-def without_headers(frame: pd.DataFrame, written: Mapping[str, Collection[str]]) -> pd.DataFrame:
+def without_headers(frame: pd.DataFrame, written: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Leave out rows that repeat the header, as in two files one after the other, and say so.
 
-    Cells are compared as names of columns are, without a byte order mark. A header of numbers alone may be like a row.
+    Cells are compared as names of columns are, without a byte order mark and quotes behind it. A row that names the
+    columns in another order is refused: what follows would be read wrong. A header of numbers alone may be like a row.
 
     Parameters
     ----------
     frame : a table of text
-    written : the names that the header may have for a column, for columns in the order in which they are looked at
+    written : the names that the header may have for a column, its own first, for columns in the order in which they are
+        looked at
     """
-    again = pd.Series(True, frame.index)
     if all(map(_is_number, itertools.chain(*written.values()))):
         return frame
-    for name, known in written.items():
-        plain = set(map(plain_name, known))
+    place = places_of(written)
+    again = pd.Series(True, frame.index)
+    for name in written:
         cells = frame.loc[again, name].unique()
-        alike = [one for one in cells if isinstance(one, str) and plain_name(one.lstrip("\ufeff")) in plain]
-        if not alike:
-            return frame
-        again &= frame[name].isin(alike)
+        again &= frame[name].isin([one for one in cells if isinstance(one, str) and as_name(one) in place])
         if not again.any():
             return frame
+    meant = frame.loc[again, list(written)].map(lambda cell: place[as_name(cell)])
+    same = (meant == list(written)).all(axis=1)
+    _refuse_other_order(frame, meant[~same & (meant.nunique(axis=1) == len(written))].index)
+    again[again] = same
+    if not again.any():
+        return frame
     message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
     warnings.warn(message, DataWarning, stacklevel=4)
     return frame[~again]
+
+
+def places_of(written: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the column that a name stands for; what a column is called comes before what it may be called."""
+    place: dict[str, str] = {}
+    for names in itertools.zip_longest(*written.values()):
+        for column, name in zip(written, names, strict=True):
+            if name is not None:
+                place.setdefault(plain_name(name), column)
+    return place
+
+
+def as_name(cell: str) -> str:
+    """Return a cell as a name of a column is compared; a second file may begin with a mark, and quotes behind it."""
+    return plain_name(cell.lstrip("\ufeff").strip('"'))
+
+
+def _refuse_other_order(frame: pd.DataFrame, rows: Any) -> None:
+    if len(rows):
+        where = f"{frame.index.name or 'data row'}s {listing(rows)}" + f" {FIRST_ROW}" * (frame.index.name == "row")
+        found = listing(frame.loc[rows[0]].astype(str))
+        raise CofactorError(
+            f"{where} name the columns in another order than the header ({found}), as in two files one after the "
+            "other: give the files one by one, or put their columns in one order"
+        )
 
 
 def _is_number(text: str) -> bool:

@@ -351,5 +351,15 @@ def _leaves(thing: Any, name: str = "") -> Iterator[str]:
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
     """Leave out rows that repeat the header, and say so; `taken` are names of columns in the file, if others."""
     few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
-    order = (2, 1, 0) if few else (1, 2, 0)
-    return text_tables.without_headers(frame, {columns[n]: (columns[n], *taken[n : n + 1]) for n in order})
+    written = names_of_columns(columns, taken)
+    return text_tables.without_headers(
+        frame, {columns[n]: written[columns[n]] for n in ((2, 1, 0) if few else (1, 2, 0))}
+    )
+
+
+def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    """Return the names that a header may have for task, worker and label: those of this file, then the usual ones."""
+    return {
+        name: (name, *taken[n : n + 1], *USUAL[role], *RARER[role])
+        for n, (name, role) in enumerate(zip(columns, USUAL, strict=True))
+    }

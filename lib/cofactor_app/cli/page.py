@@ -139,6 +139,8 @@ def constants() -> dict[str, Any]:
     found |= {"maxIter": method.max_iter, "tolWords": f"{method.tol:g}"}
     found |= {"difficultyRounds": difficulty.SCORING_ROUNDS, "difficultyTol": difficulty.SCORING_TOL}
     found |= {"fewPerWorker": FEW_PER_WORKER, "manyDiffer": MANY_DIFFER}
+    known = [*usual_names.USUAL.items(), *usual_names.RARER.items()]
+    found |= {"roles": [(look_alikes.plain_name(name), n % 3) for n, (_, names) in enumerate(known) for name in names]}
     unread = frames.MAGIC | {b"PAR1": "parquet, which this page cannot read: save the table as CSV"}
     found |= {"packed": [[what, *magic] for magic, what in unread.items()]}
     return found | {_camel(name): getattr(module, name) for module, names in TAKEN.items() for name in names}

@@ -103,8 +103,7 @@ function numeral(text) {
   const [whole, part, power] = [0, 1, 2].map((n) => (parts[n] ?? "").replaceAll("_", ""));
   const digits = (whole + part).replace(/^0+/, ""), left = digits.replace(/(?<!0)0+$/, "");
   if (!(whole + part) || (!left && Number(power))) return text;
-  const moved = Number(power) - part.length + digits.length - left.length;
-  return left ? `${sign === "-" ? sign : ""}${left}e${moved}` : "0";
+  return left ? `${sign === "-" ? sign : ""}${left}e${Number(power) - part.length + digits.length - left.length}` : "0";
 }
 
 /** The digit of any script, 0 to 9: those of one follow each other. */

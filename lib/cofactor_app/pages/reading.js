@@ -143,10 +143,6 @@ function wrongColumns(header, names, columns, taken) {
   return missing.length ? `no column ${listing(missing)}; found ${listing(names)}: ${advice}` : "";
 }
 
-function bySize(a, b) {
-  return Number(a) - Number(b) || Number(BigInt(a) - BigInt(b));
-}
-
 /** Compare texts by code points, as Python does: JavaScript compares halves of characters beyond 65,535. */
 function byPoint(a, b) {
   let i = 0;
@@ -162,11 +158,11 @@ function readColumns(text, options, notes, tell) {
   nameColumns(names, columns);
   const taken = takenColumns(names, columns, notes), places = taken.map((column) => names.indexOf(column));
   const wrong = wrongColumns(table.header, names, columns, taken);
-  const cells = columns.map(() => []), rows = [];
-  let again = 0;
+  const cells = columns.map(() => []), rows = [], again = [], moved = [], meant = meaning(columns, taken);
   const long = rowsOf(table, tell, (record, row) => {
-    const found = places.map((place) => record[place] ?? "");
-    if (found.every((cell, i) => isName(cell, taken[i]))) again++;
+    const found = places.map((place) => record[place] ?? ""), roles = meant(found[2]) >= 0 ? found.map(meant) : [];
+    if (roles.join() === "0,1,2") again.push(row);
+    else if (roles.sort().join() === "0,1,2") moved.push([row, found.map(strip)]);
     else (rows.push(row), found.forEach((cell, i) => cells[i].push(stripped(cell))));
   });
   refuseBroken(table, long, `${name} cannot be read as CSV: `);
@@ -174,8 +170,11 @@ function readColumns(text, options, notes, tell) {
   refuse(["first", "last"].includes(conflicts) && names.includes(time), `column ${time} says which label came `
     + `${conflicts}, and is not read here: sort the rows by it and rename it, or use the command line`);
   noteUnread(names, taken, notes);
-  if (again) notes.push(`${again} rows repeat the header and are left out: two files one after the other?`);
-  const none = again ? "all rows repeat the header" : "the table has a header but no rows";
+  refuse(moved.length, `rows ${listing(moved.map(([row]) => row))}${FIRST_ROW} name the columns in another order than `
+    + `the header (${listing(moved[0]?.[1] ?? [])}), as in two files one after the other: give the files one by one, `
+    + "or put their columns in one order");
+  if (again[0]) notes.push(`${again.length} rows repeat the header and are left out: two files one after the other?`);
+  const none = again[0] ? "all rows repeat the header" : "the table has a header but no rows";
   refuse(!rows.length, `no labels: ${none}`);
   const nested = taken !== columns && cells[2].find((label) => /^[[{]/.test(label));
   refuse(nested, `labels such as ${begun(nested || "")} are JSON, which this page cannot read: use cofactor aggregate`);
@@ -214,9 +213,10 @@ function refuseBroken({ header, separator, seen }, long, unread) {
     + "close it, or write a quote within a cell twice");
 }
 
-/** Whether a cell is the name of a column again, perhaps behind the byte order mark of a second file. */
-function isName(cell, column) {
-  return plain(cell.replace(/^\ufeff+/, "")) === plain(column);
+/** Return a function: which column a cell names, perhaps behind the mark of a second file; as crowd/layouts.py. */
+function meaning(columns, taken) {
+  const known = new Map([...CONSTANTS.roles, ...[...taken, ...columns].map((name, i) => [plain(name), i % 3])]);
+  return (cell) => known.get(plain(cell.replace(/^\ufeff+/, "").replace(/^"+|"+$/g, "")));
 }
 
 // ---- columns to labels ----
@@ -260,6 +260,7 @@ function coded(cells, ignore) {
   const none = new Set(ignore.map(oneWay)), out = (label) => none.size > 0 && none.has(oneWay(label));
   const left = range(cells[2].length).filter((e) => !out(cells[2][e]));
   refuse(!left.length, `no labels: all are ${listing(ignore.map(repr))}, which count as no answer`);
+  const bySize = (a, b) => Number(a) - Number(b) || Number(BigInt(a) - BigInt(b));
   return cells.map((column) => {
     const numbers = column.every((cell) => PLAIN_NUMBER.test(cell));
     const first = new Map(), codes = new Int32Array(left.length);

@@ -18,10 +18,11 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import refuse_packed_parquet
 from cofactor.core.frames import text_pieces
 from cofactor.core.look_alikes import plain_name
-from cofactor.core.text_tables import SEPARATOR, TWICE
+from cofactor.core.text_tables import SEPARATOR, TWICE, as_name, places_of
 from cofactor.crowd.exports import TIME
 from cofactor.crowd.files import COLUMNS, label_pieces
 from cofactor.crowd.labels import Conflicts
+from cofactor.crowd.layouts import names_of_columns
 from cofactor_app.scale.coding import BATCH, Ids, batches, check_present, import_labels, missing
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -113,7 +114,8 @@ def _is_plain(path: str) -> bool:
 
 def _is_unclear(base: Any, workers: Ids, labels: Ids, columns: Sequence[str]) -> bool:
     """Whether an id is missing, or a row may be the header again."""
-    if any(plain_name(name.lstrip("\ufeff")) == plain_name(columns[2]) for name in labels.names()):
+    known = places_of(names_of_columns(columns))
+    if any(as_name(name) in known for name in labels.names()):
         return True
     absent = " OR ".join(missing(base, workers, labels).values())
     return bool(base.execute(f"SELECT 1 FROM coded WHERE {absent} LIMIT 1").fetchall())
