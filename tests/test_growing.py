@@ -187,6 +187,17 @@ def test_what_cannot_be_kept_or_read_is_refused(tmp_path):
         CrowdFit.load(tmp_path / "none.npz")
 
 
+def test_new_tasks_and_workers_that_look_like_old_ones_are_noted():
+    _, old, _ = everything()
+    old = old.assign(task="t" + old["task"].astype(str), worker="w" + old["worker"].astype(str))
+    fit = CrowdFit.start(old)
+    for column, name, found in (("task", "T1", "'T1' = 't1'"), ("worker", "w0\u200b", r"'w0' = 'w0\\u200b'")):
+        with pytest.warns(
+            DataWarning, match=f"^new {column}s that look like old ones count as different: {found}; write"
+        ):
+            fit.updated(old.head(1).assign(**{"task": "t900", column: name}))
+
+
 def test_columns_that_are_swapped_are_refused_and_some_workers_called_as_tasks_noted():
     _, old, new = everything()
     named = [
@@ -196,8 +207,12 @@ def test_columns_that_are_swapped_are_refused_and_some_workers_called_as_tasks_n
     fit = CrowdFit.start(named[0])
     with pytest.raises(CofactorError, match=r"new workers are called as old tasks .*t1.* and new tasks as old workers"):
         fit.updated(named[0].rename(columns={"task": "worker", "worker": "task"}))
+    with pytest.raises(CofactorError, match=r"new tasks are called as old workers \(w0, w1\): columns may be swapped"):
+        fit.updated(pd.DataFrame({"task": ["w0", "w1"], "worker": ["t900", "t901"], "label": named[0]["label"][:2]}))
     with pytest.warns(DataWarning, match="new workers are called as old tasks: t1; see whether"):
         fit.updated(named[0].head(4).assign(task="t900", worker=["t1", "w0", "w1", "w2"]))
+    with pytest.warns(DataWarning, match="new tasks are called as old workers: w0; see whether"):
+        fit.updated(named[0].head(2).assign(task=["w0", "t900"], worker="w1"))
     with warnings.catch_warnings(action="error"):
         fit.updated(named[1])
         CrowdFit.start(old).updated(new)  # new workers 12 and 13 are old tasks, too

@@ -7,7 +7,7 @@ kept belief, over all labels, and end where a fit of all labels with the same ty
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from os import PathLike
@@ -21,6 +21,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json, load_arrays, save_arrays
 from cofactor.core.frames import located
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, shown, skeleton
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
@@ -109,7 +110,9 @@ class CrowdFit:
         elif isinstance(new, str | PathLike):
             new = self.read(new, COLUMNS, conflicts)
         more = self.method._recoded(as_labels(new))
-        refuse_swapped(more, self.labels.workers, lambda names: names & set(map(str, self.labels.tasks)))
+        known = set(map(str, self.labels.tasks))
+        refuse_swapped(more, self.labels.workers, known.intersection)
+        note_alike(more, self.labels.workers, lambda _: known)
         labels, tasks = joined(self.labels, more, conflicts)
         before, now = self.labels.table.indicator, labels.table.indicator
         if before.shape == now.shape and not (before != now).nnz:
@@ -280,18 +283,38 @@ def checked_belief(kept: Mapping[str, NDArray[Any]], n_types: int, M: int, K: in
 def refuse_swapped(new: CrowdLabels, workers: Sequence[Any], old_tasks: Callable[[set[str]], set[str]]) -> None:
     """Refuse labels whose new workers are all called as old tasks, and new tasks as old workers; note some that are.
 
-    `old_tasks` returns those of some names that old tasks have. Of whole numbers nothing can be told, since tasks and
-    workers may both be counted from one.
+    Labels of new tasks alone, whose tasks are all called as old workers and whose workers are all new, are refused,
+    too. `old_tasks` returns those of some names that old tasks have. Of whole numbers nothing can be told, since tasks
+    and workers may both be counted from one.
     """
-    known, tasks = set(map(str, workers)), set(map(str, new.tasks))
-    more_workers = set(map(str, new.workers)) - known
+    known, tasks, given = set(map(str, workers)), set(map(str, new.tasks)), set(map(str, new.workers))
+    more_workers = given - known
     named = old_tasks(more_workers)
     called = sorted(name for name in named if not name.isdigit())
-    if not called:
-        return
-    more_tasks = tasks - old_tasks(tasks)
-    if named == more_workers and more_tasks and more_tasks <= known:
+    like_workers = sorted(name for name in tasks & known if not name.isdigit())
+    more_tasks = tasks - old_tasks(tasks) if called or like_workers else set()
+    if more_tasks and more_tasks <= known and more_workers == (named or given) and (called or more_tasks == tasks):
         found = f"new workers are called as old tasks ({listing(called)}), and new tasks as old workers"
+        found = found if called else f"new tasks are called as old workers ({listing(like_workers)})"
         raise CofactorError(f"{found}: columns may be swapped; say task='COLUMN' and worker='COLUMN'")
-    message = f"new workers are called as old tasks: {listing(called)}; see whether columns are swapped"
-    warnings.warn(message, DataWarning, stacklevel=3)
+    _note_called("workers are called as old tasks", called)
+    _note_called("tasks are called as old workers", [name for name in like_workers if name in more_tasks])
+
+
+def _note_called(what: str, names: Sequence[str]) -> None:
+    if names:
+        warnings.warn(f"new {what}: {listing(names)}; see whether columns are swapped", DataWarning, stacklevel=4)
+
+
+def note_alike(new: CrowdLabels, workers: Sequence[Any], old_tasks: Callable[[set[str]], Iterable[str]]) -> None:
+    """Note new tasks and workers that look like old ones; `old_tasks` returns those that new ones may look like."""
+    for what, ids, old in (("tasks", new.tasks, old_tasks), ("workers", new.workers, lambda _: map(str, workers))):
+        names = set(map(str, ids))
+        known = set(old(names))
+        more = names - known
+        keys = {skeleton(name) for name in more}
+        groups = look_alikes([*sorted(more), *sorted(name for name in known if skeleton(name) in keys)]) if more else []
+        if groups := [group for group in groups if not more.issuperset(group)]:
+            found = listing(" = ".join(shown(group)) for group in groups)
+            message = f"new {what} that look like old ones count as different: {found}; write them in one way"
+            warnings.warn(message, DataWarning, stacklevel=3)

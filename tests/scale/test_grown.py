@@ -192,6 +192,15 @@ def test_columns_that_are_swapped_are_refused_as_in_memory(tmp_path):
     one = old.head(4).assign(task="t900", worker=["t150", "w0", "w1", "w2"])
     with pytest.warns(DataWarning, match="new workers are called as old tasks: t150; see whether"):
         updated(fit, one, tmp_path / "kept")
+    for column, name, found in (("task", "T101", "'T101' = 't101'"), ("worker", "w0\u200b", r"'w0' = 'w0\\u200b'")):
+        _, fit = both_kept(old, tmp_path / column)
+        with pytest.warns(
+            DataWarning, match=f"^new {column}s that look like old ones count as different: {found}; write"
+        ):
+            updated(fit, old.head(1).assign(**{"task": "t901", column: name}), tmp_path / column)
+    _, fit = both_kept(old, tmp_path / "other")
+    with pytest.raises(CofactorError, match=r"new tasks are called as old workers \(w0, w1\): columns may be swapped"):
+        updated(fit, one.head(2).assign(task=["w0", "w1"], worker=["t905", "t906"]), tmp_path / "other")
 
 
 def test_what_is_no_kept_fit_is_refused(tmp_path):

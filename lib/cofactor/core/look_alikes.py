@@ -66,6 +66,14 @@ def _numeral(text: str) -> str:
     return f"{found[1].strip('+')}{left}e{power - len(part) + len(digits) - len(left)}"
 
 
+def spellings(name: str) -> set[str]:
+    """Return how a name is likely to be written elsewhere, where names cannot all be looked through: and as it is."""
+    forms = {unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC")}
+    forms |= {name, skeleton(name), "".join(letter for letter in name if not has_no_shape(letter))}
+    forms |= {name.lstrip("0") or "0", name.removesuffix(".0"), f"{name}.0"} if name[:1].isdigit() else set()
+    return {change(form) for form in forms for change in (str, str.lower, str.upper, str.capitalize)}
+
+
 def has_no_shape(letter: str) -> bool:
     """Whether a character is invisible: of category Cf, or one of `UNSEEN`."""
     return unicodedata.category(letter) == "Cf" or HIDDEN.match(letter) is not None

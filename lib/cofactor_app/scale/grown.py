@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,21 @@ from numpy.typing import NDArray
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import from_json, load_arrays, save_arrays, whole_folder
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import spellings
 from cofactor.core.result import Result
 from cofactor.crowd.evidence import UNKNOWN, Evidence, GoldEvidence
 from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes, merged_evidence
-from cofactor_app.growing import BELIEF, PART_ROUNDS, about, checked_belief, method_about, places, refuse_swapped
+from cofactor_app.growing import (
+    BELIEF,
+    PART_ROUNDS,
+    about,
+    checked_belief,
+    method_about,
+    note_alike,
+    places,
+    refuse_swapped,
+)
 from cofactor_app.scale.copies import owners_of
 from cofactor_app.scale.known import apart, joined, labels_of
 from cofactor_app.scale.merging import Merging, first_tasks, of_their_kind, old_tasks
@@ -142,6 +153,7 @@ class ShardsFit:
         shards = self.shards
         new = of_their_kind(new, first_tasks(shards))
         refuse_swapped(new, shards.workers, lambda names: old_tasks(shards, names))
+        note_alike(new, shards.workers, lambda names: old_tasks(shards, set(chain(*map(spellings, names)))))
         workers, worker = places(shards.workers, new.workers)
         merging = Merging(shards, new, workers, worker, conflicts)
         listed: dict[str, dict[str, Any]] = {}
