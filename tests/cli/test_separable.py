@@ -3,6 +3,7 @@
 import codecs
 import io
 import json
+import re
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -15,8 +16,10 @@ from scipy import sparse
 
 from cofactor import separable, simulate
 from cofactor.core import memory
+from cofactor.core.errors import CofactorError
 from cofactor_app.cli import main
 from cofactor_app.plots.separable import draw_maps
+from cofactor_app.reading import read_matrix
 
 TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
 
@@ -57,6 +60,62 @@ def test_anchors_are_those_of_the_library_from_every_form(drawn, given, capsys):
         assert file["columns"].tolist() == table["name"].astype(str).tolist() and len(file["names"]) == 120
     said = capsys.readouterr().out
     assert "5 anchors: there the residual drops most" in said and "GB predicted" in said
+
+
+NUMBERS = [f"0.{n},{n % 3}.5,{n % 4},{n % 5}" for n in (7, 1, 4, 9, 11, 2)]  # rows under the header a,b,c,d
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "shape", "names", "notes"),
+    [
+        ("id,a,b,c,d", [f"{n},{row}" for n, row in zip((3, 5, 1, 0, 2, 4), NUMBERS, strict=True)], (6, 4), "351024", 1),
+        (
+            "index,a,b,c,d",
+            [f"{n},{row}" for n, row in zip((0, 1, 2, 0, 1, 2), NUMBERS, strict=True)],
+            (6, 4),
+            "012012",
+            1,
+        ),
+        (",a,b,c,d", [f"{n},{row}" for n, row in zip((0, 1, 2, 0, 1, 2), NUMBERS, strict=True)], (6, 4), "012012", 1),
+        (",id,a,b,c,d", [f"{n},{9 - n},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "987654", 2),
+        ("id,name,a,b,c,d", [f"{n},{'xyzuvw'[n]},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "xyzuvw", 1),
+        ("name,a,b,c,d", [f"{n}{'b' * (n == 2)},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "012b345", 0),
+        ("a,b,c,d,id", [f"{row},{n}" for n, row in enumerate(NUMBERS)], (6, 5), None, 1),
+        ("0.3,0.1,0.2,0.4", NUMBERS, (6, 4), None, 1),
+        ("400,410,420,430", NUMBERS, (6, 4), None, 0),
+    ],
+)
+def test_columns_that_count_or_name_rows_are_no_data_and_said(tmp_path, header, rows, shape, names, notes, recwarn):
+    (tmp_path / "x.csv").write_text("\n".join([header, *rows]) + "\n")
+    matrix, found, _ = read_matrix(tmp_path / "x.csv")
+    assert matrix.shape == shape and (found is None if names is None else "".join(found) == names)
+    said = [str(one.message) for one in recwarn]
+    assert len(said) == notes and all(re.search("out if it counts|no point|if it is a row", one) for one in said)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([*NUMBERS, "1+2j,1,1,1"], "cells that are no numbers in rows 8 .*, columns a: fill"),
+        ([*NUMBERS, "x,y,1,1"], "cells that are no numbers in rows 8 .*, columns a, b: fill"),
+        ([*NUMBERS, ",1,1,1"], "gaps in rows 8 .*, columns a: fill"),
+        ([*NUMBERS, "NA,1,1,1"], "gaps in rows 8 .*, columns a: fill"),
+        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold text"),
+        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are no numbers in rows 4, 5, 6, 7"),
+    ],
+)
+def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(tmp_path, rows, said):
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,c,d", *rows]) + "\n")
+    with pytest.raises(CofactorError, match=said):
+        read_matrix(tmp_path / "x.csv")
+
+
+def test_decimal_commas_in_matrix_market_are_refused_with_their_line(tmp_path):
+    (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n% a, b\n2 2 2\n1 1 1\n2 2 2,5\n")
+    with pytest.raises(
+        CofactorError, match=r"x\.mtx: a comma in line 5, behind which SciPy reads nothing: write decimals"
+    ):
+        read_matrix(tmp_path / "x.mtx")
 
 
 def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path, capsys):

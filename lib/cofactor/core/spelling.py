@@ -73,11 +73,11 @@ def _are_plain(texts: list[str]) -> bool:
 
 
 def _without_unit(texts: list[str]) -> tuple[list[str], str]:
-    """Return texts without the one unit that at least half of them have; as they are where there is none, or two."""
+    """Return texts without the one unit that at least half of them have, all of %; else, or with two, as they are."""
     units = {unit for text in texts for unit in UNIT_SIGNS if unit in text}
-    if len(units) != 1 or 2 * sum(next(iter(units)) in text for text in texts) < len(texts):
+    unit = units.pop() if len(units) == 1 else ""
+    if not unit or (2 - (unit == "%")) * sum(unit in text for text in texts) < len(texts):  # 50 % is not 50
         return texts, ""
-    unit = units.pop()
     return [re.sub(rf"^({SIGN})\s*{re.escape(unit)}\s*|\s*{re.escape(unit)}$", r"\1", text) for text in texts], unit
 
 

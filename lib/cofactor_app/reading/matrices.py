@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import warnings
 import zipfile
 from os import PathLike
@@ -26,8 +27,9 @@ Names = list[str] | None
 ENVI = (HEADER, *NUMBERS)
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz", *ENVI)
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
+COUNTS = ("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample")
 INDEX = (
-    *("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample"),
+    *COUNTS,
     *("band", "bands", "channel", "wavelength", "wavelengths", "wavenumber", "wl", "nm", "um"),
     *("time", "date", "year", "month", "day", "frame", "position", "depth", "frequency", "energy", "m/z", "mz"),
 )
@@ -81,7 +83,8 @@ def read_matrix(
     except CofactorError:
         raise
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
-        raise CofactorError(f"{path} cannot be read as a matrix: {error}") from None
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise CofactorError(f"{path} cannot be read as a matrix: {reason}; write it anew") from None
     if matrix.ndim not in (2, 3) or not all(matrix.shape) or matrix.dtype.kind not in "buif":
         what = "a matrix of numbers, or an image of rows x columns x bands"
         raise CofactorError(f"{path}: expected {what}, got {matrix.dtype} of shape {matrix.shape}")
@@ -112,6 +115,8 @@ def _read_npz(path: str, name: str) -> Any:
             if broken:
                 raise CofactorError(f"{path}: {listing(broken)} must hold whole numbers: write it with scipy.sparse")
             return sparse.load_npz(path)
+        if not file.files:
+            raise CofactorError(f"{path} holds no matrix")
         found = file[_one_of(file.files, name, path)]
     if not isinstance(found, np.ndarray):
         raise CofactorError(f"{path} holds no array: write it with numpy.savez")
@@ -120,6 +125,11 @@ def _read_npz(path: str, name: str) -> Any:
 
 def _read_mtx(path: str, _: str) -> Any:
     text = unpacked(path).removeprefix(codecs.BOM_UTF8)  # which some editors put first
+    if comma := re.search(rb"^[^%\n][^,\n]*,", text, re.MULTILINE):
+        line = text.count(b"\n", 0, comma.start()) + 1
+        raise CofactorError(
+            f"{path}: a comma in line {line}, behind which SciPy reads nothing: write decimals with a point"
+        )
     return scipy_io.mmread(io.BytesIO(text), spmatrix=False)
 
 
@@ -150,20 +160,72 @@ _READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_m
 def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
     """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily.
 
-    Whole numbers that do so in unequal steps, under another name, may be data: they are kept, and that is said.
+    Whole numbers under the name of an index are one in any order, as in rows that were shuffled. Those that rise or
+    fall in unequal steps, under another name, may be data: they are kept, and that is said.
     """
     values = cells.to_numpy(dtype=np.float64)
+    known, whole = _bare(name), bool((values == np.rint(values)).all())
+    if len(values) > 2 and known in COUNTS and whole and (values >= 0).all():
+        return not known or known == "index" or cells.is_unique
     steps = np.diff(values)
     if len(steps) < 2 or not (np.isfinite(steps).all() and ((steps > 0).all() or (steps < 0).all())):
         return False
-    known = name.strip().casefold().partition("(")[0].strip()
     even = bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
-    if known in INDEX or known.startswith(("unnamed", "wavelength")) or even:
+    if known in INDEX or known.startswith("wavelength") or even:
         return True
-    if (values == np.rint(values)).all():
+    if whole:
         told = f"its first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) never repeats, and is used as numbers"
         warnings.warn(f"{path}: {told}: leave it out if it counts or names the rows", DataWarning, stacklevel=3)
     return False
+
+
+def _bare(name: str) -> str:
+    """Return the name of a column without its unit, in small letters; "" for one that pandas named by its place."""
+    bare = name.strip().casefold().partition("(")[0].strip()
+    return "" if bare.startswith("unnamed") else bare
+
+
+def _names_rows(cells: pd.Series[Any]) -> bool:
+    """Whether a first column with other things than numbers names the rows: gaps, or some texts, do not make it so.
+
+    Where most cells are numbers, it does if these are whole and none repeats (101, 102, 103b).
+    """
+    numbers = pd.to_numeric(cells, errors="coerce")
+    texts = cells[numbers.isna() & ~(cells.isna() | cells.isin(NO_VALUE))]
+    if texts.empty or texts.str.casefold().isin(["true", "false"]).all():
+        return False
+    known = numbers.dropna()
+    return 2 * len(known) < len(cells) or bool(known.is_unique and (known % 1 == 0).all())
+
+
+def _note_no_header(frame: pd.DataFrame, path: str) -> None:
+    """Say where the first line may be a row: it holds numbers, which do not rise or fall as wavelengths do."""
+    names = pd.to_numeric(pd.Series(list(map(str, frame.columns)), dtype=object), errors="coerce")
+    if not (names.isna().any() or names.is_monotonic_increasing or names.is_monotonic_decreasing):
+        told = "its first line holds numbers, and is taken for the names of columns"
+        warnings.warn(f"{path}: {told}: put a line of names above it if it is a row", DataWarning, stacklevel=3)
+
+
+def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]:
+    """Take the first columns away that count or name the rows, and say so of numbers; also return the names."""
+    rows: Names = None
+    while frame.shape[1] > 1:
+        first = frame.iloc[:, 0]
+        numbers, called = pd.to_numeric(first, errors="coerce"), str(first.name)
+        if numbers.isna().any():
+            return (frame.iloc[:, 1:], first.fillna("").tolist()) if _names_rows(first) else (frame, rows)
+        if frame.shape[1] < 3 or not _is_index(called, numbers, path):
+            break
+        rows, frame = first.tolist(), frame.iloc[:, 1:]
+        called = called if _bare(called) else "without a name"
+        told = f"its first column ({called}, {rows[0]} to {rows[-1]}) counts or names the rows"
+        warnings.warn(f"{path}: {told}, and is no point itself", DataWarning, stacklevel=3)
+    for name in frame.columns[1:]:
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if _bare(str(name)) in COUNTS and len(frame) > 2 and numbers.is_unique and (numbers % 1 == 0).all():
+            told = f"column {name} holds whole numbers that never repeat, and is used as numbers"
+            warnings.warn(f"{path}: {told}: leave it out if it counts or names the rows", DataWarning, stacklevel=3)
+    return frame, rows
 
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
@@ -179,15 +241,8 @@ def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
 
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:
     frame = _plain(read_frame(path, None, encoding, sep, "row"), str(path))
-    rows: Names = None
-    first = frame.iloc[:, 0]
-    if frame.shape[1] > 1 and pd.to_numeric(first, errors="coerce").isna().any():
-        rows, frame = first.fillna("").tolist(), frame.iloc[:, 1:]
-    elif frame.shape[1] > 2 and _is_index(str(first.name), pd.to_numeric(first), str(path)):
-        rows, frame = first.tolist(), frame.iloc[:, 1:]
-        called = "without a name" if str(first.name).startswith("Unnamed") or not first.name else first.name
-        told = f"its first column ({called}, {rows[0]} to {rows[-1]}) counts or names the rows"
-        warnings.warn(f"{path}: {told}, and is no point itself", DataWarning, stacklevel=2)
+    frame, rows = _without_names(frame, str(path))
+    _note_no_header(frame, str(path))
     numbers = frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
     gaps = frame.isna() | frame.isin(NO_VALUE)
     bad = ~np.isfinite(numbers) if not gaps.any(axis=None) else gaps
