@@ -32,6 +32,7 @@ def separators() -> list[Case]:
         bad("separators/wrong_one_said.csv", text(sep=";"), "no column", "another character", sep=","),
         bad("separators/header_with_commas_rows_with_semicolons.csv", HEAD + text(sep=";", head=""), "missing worker"),
         good("separators/two_characters.csv", text(sep="||")),
+        bad("separators/section_said.csv", text(sep="\u00a7"), "one character separates the columns, of ASCII", differs=in_database("rows in a database have no separators", *DATA), sep="\u00a7"),
         good("separators/unit_separator_said.csv", text(sep="\x1f"), sep="\x1f"),
     ]
 
@@ -54,7 +55,7 @@ def quotes() -> list[Case]:
         good("quotes/after_a_blank.csv", text(rows(yes=' "yes"')), rows(yes=YES)),
         good("quotes/single.csv", text(r := rows(yes="'yes'")), r),
         good("quotes/curly.csv", text(r := rows(yes="\u201cyes\u201d")), r),
-        good("quotes/backslash.csv", text(r := rows(a="a\\b", yes="\\n")), r),
+        good("quotes/backslash.csv", text(r := rows(a="a\\b", yes="\\n")), r, NO_ANSWER),
         good("quotes/backslash_at_the_end.csv", text(r := rows(yes="yes\\")), r),
         good("quotes/blanks_inside_are_around.csv", text(rows(yes='" yes "'))),
         good("quotes/blank_after_the_closing_one.csv", text(rows(yes='"yes" '))),
@@ -95,7 +96,7 @@ def encodings() -> list[Case]:
         good("encodings/read_twice.csv", text(r := rows(a="caf\u00c3\u00a9")), r),
         bad("encodings/latin1_not_said.csv", plain.encode("latin-1"), "not utf-8 text", "byte 21"),
         bad("encodings/cp1252_not_said.csv", text(rows(yes="5 \u20ac")).encode("cp1252"), "not utf-8 text"),
-        bad("encodings/utf16_not_said.csv", plain.encode("utf-16"), "not utf-8 text", "byte 0"),
+        bad("encodings/utf16_not_said.csv", plain.encode("utf-16"), "not utf-8 text", "byte 0", "utf-16"),
         bad("encodings/utf16_no_mark_not_said.csv", text().encode("utf-16-le"), "no text", "byte 1 is zero"),
         bad("encodings/utf32_not_said.csv", plain.encode("utf-32"), "not utf-8 text"),
         bad("encodings/cut_character_at_the_end.csv", text().encode() + b"c,w1,n\xc3", "not utf-8 text", "byte 57"),
@@ -168,13 +169,18 @@ def missing() -> list[Case]:
         folder = "with_blanks_" * (word != word.strip()) + "capitals_" * (word.isupper() or word == "NaN")
         found.append(bad(f"missing/{folder}{name}.csv", text(rows(yes=word)), "missing label in rows 2"))
     noted = {"question_mark": "?", "dash": "-", "hash_na": "#N/A", "unknown": "Unknown", "minus_999": "-999",
-             "dont_know": "don't  know", "skipped": "skipped", "ref": "#REF!", "pandas": "<NA>", "n_a": "n/a"}
+             "dont_know": "don't  know", "skipped": "skipped", "ref": "#REF!", "pandas": "<NA>", "n_a": "n/a",
+             "capitals_of_nan": "NAN", "small_na": "na", "capital_null": "Null", "points": "n.a.", "em_dash": "\u2014", "ellipsis": "\u2026",
+             "marks": "??", "blank_in_words": "(blank)", "backslash_n": "\\N", "oracle": "<NULL>", "time": "NaT", "not_a_number": "1.#QNAN",
+             "full_width": "\uff2e\uff21", "zero_width": "N\u200bA", "apostrophe": "Don\u2019t know", "no_response": "No response",
+             "minus_99": "-99", "minus_999_with_decimals": "-999.0", "german_spreadsheet": "#NV"}
     for name, word in noted.items():
         found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as a class: {word!r} (1)"))
     more = [*DATA, ("c", "w1", "Unsure"), ("c", "w2", "no")]
     return [
         *found,
         good("missing/minus_beside_plus.csv", text(r := rows(yes="-", no="+")), r),
+        good("missing/dash_beside_plus.csv", text(r := rows(yes="\u2013", no="+")), r),
         good("missing/counted.csv", text(r := [*rows(yes="?"), ("c", "w1", "?")]), r, "class: '?' (2); if"),
         good("missing/all_are_numbers.csv", text(r := rows(yes="-999", no="1")), r, "class: '-999' (1); if"),
         good("missing/none_is_a_class.csv", text(r := rows(yes="none")), r),

@@ -83,7 +83,8 @@ def of_json() -> list[Case]:
         bad("json/unknown_list.json", json.dumps([{"id": 1, "answers": [{"user": "a", "value": "x"}]}]), "lists or objects in answers, records 1", "task, worker, label", needs=JSON),
         bad("json/object_in_a_wide_table.json", json.dumps([{"id": n, "w1": "yes", "w2": {"label": "no"}} for n in (1, 2)]), "lists or objects in w2, records 1, 2", needs=JSON),
         bad("json/object_as_label.jsonl", one('{"choice": "yes"}'), "a list or an object", "lines 1", needs=JSON),
-        bad("json/half_a_character.jsonl", one('"\\ud83d"'), "cannot be read as JSON", needs=JSON),
+        bad("json/half_a_character.jsonl", one('"\\ud83d"'), "line 1", "half a character", "ud83d", "leave it out", needs=JSON),
+        good("json/backslash_before_zeros.jsonl", one('"\\\\u0000"'), rows(yes="\\u0000"), needs=JSON),
         bad("json/comma_at_the_end.json", json.dumps(records())[:-1] + ",]", "cannot be read as JSON", needs=JSON),
         bad("json/single_quotes.jsonl", lines().replace('"', "'"), "cannot be read as JSON", "line 1", needs=JSON),
         bad("json/comment.json", "[\n// labels\n" + json.dumps(records())[1:], "cannot be read as JSON", needs=JSON),
@@ -101,7 +102,10 @@ def of_json() -> list[Case]:
         good("json/table_of_pandas.json", json.dumps({"schema": {"fields": [{"name": "task"}]}, "data": records()}), needs=JSON),
         good("json/under_a_key.json", json.dumps({"data": records()}), needs=JSON),
         good("json/under_a_key_indented.json", json.dumps({"data": records()}, indent=1), needs=JSON),
-        bad("json/columns_of_two_lengths.json", json.dumps(columns | {"label": ["yes"]}), "a list or an object", needs=JSON),
+        bad("json/columns_of_two_lengths.json", json.dumps(columns | {"label": ["yes"]}), "do not have the same rows", needs=JSON),
+        bad("json/columns_of_other_rows.json", json.dumps({name: {f"row {n}": name, "last": "x"} for n, name in enumerate(columns)}), "task, worker, label do not have the same rows", needs=JSON),
+        bad("json/split_with_a_column_twice.json", json.dumps({"columns": ["task", *columns], "data": [["x", *row] for row in DATA]}), "'task' twice", needs=JSON),
+        bad("json/split_with_a_short_row.json", json.dumps({"columns": list(columns), "data": [["a", "w1"], *DATA]}), "record 1 has 2 cells for 3 columns", needs=JSON),
         bad("json/indented_object.json", json.dumps(records()[0], indent=1), "only one class (yes)", needs=JSON, differs={"update": {"labels": DATA[:1], "reason": "the fit that is updated knows the other classes"}}),
         bad("json/very_deep.json", deep, "cannot be read as JSON", needs=JSON),
         bad("json/control_character.jsonl", one('"y\tes"'), "line 1", needs=JSON),
@@ -131,7 +135,7 @@ def packed() -> list[Case]:
         bad("packed/zip_of_none.csv.zip", zipped(), "holds 0 files", needs=PACKED),
         bad("packed/spreadsheet.xlsx", zipped(sheet=b"<x/>"), "a zip archive or a spreadsheet"),
         bad("packed/spreadsheet_called_csv.csv", zipped(sheet=b"<x/>"), "a zip archive or a spreadsheet"),
-        bad("packed/zstandard.csv.zst", b"\x28\xb5\x2f\xfd\x04\x58" + bytes(30), "not utf-8 text"),
+        bad("packed/zstandard.csv.zst", b"\x28\xb5\x2f\xfd\x04\x58" + bytes(30), "packed by zstandard"),
     ]
 
 
@@ -157,6 +161,9 @@ def of_parquet() -> list[Case]:
         good("parquet/floats.parquet", parquet(numbers, float), numbers, needs=PARQUET, differs=typed),
         good("parquet/truth.parquet", parquet(numbers, label=lambda cell: cell == "1"), [(t, w, str(y == "1")) for t, w, y in numbers], needs=PARQUET, differs=typed),
         good("parquet/blanks.parquet", parquet([(f" {t}", f"{w} ", y) for t, w, y in DATA]), needs=PARQUET),
+        good("parquet/index_of_pandas.parquet", parquet(DATA, index="task"), needs=PARQUET),
+        bad("parquet/column_twice.parquet", parquet(DATA, twice="label"), "more than one column is called label", needs=PARQUET),
+        bad("parquet/no_rows.parquet", parquet([]), "no labels", needs=PARQUET),
         bad("parquet/missing.parquet", parquet(rows(), label=lambda cell: None if cell == "yes" else cell), "missing label in records 1", needs=PARQUET),
         bad("parquet/word_for_nothing.parquet", parquet(rows(yes="NA")), "missing label in records 1", needs=PARQUET),
         bad("parquet/lists.parquet", parquet(rows(), label=lambda cell: [cell]), "a list or an object", needs=PARQUET, differs=typed),
@@ -166,8 +173,11 @@ def of_parquet() -> list[Case]:
     ]
 
 
-def parquet(cells: list[Row], kind=str, label=None) -> bytes:
-    """Rows as parquet, all of one type; `label` makes the cells of the third column."""
+def parquet(cells: list[Row], kind=str, label=None, index=None, twice=None) -> bytes:
+    """Rows as parquet, all of one type; `label` makes the cells of the third column.
+
+    One column may be the index of a frame of pandas, or be there twice.
+    """
     import pyarrow as pa
     from pyarrow import parquet as files
 
@@ -175,5 +185,7 @@ def parquet(cells: list[Row], kind=str, label=None) -> bytes:
     if label:
         columns["label"] = [label(row[2]) for row in cells]
     file = io.BytesIO()
-    files.write_table(pa.table(columns), file)
+    table = pa.table(columns, pa.schema([(name, pa.string()) for name in columns])) if not cells else pa.table(columns)
+    table = pa.Table.from_pandas(table.to_pandas().set_index(index)) if index else table
+    files.write_table(table.append_column(twice, table[twice]) if twice else table, file)
     return file.getvalue()

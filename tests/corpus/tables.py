@@ -203,9 +203,11 @@ def binary() -> list[Case]:
         bad("binary/zero_in_the_last_cell.csv", text() + "c,w1,n\0", "no text", "byte 57 is zero"),
         bad("binary/program.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)), "not utf-8 text"),
         bad("binary/pickle.csv", b"\x80\x04\x95\x0b\x00\x00\x00", "not utf-8 text"),
-        bad("binary/database.csv", b"SQLite format 3\x00\x10\x00\x01\x01", "no text"),
+        bad("binary/database.csv", b"SQLite format 3\x00\x10\x00\x01\x01", "a database of SQLite"),
         bad("binary/page.csv", "<!DOCTYPE html>\n<html><body><p>sign in, please</p></body></html>\n", "more cells"),
         bad("binary/document.csv", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "not utf-8 text"),
         bad("binary/pointer_of_git.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "no column task, worker, label"),
-        bad("binary/old_spreadsheet.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "not utf-8 text"),
+        bad("binary/old_spreadsheet.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a spreadsheet of an old kind"),
+        bad("binary/feather.arrow", b"ARROW1\0\0" + bytes(100), "a file of Arrow"),
+        bad("binary/hdf5.mat", b"\x89HDF\r\n\x1a\n" + bytes(100), "a file of HDF5"),
     ]

@@ -62,6 +62,12 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     assert all(word in str(caught[0].message) for word in words)
 
 
+def test_words_for_nothing_are_gaps_or_noted_however_they_are_written():
+    words = ["\\N", "(blank)", "Null", "\u2014", "Don\u2019t  know"]
+    data = CategoricalFrame.from_frame(pd.DataFrame({"hat": [*words, *["red", "blue"] * 10]}))
+    assert set(data.gap_words) == set(words[:3]) and set(data.answers) == set(words[3:])
+
+
 def test_a_code_far_from_three_other_numbers_may_be_a_gap_and_from_two_a_value():
     for others, doubtful in ((["1", "2"], {}), (["1", "2", "3"], {"-99": {"grade": 2}})):
         data = CategoricalFrame.from_frame(pd.DataFrame({"grade": [*others * 6, "-99", "-99"]}))

@@ -53,6 +53,14 @@ def test_what_is_no_order_is_named_by_row(tmp_path, text, how, message):
         read_orders(path, **how)
 
 
+def test_items_that_look_like_no_answer_are_noted():
+    frame = pd.DataFrame({"1st": ["X", "n.a.", "Y"], "2nd": ["Y", "Y", "X"]})
+    with pytest.warns(
+        cf.DataWarning, match=r"^items that look like no answer count as items: 'n.a.' \(1\); drop their"
+    ):
+        read_orders(frame, ["1st", "2nd"])
+
+
 def test_items_that_look_alike_are_named_or_merged():
     frame = pd.DataFrame({"1st": ["X", "x", "Y"], "2nd": ["Y", "y", "X"]})
     with pytest.warns(cf.DataWarning, match=r"items that look alike .* 'X' = 'x', 'Y' = 'y'; merge_look_alikes"):

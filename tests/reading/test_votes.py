@@ -253,6 +253,13 @@ def test_names_that_look_alike_are_noted_or_merged(tmp_path):
     assert won(named.comparisons) == [("x", "y", 0.0), ("x", "y", 1.0), ("x", "y", 1.0)]
 
 
+def test_items_that_look_like_no_answer_are_noted_with_their_counts(tmp_path):
+    found = read(tmp_path, "winner,loser\na,b\nb,NA\n?,a\n?,b\nnone,a\n").notes
+    assert found == [
+        "items that look like no answer count as items: '?' (2), 'NA' (1); drop their rows, if they are none"
+    ]
+
+
 def test_differences_of_columns_and_the_first_side_are_covariates(tmp_path):
     text = "model_a,model_b,winner,len_a,len_b\nx,y,A,5,3\ny,x,B,1,4\n"
     data, X = read_votes(written(tmp_path, text), covariates=["len_a - len_b"], home=True)

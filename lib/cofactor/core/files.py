@@ -190,7 +190,7 @@ def reading_parquet(name: object) -> Iterator[None]:
     except CofactorError:
         raise
     except Exception as error:  # pyarrow raises whatever the bytes lead it to
-        raise CofactorError(f"{name} cannot be read as parquet: {error}") from None
+        raise CofactorError(f"{name} cannot be read as parquet: {' '.join(str(error).split())}") from None
 
 
 def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:

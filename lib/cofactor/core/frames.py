@@ -15,6 +15,7 @@ import sys
 import warnings
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -33,6 +34,7 @@ from cofactor.core.spelling import by_value, plain
 from cofactor.core.text_tables import (
     SEPARATORS,
     TWICE,
+    likely_encoding,
     pieces,
     read_text,
     refuse_many,
@@ -53,6 +55,11 @@ MAGIC = {
     b"BZh": "packed by bzip2: call it .bz2, or unpack it",
     b"\xfd7zXZ": "packed by xz: call it .xz, or unpack it",
     b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet of an old kind: save the table as CSV",
+    b"\x28\xb5\x2f\xfd": "packed by zstandard: unpack it",
+    b"ARROW1\0": "a file of Arrow: save the table as parquet or CSV",
+    b"SQLite format 3\0": "a database of SQLite: save its table as CSV",
+    b"\x89HDF": "a file of HDF5: save the table as CSV",
 }
 SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
 INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
@@ -182,8 +189,8 @@ def text_pieces(
 
 
 def _check_sep(sep: str | None) -> None:
-    if sep is not None and (len(sep) != 1 or sep in '\r\n"'):
-        raise CofactorError(f"sep={sep!r}: one character separates the columns, such as a comma")
+    if sep is not None and (len(sep) != 1 or sep in '\r\n"' or not sep.isascii()):
+        raise CofactorError(f"sep={sep!r}: one character separates the columns, of ASCII, such as a comma")
 
 
 @contextmanager
@@ -205,12 +212,12 @@ def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[d
         where = _first_bad(seen["content"], encoding, error)
         raise CofactorError(
             f"{name} is not {encoding.removesuffix('-sig')} text (byte {where}): "
-            "save it as UTF-8, or name its encoding, for example encoding='latin-1'"
+            f"save it as UTF-8, or name its encoding, for example encoding={likely_encoding(seen['content'])!r}"
         ) from None
     except MemoryError:
         raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
     except UNREADABLE as error:
-        raise CofactorError(f"{name} cannot be read as {seen['form']}: {error}") from None
+        raise CofactorError(f"{name} cannot be read as {seen['form']}: {' '.join(str(error).split())}") from None
 
 
 def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
@@ -263,6 +270,7 @@ def _read_parquet(content: Any, columns: Sequence[str] | None, name: str) -> pd.
         names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
         if columns is not None:
             refuse_many(names)
+        refuse_twice([name for name, count in Counter(names).items() if count > 1])
         wanted = {plain_name(column) for column in (names if columns is None else columns)}
         table = read_parquet(content, [column for column in names if plain_name(column) in wanted], name)
         index = pd.RangeIndex(1, 1 + table.num_rows, name="record")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -80,10 +81,16 @@ def _parsed(text: str) -> Any:
         text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_pairs_hook=_each_key_once
     )
     if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
-        json.dumps(found, ensure_ascii=False).encode("utf8")
-    if "\\u0000" in text:
-        raise ValueError("it holds a zero character, which no text holds")
+        _refuse_halves(json.dumps(found, ensure_ascii=False))
+    if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
+        raise ValueError("it holds a zero character, \\u0000, which no text holds: leave it out")
     return found
+
+
+def _refuse_halves(text: str) -> None:
+    half = re.search("[\ud800-\udfff]", text)
+    if half:
+        raise ValueError(f"it holds half a character, {ascii(half[0])[1:-1]}, which is no text: leave it out")
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:
@@ -117,8 +124,14 @@ def _table_within(record: Record, wanted: set[str]) -> list[Any] | None:
         return _of_columns(record)
     names, data = record.get("columns"), record.get("data")
     if isinstance(names, list) and isinstance(data, list) and wanted <= set(map(plain_name, names)):
-        return [dict(zip(names, row, strict=True)) if isinstance(row, list) else row for row in data]
+        return [_of_cells(names, row, number) if isinstance(row, list) else row for number, row in enumerate(data, 1)]
     return None
+
+
+def _of_cells(names: list[Any], cells: list[Any], number: int) -> Record:
+    if len(cells) != len(names):
+        raise ValueError(f"record {number} has {len(cells)} cells for {len(names)} columns: mend it")
+    return _each_key_once(list(zip(map(str, names), cells, strict=True)))
 
 
 def _of_columns(record: Record) -> list[Record] | None:
@@ -126,6 +139,8 @@ def _of_columns(record: Record) -> list[Record] | None:
     if not (all(isinstance(one, dict) for one in cells) or all(isinstance(one, list) for one in cells)):
         return None
     numbers = [list(one) if isinstance(one, dict) else list(range(len(one))) for one in cells]
-    if not numbers[0] or any(one != numbers[0] for one in numbers):
+    if any(one != numbers[0] for one in numbers):
+        raise ValueError(f"columns {listing(record)} do not have the same rows: give each as many cells")
+    if not numbers[0]:
         return None
     return [{name: record[name][number] for name in record} for number in numbers[0]]

@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import skeleton
 
 NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
 LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is none; as a label, it is noted
-    *("?", ".", "n/a", "#N/A", "<NA>", "undefined"),
-    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"),
+    *("?", ".", "n/a", "n.a.", "N.A.", "#N/A", "<NA>", "undefined", "NAN", "Nan", "-nan", "NaT", "Null"),
+    *("<NULL>", "(null)", "(blank)", "\\N", "1.#QNAN", "1.#IND", "-1.#IND"),
+    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#N/A N/A", "#N/D", "#NV"),
 )
-NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted
+NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted, however written
     *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
-    *("-", "--", "nil", "inf", "missing", "-999", *(word.casefold() for word in LIKE_MISSING)),
-    *("don't know", "dont know", "don\u2019t know", "do not know", "can't tell", "cannot tell", "can't say"),
+    *("-", "--", "---", "...", "??", "???", "nil", "inf", "missing", "blank", "empty", "(empty)", "tbd", "k.a.", "na"),
+    *("-99", "-999", "-9999", "-888", *(word.casefold() for word in LIKE_MISSING)),
+    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "can't tell", "cannot tell"),
+    *("can't say", "no response", "not answered", "unanswered", "no data", "no label", "not determined"),
     *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
 )
+NO_ANSWER_KEYS = frozenset(map(skeleton, NO_ANSWERS))
 UNIT_SIGNS = "$€£¥₹%"
 BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
 SIGN = "[+\\-\u2212]?"
@@ -58,6 +63,15 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
     known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
     written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
     return written, _told(bare, form, unit)
+
+
+def says_nothing(name: object) -> bool:
+    """Whether a name may say that nothing was answered: it is one of `NO_ANSWERS`, or looks like one.
+
+    >>> says_nothing("Don\u2019t  know"), says_nothing("-999.0"), says_nothing("none")
+    (True, True, False)
+    """
+    return skeleton(str(name)) in NO_ANSWER_KEYS
 
 
 def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:

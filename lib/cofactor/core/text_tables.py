@@ -12,7 +12,7 @@ import itertools
 import mmap
 import re
 import warnings
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -27,6 +27,7 @@ from cofactor.core.look_alikes import plain_name
 SEPARATORS = ",\t;|"
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
+LOOK = 1 << 12  # bytes by which an encoding is guessed
 FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
@@ -94,6 +95,21 @@ def pieces(
 def whole(content: Any) -> bytes:
     """Return all bytes of a path or a BytesIO."""
     return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
+
+
+def likely_encoding(content: Any) -> str:
+    r"""Return an encoding that the first bytes of a text may have, which is not UTF-8.
+
+    >>> likely_encoding(io.BytesIO("task".encode("utf-16-le"))), likely_encoding(io.BytesIO(b"caf\\xe9"))
+    ('utf-16-le', 'latin-1')
+    """
+    head = whole(content)[:LOOK]
+    marks = {"utf-32": (BOM_UTF32_LE, BOM_UTF32_BE), "utf-16": (BOM_UTF16_LE, BOM_UTF16_BE)}
+    for name, known in marks.items():
+        if head.startswith(known):
+            return name
+    zeros = [head[place::2].count(0) for place in (0, 1)]
+    return "latin-1" if 4 * max(zeros) < len(head) else ("utf-16-le" if zeros[1] > zeros[0] else "utf-16-be")
 
 
 def separator_of(begin: str, columns: Sequence[str]) -> str:

@@ -19,7 +19,8 @@ import numpy as np
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import located, nested_cells, one_way
 from cofactor.core.lazy import pd
-from cofactor.core.spelling import NO_ANSWERS, by_value
+from cofactor.core.look_alikes import skeleton
+from cofactor.core.spelling import by_value, says_nothing
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
@@ -35,7 +36,7 @@ def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
     left = frame[~out] if out.any() else frame
-    if (may_be := plain[~out].isin(NO_ANSWERS)).any():
+    if (may_be := by_value(left[label], lambda one: one.map(says_nothing)).astype(bool)).any():
         counts = {str(word): n for word, n in left[label][may_be].value_counts().items()}
         if message := unsure(counts | ({PLUS: 1} if (plain == PLUS).any() else {})):
             warnings.warn(message, DataWarning, stacklevel=4)
@@ -48,8 +49,8 @@ def unsure(counts: Mapping[str, int]) -> str:
     Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
     which symptom is seen, or how hostile a text is (none, mild, severe).
     """
-    signs = {MINUS} if PLUS in counts else set()
-    alike = sorted(name for name in counts if one_way(name) in NO_ANSWERS and name not in signs)
+    sign = MINUS if PLUS in counts else None
+    alike = sorted(name for name in counts if says_nothing(name) and skeleton(name) != sign)
     if not alike:
         return ""
     told = listing(f"{name!r} ({counts[name]})" for name in alike)

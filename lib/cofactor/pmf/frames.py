@@ -17,10 +17,10 @@ import numpy as np
 
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, one_way
+from cofactor.core.frames import check_columns
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names
-from cofactor.core.spelling import LIKE_MISSING, NO_ANSWERS, NO_VALUE, plain
+from cofactor.core.spelling import LIKE_MISSING, NO_VALUE, plain, says_nothing
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.columns import FEW_VALUES, CodedColumn, as_numbers, as_text, names_of
@@ -231,9 +231,7 @@ def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
     numbers = as_numbers(cells)
     if numbers is None:
         words = set(cells.unique())
-        found = {word for word in words if word == ANSWER or one_way(word) in NO_ANSWERS} - (
-            {"-"} if "+" in words else set()
-        )
+        found = {word for word in words if word == ANSWER or says_nothing(word)} - ({"-"} if "+" in words else set())
         return column.isin(found)
     codes = [text for text in cells.unique() if float(text) in SENTINELS]
     rest = numbers[~cells.isin(codes)]

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import reading_parquet
-from cofactor.core.frames import TAKEN, check_columns, renamed_columns, text_pieces
+from cofactor.core.frames import TAKEN, check_columns, refuse_twice, renamed_columns, text_pieces
 from cofactor.core.lazy import pd
 from cofactor.core.text_tables import SEPARATOR
+from cofactor.crowd.files import check_different
 from cofactor.crowd.layouts import recognised
 from cofactor_app.cli.methods import DEFAULT
 
@@ -177,6 +178,7 @@ def named(arguments: argparse.Namespace) -> tuple[tuple[str, str, str], str]:
     absent = [name for name in arguments.labels if not Path(name).is_file()]
     if absent:
         raise CofactorError(f"no such file: {listing(absent)}")
+    check_different((arguments.task, arguments.worker, arguments.label))
     found = as_read(arguments)
     if found is None:
         raise CofactorError(f"{NOT_TOLD}, or aggregate in memory")
@@ -206,8 +208,12 @@ def _first_rows(path: Path, columns: Sequence[str], sep: str | None) -> tuple[pd
         with reading_parquet(path):
             from pyarrow import parquet
 
-            rows = next(parquet.ParquetFile(path).iter_batches(FIRST), None)
-            return (pd.DataFrame() if rows is None else rows.to_pandas().astype(str).astype(object)), ","
+            file = parquet.ParquetFile(path)
+            names = file.schema_arrow.names
+            refuse_twice([name for name in dict.fromkeys(names) if names.count(name) > 1])
+            rows = next(file.iter_batches(FIRST), None)
+            empty = pd.DataFrame(columns=names, dtype=object)
+            return (empty if rows is None else rows.to_pandas(ignore_metadata=True).astype(str).astype(object)), ","
     first = next(text_pieces(path, columns, sep, FIRST), pd.DataFrame())
     return first, first.attrs.get(SEPARATOR, ",")
 

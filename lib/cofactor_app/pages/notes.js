@@ -190,8 +190,8 @@ function noteUnread(names, used, notes) {
 
 /** Note classes that look as if the worker could not tell. */
 function noteNoAnswers({ ids, codes }, notes) {
-  const signs = ids.includes("+") ? ["-"] : [], may = (name) => CONSTANTS.noAnswers.includes(oneWay(name));
-  const found = ids.filter((name) => may(name) && !signs.includes(name)).sort(byPoint);
+  const sign = ids.includes("+") ? "-" : "", keys = new Set(CONSTANTS.noAnswers.map((word) => skeleton(word)));
+  const found = ids.filter((name) => keys.has(skeleton(name)) && skeleton(name) !== sign).sort(byPoint);
   if (!found.length) return;
   const counts = new Map(found.map((name) => [ids.indexOf(name), 0]));
   for (const code of codes) if (counts.has(code)) counts.set(code, counts.get(code) + 1);

@@ -27,9 +27,9 @@ function textOf(bytes, name, encoding) {
   try {
     text = new TextDecoder(big ? "utf-16be" : encoding, { fatal: true }).decode(bytes);
   } catch {
-    const where = encoding === "utf-8" ? ` (byte ${firstBad(bytes)})` : "";
-    refuse(true, `${name} is not ${encoding} text${where}: `
-      + "save it as UTF-8, or name its encoding, for example encoding='latin-1'");
+    const where = encoding === "utf-8" ? ` (byte ${firstBad(bytes)})` : "", marks = bytes.slice(0, 2).join();
+    refuse(true, `${name} is not ${encoding} text${where}: save it as UTF-8, or name its encoding, `
+      + `for example encoding='${["255,254", "254,255"].includes(marks) ? "utf-16" : "latin-1"}'`);
   }
   refuse(text.includes("\0"), `${name} cannot be read as CSV: it is no text: byte ${bytes.indexOf(0)} is zero; `
     + "name its encoding, for example encoding='utf-16', or save it as UTF-8");

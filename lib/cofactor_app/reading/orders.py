@@ -18,6 +18,7 @@ from cofactor.core.frames import check_columns, check_present, located, numeric,
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.types import Floats
+from cofactor_app.reading.votes import told_of_nothing
 
 
 def read_orders(
@@ -78,7 +79,7 @@ def _one_way(lists: list[list[Any]], merge: bool) -> list[list[Any]]:
     """Merge items that look alike into the one that is used most, or warn of them."""
     counts = Counter(str(item) for one in lists for item in one)
     if not merge:
-        if message := told(look_alikes(counts, spaced=False), "items"):
+        for message in filter(None, (told(look_alikes(counts, spaced=False), "items"), told_of_nothing(counts))):
             warnings.warn(message, DataWarning, stacklevel=3)
         return lists
     known = merged_names(counts, spaced=False)

@@ -16,6 +16,7 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
+from cofactor.core.spelling import says_nothing
 from cofactor.core.types import Floats
 from cofactor_app.reading import vote_layouts
 from cofactor_app.reading.vote_layouts import Layout
@@ -203,6 +204,8 @@ class _Votes:
         for what, names in columns.items():
             used = pd.concat([self.frame[name].dropna() for name in names]).value_counts(sort=False) if names else {}
             counts = {str(name): int(count) for name, count in used.items()}
+            if what == "items" and (message := told_of_nothing(counts)):
+                self.notes.append(message)
             if not merge:
                 self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
             elif known := merged_names(counts, spaced=False):
@@ -263,6 +266,12 @@ class _Votes:
         check_columns(self.frame, [one.strip(), other.strip()], "comparisons")
         values = [numeric(self.frame, part.strip(), f"{part} (a covariate) must hold numbers") for part in (one, other)]
         return np.asarray(values[0] - values[1])
+
+
+def told_of_nothing(counts: Mapping[str, int]) -> str:
+    """Say which items look as if there was none, and how often each was compared; "" for none."""
+    found = listing(f"{name!r} ({counts[name]})" for name in sorted(counts) if says_nothing(name))
+    return f"items that look like no answer count as items: {found}; drop their rows, if they are none" if found else ""
 
 
 def renamed(cells: pd.Series[Any], known: Mapping[str, str]) -> pd.Series[Any]:
