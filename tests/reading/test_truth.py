@@ -25,6 +25,24 @@ def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
     assert found.tolist() == [-1, 1]
 
 
+def test_tasks_that_look_like_labelled_ones_are_told(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS)
+    alike = "; some look like tasks that have one, and differ in how they are written: 'A' like 'a'"
+    with pytest.warns(DataWarning, match=f"2 tasks that nobody labelled are passed over{alike}$"):
+        read_truth(written(tmp_path, "b,yes", "A,no", "z,no"), labels)
+    with pytest.raises(CofactorError, match=rf"none of its tasks has a label \(A, z\){alike}$"):
+        read_truth(written(tmp_path, "A,no", "z,no"), labels)
+
+
+def test_a_word_for_a_missing_class_is_no_class_that_nobody_chose(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS)
+    with pytest.raises(CofactorError, match=r"missing truth in rows 3 \(the first line is row 1\): fill or drop them"):
+        read_truth(written(tmp_path, "b,yes", "a,NA"), labels)
+    with pytest.warns(DataWarning, match="look like no answer"):
+        known = cf.CrowdLabels.from_frame(LABELS.replace("yes", "NA"))
+    assert read_truth(written(tmp_path, "b,NA", "a,no"), known).tolist() == [1, 0]
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_row_that_stands_twice_is_one_and_two_truths_are_refused(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)

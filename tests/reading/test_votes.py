@@ -253,6 +253,18 @@ def test_names_that_look_alike_are_noted_or_merged(tmp_path):
     assert won(named.comparisons) == [("x", "y", 0.0), ("x", "y", 1.0), ("x", "y", 1.0)]
 
 
+def test_a_column_that_is_used_and_there_twice_is_refused(tmp_path):
+    for text in (
+        "winner,loser,loser\na,b,c\n",
+        "model_a,model_b,winner,winner\na,b,a,b\n",
+        "winner,loser,user,user\na,b,1,2\n",
+    ):
+        twice = text.split("\n")[0].split(",")[-1]
+        with pytest.raises(cf.CofactorError, match=f"more than one column is called {twice}: rename all but one"):
+            read(tmp_path, text)
+    assert read(tmp_path, "winner,loser,x,x\na,b,1,2\n").comparisons.items == ("a", "b")
+
+
 def test_items_that_look_like_no_answer_are_noted_with_their_counts(tmp_path):
     found = read(tmp_path, "winner,loser\na,b\nb,NA\n?,a\n?,b\nnone,a\n").notes
     assert found == [

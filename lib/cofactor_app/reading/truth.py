@@ -12,6 +12,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import check_present, read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import skeleton
+from cofactor.core.spelling import NO_VALUE
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 
@@ -46,16 +47,19 @@ def read_truth(
 
 def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]) -> Ints:
     """Return what `read_truth` returns, from the table that `read_task_and_truth` read of a file."""
+    absent = [word for word in NO_VALUE if word not in map(str, labels.classes)]
+    frame = frame.assign(truth=frame["truth"].mask(frame["truth"].isin(absent)))
     for name in frame.columns:
         check_present(frame[name], name, text=True)
     frame = frame.drop_duplicates()
     code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
     known = code >= 0
     if not known.any():
-        raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])})")
+        alike = _alike(frame["task"], labels)
+        raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])}){alike}")
     if not known.all():
         message = f"{path}: {int((~known).sum())} tasks that nobody labelled are passed over"
-        warnings.warn(message, DataWarning, stacklevel=2)
+        warnings.warn(f"{message}{_alike(frame['task'][~known], labels)}", DataWarning, stacklevel=2)
     frame, task = frame[known], code[known]
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
     if twice.size:
@@ -74,6 +78,13 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
     return codes
+
+
+def _alike(tasks: pd.Series[Any], labels: CrowdLabels) -> str:
+    """Say which of some tasks without a label look like one that has some; "" for none."""
+    keys = {skeleton(str(task)): str(task) for task in labels.tasks}
+    found = listing(f"{task!r} like {keys[key]!r}" for task in tasks if (key := skeleton(task)) in keys)
+    return f"; some look like tasks that have one, and differ in how they are written: {found}" if found else ""
 
 
 def _as_classes(column: pd.Series[Any], labels: CrowdLabels, path: str | PathLike[str]) -> pd.Series[Any]:

@@ -13,10 +13,11 @@ import numpy as np
 from cofactor.comparisons.data import LARGEST_COUNT, Comparisons, encoded
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
+from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame, refuse_twice
 from cofactor.core.lazy import pd
 from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.spelling import says_nothing
+from cofactor.core.text_tables import TWICE
 from cofactor.core.types import Floats
 from cofactor_app.reading import vote_layouts
 from cofactor_app.reading.vote_layouts import Layout
@@ -145,6 +146,8 @@ def reading(
     if home and not layout.sided:
         raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
     votes = _Votes(frame, layout, named, frame is not source)
+    used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
+    refuse_twice([name for name in dict.fromkeys(used) if name in frame.attrs.get(TWICE, ())])
     votes.write_one_way(merge_look_alikes)
     return votes.read(list(covariates), words, home, by)
 
