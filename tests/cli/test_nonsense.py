@@ -178,9 +178,7 @@ def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tm
     assert re.match(r"error: the system refused to read or to print \(No space left on device\): if", done.stderr)
 
 
-def test_rows_that_repeat_the_header_are_left_out_and_in_another_order_refused_by_every_command(
-    tmp_path, monkeypatch, capsys
-):
+def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, words in {
         "labels.csv": ["aggregate", "labels.csv", "--method", "MajorityVote"],

@@ -406,11 +406,25 @@ def test_a_sample_is_one_task_in_as_many_as_leaves_few_labels(tmp_path):
 
 def test_workers_and_classes_that_look_alike_are_told(tmp_path):
     frame = drawn(2)
-    for column, old, what in (("worker", "w3", "workers"), ("label", "l1", "classes")):
+    frame = frame.assign(task="t" + frame["task"].astype(str).str.removeprefix("t"))
+    old_task = frame["task"][0]
+    for column, old, what in (("worker", "w3", "workers"), ("label", "l1", "classes"), ("task", old_task, "tasks")):
         alike = frame.assign(**{column: frame[column].where(frame.index % 2 > 0, frame[column].str.replace(old, "W3"))})
         alike = alike.replace({column: {old: "w3"}})
         with opened(kept(alike, tmp_path)) as door, pytest.warns(DataWarning, match=f"{what}.*look alike"):
             CodedLabels.of(door, "labels")
+
+
+def test_a_header_among_the_rows_of_a_table_is_told(tmp_path):
+    frame = drawn(2).astype(str)
+    for row in (["Task", "worker", "label"], ["worker", "item", "answer"]):
+        table = pd.concat([frame, pd.DataFrame([row], columns=["task", "worker", "label"])])
+        said = rf"1 rows of the table name its columns, as a header does \({', '.join(row)}\), and count as labels"
+        with opened(kept(table, tmp_path)) as door, pytest.warns(DataWarning, match=said):
+            CodedLabels.of(door, "labels")
+    table = pd.concat([frame, pd.DataFrame([["t0", "item", "answer"]], columns=["task", "worker", "label"])])
+    with opened(kept(table, tmp_path)) as door, warnings.catch_warnings(action="error"):
+        CodedLabels.of(door, "labels")
 
 
 def test_of_labels_in_conflict_the_time_decides(tmp_path):

@@ -147,7 +147,7 @@ def reading(
         raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
     votes = _Votes(frame, layout, named, frame is not source)
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
-    refuse_twice([name for name in dict.fromkeys(used) if name in frame.attrs.get(TWICE, ())])
+    refuse_twice([name for name in dict.fromkeys(used) if name and name in frame.attrs.get(TWICE, ())])
     votes.write_one_way(merge_look_alikes)
     return votes.read(list(covariates), words, home, by)
 

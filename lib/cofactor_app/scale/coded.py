@@ -20,12 +20,14 @@ import numpy as np
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
+from cofactor.core.text_tables import as_name, places_of
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import unsure
 from cofactor.crowd.exports import TIME
 from cofactor.crowd.files import COLUMNS, NO_LABEL, alike_names, odd_names
 from cofactor.crowd.labels import Conflicts
-from cofactor_app.scale.coding import PLAIN, trimmed
+from cofactor.crowd.layouts import names_of_columns
+from cofactor_app.scale.coding import MOST_COMPARED, PLAIN, trimmed
 from cofactor_app.scale.doors import OWN, Door
 from cofactor_app.scale.queries import BLANKS, name_in, quoted
 
@@ -79,7 +81,7 @@ class CodedLabels:
 
         Raises a CofactorError where rows have no task, worker or label, a worker gave a task two labels (they are
         counted first), there are fewer than two classes, or the database refuses.
-        Cost: O(labels), in four queries.
+        Cost: O(labels), in four queries, and one of the tasks where they are not many.
         """
         names = _names(door, name_in(door.dialect, table, whole=True), columns)
         if conflicts != "error":
@@ -94,7 +96,9 @@ class CodedLabels:
             raise CofactorError(f"only one class ({listing(classes)}): there is nothing to tell apart")
         n_tasks, given = _code(door, rows, conflicts, workers, len(classes))
         n_labels = int(given.sum())
-        _tell_of(workers, classes, n_labels)
+        tasks = _tasks(door) if n_tasks <= MOST_COMPARED else []
+        _tell_of(tasks, workers, classes, n_labels)
+        _tell_of_headers(door, columns, workers, classes)
         _tell_of_no_answers(door, names, classes)
         if n_labels < n_rows:
             again = (
@@ -146,12 +150,34 @@ def _ids(door: Door, names: dict[str, str], role: str) -> list[str] | list[int]:
     return ids
 
 
-def _tell_of(workers: Sequence[object], classes: Sequence[object], n_labels: int) -> None:
-    """Note what is noted of names in memory."""
-    names = [[name for name in ids if isinstance(name, str)] for ids in (workers, classes)]
-    found = [*odd_names(([], *names), n_labels), alike_names(names[0], "workers"), alike_names(names[1], "classes")]
+def _tasks(door: Door) -> list[object]:
+    """Return the tasks."""
+    return list(door.ask(f"SELECT DISTINCT task FROM {CODED}")["task"])
+
+
+def _tell_of(tasks: Sequence[object], workers: Sequence[object], classes: Sequence[object], n_labels: int) -> None:
+    """Note what is noted of names in memory; of tasks, where they are not many."""
+    names = [[name for name in ids if isinstance(name, str)] for ids in (tasks, workers, classes)]
+    found = odd_names((names[0], names[1], names[2]), n_labels)
+    found += [alike_names(*pair) for pair in zip(names, ("tasks", "workers", "classes"), strict=True)]
     for message in filter(None, found):
         warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _tell_of_headers(door: Door, columns: Sequence[str], workers: Sequence[object], classes: Sequence[object]) -> None:
+    """Note rows that name the columns, as the header of a second file does that was loaded with its rows."""
+    known = places_of(names_of_columns(columns))
+    places = [[n for n, name in enumerate(ids) if as_name(str(name)) in known] for ids in (workers, classes)]
+    cells = [m * len(classes) + k for m in places[0] for k in places[1]]
+    if not cells:
+        return
+    rows = door.ask(f"SELECT task, cell FROM {CODED} WHERE cell IN ({', '.join(map(str, cells))})")
+    named = [(str(task), int(cell)) for task, cell in zip(rows["task"], rows["cell"], strict=True)]
+    found = [(task, str(workers[cell // len(classes)]), str(classes[cell % len(classes)])) for task, cell in named]
+    found = [row for row in found if len({known.get(as_name(name)) for name in row} - {None}) == len(row)]
+    if found:
+        what = f"{len(found)} rows of the table name its columns, as a header does ({listing(found[0])})"
+        warnings.warn(f"{what}, and count as labels: leave them out", DataWarning, stacklevel=3)
 
 
 def _tell_of_no_answers(door: Door, names: dict[str, str], classes: Sequence[object]) -> None:

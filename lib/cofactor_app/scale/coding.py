@@ -22,6 +22,7 @@ PLAIN = re.compile("0|-?[1-9][0-9]{0,17}")  # whole numbers that lose nothing as
 BLANK_CELL = rf"[\s\p{{Cf}}{UNSEEN}]*"  # a cell in which nothing can be seen
 LARGEST = 10**18  # the first with more digits
 BATCH = 1 << 19  # labels
+MOST_COMPARED = 100_000  # tasks of which is said that they look alike
 
 
 class Ids:

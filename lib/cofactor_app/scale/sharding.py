@@ -25,13 +25,12 @@ from cofactor.core.types import Ints
 from cofactor.crowd.answers import unsure
 from cofactor.crowd.files import COLUMNS, alike_names, odd_names
 from cofactor.crowd.labels import Conflicts
-from cofactor_app.scale.coding import BATCH, PLAIN, Ids, batches, trimmed
+from cofactor_app.scale.coding import BATCH, MOST_COMPARED, PLAIN, Ids, batches, trimmed
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
 from cofactor_app.scale.sources import imported
 
 MOST = 100_000  # files in a folder
 PER_SHARD = 1_000_000  # labels: some 100 MB while they are counted
-MOST_COMPARED = 100_000  # tasks of which is said that they look alike
 
 
 def shard_labels(
