@@ -110,6 +110,25 @@ def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(t
         read_matrix(tmp_path / "x.csv")
 
 
+def test_counts_of_two_files_and_words_that_look_alike_are_seen(tmp_path, capsys):
+    rows = [f"d{n},{word},{1 + (n + len(word)) % 3}" for n in range(12) for word in ("sun", "rain", "cats", "mouse")]
+    table, more, out = (
+        tmp_path / "t.csv",
+        ["--anchors", "2", "--min-documents", "1"],
+        ["-o", str(tmp_path / "o.csv"), "--force"],
+    )
+    for extra, said in (
+        (["Document,Word,Count", "d1,sun,1"], "1 rows repeat the header and are left out"),
+        (["doc_id,word,count", "d1,sun,1"], "1 rows repeat the header and are left out"),
+        (["D1,Sun,1"], "words that look alike count as different: 'Sun' = 'sun'; write them in one way"),
+        (["D1,Sun,1"], "documents that look alike count as different: 'D1' = 'd1'; write them in one way"),
+        (["word,document,count", "sun,d1,1"], "rows 50 (the first line is row 1) name the columns in another order"),
+    ):
+        table.write_text("\n".join(["document,word,count", *rows, *extra]) + "\n")
+        main(["topics", str(table), *more, *out])
+        assert said in "".join(capsys.readouterr()), extra
+
+
 def test_decimal_commas_in_matrix_market_are_refused_with_their_line(tmp_path):
     (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n% a, b\n2 2 2\n1 1 1\n2 2 2,5\n")
     with pytest.raises(

@@ -18,7 +18,9 @@ from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
+from cofactor.core.look_alikes import look_alikes, told
 from cofactor.core.memory import available_bytes, require_bytes
+from cofactor.core.text_tables import without_headers
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import write_page
 from cofactor_app.cli.separable import DOUBLE, outputs_of, write_weights
@@ -104,8 +106,11 @@ def _counted(arguments: argparse.Namespace) -> tuple[sparse.csr_array, list[str]
     names = [arguments.document, arguments.word, arguments.count]
     recognise = partial(_recognised, arguments=arguments)
     frame = read_frame(arguments.counts, names, arguments.encoding, arguments.sep, "count", recognise=recognise)
+    frame = without_headers(frame, {name: (name, *USUAL.get(name, ())) for name in reversed(names)})
     for name in names[:2]:
         check_present(frame[name], name, text=True)
+        if message := told(look_alikes(frame[name].unique()), f"{name}s"):
+            warnings.warn(f"{message.split(';')[0]}; write them in one way", DataWarning, stacklevel=2)
     rule = f"{names[2]}: whole numbers from 0 are needed"
     count = numeric(frame, names[2], rule, lambda n: np.isfinite(n) & (n >= 0) & (np.floor(n) == n))
     (row, documents), (column, words) = (pd.factorize(frame[name], sort=True) for name in names[:2])
