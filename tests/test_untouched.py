@@ -1,6 +1,7 @@
 """A copy in which nothing was solved shows the numbers of its notebook: no exercise spoils what follows."""
 
 import json
+import os
 import re
 
 import nbformat
@@ -11,6 +12,7 @@ from tools.kernels import moved
 
 pytestmark = pytest.mark.slow
 
+OTHER_VERSIONS = "COFACTOR_VERSIONS" in os.environ  # of packages: what is stored is of the pinned ones
 OWN = re.compile(r"\b(check|checkpoint|usable)\(")  # cells that speak of the learner
 FED = (
     "01",
@@ -47,7 +49,7 @@ def test_what_follows_an_unsolved_function_is_right(number, tmp_path):
     cells = [cell for cell in copy.cells if cell.cell_type == "code"]
     compared = [cell for cell in cells if not OWN.search(cell.source) and not exempt(cell)]
     assert len(compared) > 15
-    assert not {cell.source: lines for cell in compared if (lines := moved(stored[cell.source], cell))}
+    assert OTHER_VERSIONS or not {one.source: lines for one in compared if (lines := moved(stored[one.source], one))}
     told = "".join(line for cell in cells for line in said(cell))
     fed = sum("desk.usable(" in cell.source for cell in cells)
     assert told.count("Until you solve the exercise") == fed > 0 and "0 of " in told
