@@ -112,6 +112,7 @@ def test_the_user_says_which_words_are_gaps(folder, capsys):
     assert (
         "age: numbers, and text among them, so that none is taken for a number: 'unknown' (rows 2, 3, 4, 5, 6)" in said
     )
+    assert "400 rows, 5 columns" in said and "left out: age" not in said  # its values are categories
     assert (full["coin"][:10] == "None").all() and full["pay"][:12].astype(int).between(3000, 3400).all()
     given = [*FAST, "--gaps", "None, unknown, ?, NA, nowhere", "-o", "full.csv", "--force"]
     assert main(["joint", "cases.csv", *given]) == 0

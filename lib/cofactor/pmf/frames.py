@@ -288,9 +288,9 @@ def _useless(column: pd.Series[str], named: bool) -> str:
     if numbers is not None:
         never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(column)  # ids have no gaps
         return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
-    if texts := _texts(column):
-        return f"numbers, and text among them: {text_cells(texts)}"
     if 2 * n_values > len(cells):
+        if texts := _texts(column):
+            return f"numbers, and text among them: {text_cells(texts)}"
         return f"{n_values} values in {len(cells)} cells: {'ids or ' if len(cells) == len(column) else ''}free text"
     return f"{n_values} values are more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""
 
