@@ -47,7 +47,7 @@ def convex_hardly_feasible() -> Rule:
     Measured: Peak memory of FastGradient with 2,000, 4,000 and 10,000 points, in millions of bytes. Hardly feasible:
     8,000 or more, the whole memory of a small computer.
 
-    Note: The paper itself runs FastGradient with 10,000 points, in close to 5 GB. With 20,000 points ours takes 11.2
+    Note: The paper itself runs FastGradient with 10,000 points, in close to 5 GB. With 20,000 points ours takes 8
     GB.
     """
     return kept("separable-figure4b", "peak")["FastGradient"].at("N=2,000", "N=4,000", "N=10,000") >= 8000
@@ -76,7 +76,7 @@ def memory_of_fastgradient() -> list[Rule]:
 
     Measured: Peak memory of our FastGradient in millions of bytes: at least 4,000 (close to 5 GB), 20,000 and 2,000.
 
-    Note: The growth is as claimed (claim 2), the level is not. Our FastGradient holds three N × N matrices of doubles;
+    Note: The growth is as claimed (claim 2), the level is not. Our FastGradient holds two N × N matrices of doubles;
     the paper counts a whole MATLAB process. For Figure 7 the released logs say that FastGradient was given the
     adjacency matrix, while MERIT had its eigenvectors.
     """

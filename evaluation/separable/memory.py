@@ -33,7 +33,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "MERIT(0)": ("cofactor.separable:merit", {"n_iter": STEPS, "n_jobs": 1, "lam": 0.0}),
     "FastGradient": ("cofactor.separable:fast_gradient", {"max_iter": 2}),  # its peak is there from the first step on
 }
-LARGEST = {"FastGradient": 25_000}  # points; beyond, only the prediction: 24 N^2 bytes, 15 GB
+LARGEST = {"FastGradient": 25_000}  # points; beyond, only the prediction: 20 N^2 bytes, 12.5 GB
 
 
 def peaks(points: Points, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
@@ -110,8 +110,8 @@ def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
     """,
     notes={
         ("", "FastGradient"): """
-            the text speaks of the whole process, MATLAB included; the three N x N matrices of the call take 24 N^2
-            bytes, which is 1 GB at 6,437 points, 2.4 GB at 10,000 and 9 GB at 19,119
+            the text speaks of the whole process, MATLAB included; the two N x N matrices of the call and what it
+            returns take 20 N^2 bytes, which is .8 GB at 6,437 points, 2 GB at 10,000 and 7.3 GB at 19,119
         """,
     },
     apart={

@@ -177,16 +177,14 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     protocol="""
         {about} FastGradient as the authors released it, with its own weight of the penalty and 150 steps from zero,
         on the same points as the other methods; the paper starts it at SPA, tries several weights, which it does not
-        tell, and shows the best. For N words it takes 24 N^2 bytes and some 2.6e-6 N^2 seconds on an idle core:
-        measured 0.3 GB and 39 s at 3,742 words, 1 GB and 151 s at 6,437 points, on a machine that had other work. All
-        50 choices would take 0.9 hours with three topics of Reuters (4,000 words on average), 2.8 with ten (8,100),
-        and 3.3 to 13.6 hours in TDT2 (8,300 to 18,800 words).
+        tell, and shows the best. For N words it takes up to 20 N^2 bytes and 4e-7 N^2 seconds with three topics, 8e-7
+        with ten. So all 50 choices would take 0.1 hours with three topics of Reuters (4,000 words on average), 0.7 with
+        ten (8,100), and 0.4 to 4 hours in TDT2 (8,300 to 18,800 words).
     """,
     notes={
         ("", "FastGradient"): """
             by FastGradient's own weight, where the paper shows the best of several; five choices leave a wide
-            interval, and all 50 would take 0.9 to 3.0 hours of an idle core per number of topics, the largest, of
-            15,881 words, 6 GB
+            interval
         """,
     },
 )
@@ -201,8 +199,8 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     notes={
         ("", "FastGradient"): """
             by FastGradient's own weight, where the paper shows the best of several; five choices leave a wide
-            interval, and all 50 would take 3.3 hours of an idle core with three topics and 13.6 with ten, and the
-            largest, of 28,419 words, 19 GB
+            interval, and all 50 would take up to 4 hours of a core per number of topics, and the largest, of 28,419
+            words, 16 GB
         """,
     },
 )

@@ -281,7 +281,7 @@ def test_what_there_is_no_memory_for_is_said_with_its_bytes(monkeypatch, tmp_pat
     monkeypatch.setattr("cofactor.core.memory.MEMINFO", tmp_path / "meminfo")
     call, options = memory.CALLS["FastGradient"]
     (row,) = measure("FastGradient", lambda: memory._peak(call, np.ones((3, 500)), 2, options))
-    assert "FastGradient on 500 points would take 0.0 GB (6072000 bytes)" in row.error
+    assert "FastGradient on 500 points would take 0.0 GB (5072000 bytes)" in row.error
 
 
 # ---- practice ----

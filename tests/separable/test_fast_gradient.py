@@ -53,13 +53,15 @@ PLAIN = {  # X, anchors, nu, whether the weight must turn
 
 
 @pytest.mark.parametrize("case", PLAIN)
-def test_steps_are_those_of_the_plain_version(case):
+def test_steps_are_those_of_the_plain_version(case, monkeypatch):
     X, K, nu, turning = PLAIN[case]
     p = 1 + 0.01 * (np.random.default_rng(0).random(X.shape[1]) - 0.5)
     C, values, turns = plain_steps(X, p, nu, K / 2 + 1, 200)
-    fit = fast_gradient(X, K, nu=nu, max_iter=200, random_state=0)
-    assert np.allclose(fit.coefficients.toarray(), C, atol=1e-9)
-    assert np.allclose(fit.result.objective, values, rtol=1e-9) and (turns > 1) == turning
+    for cached in (2**17, 5 * X.shape[1], 1):  # all rows at once; by five, with a rest; one by one
+        monkeypatch.setattr("cofactor.baselines.separable.fast_gradient.CACHED", cached)
+        fit = fast_gradient(X, K, nu=nu, max_iter=200, random_state=0)
+        assert np.allclose(fit.coefficients.toarray(), C, atol=1e-9)
+        assert np.allclose(fit.result.objective, values, rtol=1e-9) and (turns > 1) == turning
 
 
 def test_finds_the_anchors_where_the_published_rate_is_one():

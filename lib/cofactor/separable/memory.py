@@ -23,16 +23,17 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
         M, N, K and T. Of a graph (SPOC, GeoNMF), M is the mean number of neighbours.
 
     Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
-    to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 24 N^2.
-    XRAY: six times X; FastAnchor, VCA and SISAL: four times, SISAL beside it 56 K N. Graphs: 90 bytes per entry,
-    measured with SciPy 1.15 (70 with 1.18), with the copy of an untidy matrix.
+    to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 20 N^2, as
+    if no coefficient were zero, which is so after few steps; else down to 16. XRAY: six times X; FastAnchor, VCA and
+    SISAL: four times, SISAL beside it 56 K N. Graphs: 90 bytes per entry, measured with SciPy 1.15 (70 with 1.18), with
+    the copy of an untidy matrix.
 
     Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
 
     >>> round(predicted_bytes("MERIT", 50, 100_000, 20, max_iter=20) / 1e6)
     193
     >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
-    240
+    200
     """
     check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, max_iter=max_iter)
     M, N, K = int(n_rows), int(n_points), int(n_anchors)  # NumPy's integers would wrap around
@@ -40,7 +41,7 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     if method == "SPA":
         return 2 * points + DOUBLE_BYTES * (min(K, M) * M + 3 * N)
     if method == "FastGradient":
-        return 3 * DOUBLE_BYTES * N * N + 6 * points
+        return (2 * DOUBLE_BYTES + INDEX_BYTES) * N * N + 6 * points
     if method == "XRAY":
         return 6 * points
     if method in ("VCA", "SISAL"):

@@ -39,6 +39,7 @@ from cofactor.separable.selection import top_rows
 MOMENTUM = 0.05  # a at the start and after every restart
 P_SPREAD = 0.01  # p is uniform on 1 -+ half of this, so that equal columns do not share their diagonal
 RESIDUAL_FLOOR = 1e-3  # added to the squared residual that sets nu
+CACHED = 2**17  # numbers of a block of rows: two blocks, of C and B, stay in the processor's cache
 CHANGE = 0.1  # how much nu changes at a restart, halved at each change of direction
 
 
@@ -73,7 +74,7 @@ def fast_gradient(
 
     The scores are the diagonal of C. Raises `CofactorError` where the memory it would take is not there (the bytes are
     named), X holds NaN or infinity or is zero everywhere, or n_anchors or max_iter is out of range. Cost: 4 M N^2 flops
-    per step, 3 N x N matrices of doubles, see `predicted_bytes`.
+    per step, 2 N x N matrices of doubles and the coefficients that are not zero, see `predicted_bytes`.
 
     Source: Gillis and Luce 2018, as released. Deviations: the projection of a row is exact, by Newton's method on its
     one breakpoint, where the released code sorts and tolerates violations of 1e-8; H is exact instead of 500 sweeps;
@@ -113,36 +114,45 @@ def _first_weight(X: Floats, anchors: Indices, p: Floats, floor: float) -> float
 def _descend(
     X: Floats, p: Floats, nu: float, trace: float, max_iter: int, verbose: bool = False
 ) -> tuple[Floats, Floats]:
-    """Make max_iter accelerated steps; C, and the objective after each."""
+    """Make max_iter accelerated steps; C, and the objective after each. Y is C + b (C - B), B the C of before."""
     N = X.shape[1]
-    C, Y, G = np.zeros((N, N)), np.zeros((N, N)), np.empty((N, N))
+    C, B = np.zeros((N, N)), np.zeros((N, N))
     XC = XY = np.zeros_like(X)
     w, L = np.abs(X).sum(axis=0), float(np.linalg.norm(X, 2)) ** 2
-    a, change, restarted = MOMENTUM, CHANGE, False
+    a, b, change, restarted = MOMENTUM, 0.0, CHANGE, False
     fall: bool | None = None
     objective: list[float] = []
     last = np.inf
     for _ in progress(range(max_iter), "FastGradient", verbose):
-        a, b = _momentum(a)
-        np.matmul(X.T, XY - X, out=G)
-        _projected_step(Y, G, p, w, nu, L)  # G becomes the new C
-        XG = X @ G
-        fit, diagonal = float(np.sum((X - XG) ** 2)) / 2, float(p @ np.diagonal(G))
+        XB, XC = XC, _step(X, XY - X, C, B, b, (p, w, nu, L))
+        B, C = C, B
+        fit, diagonal = float(np.sum((X - XC) ** 2)) / 2, float(p @ np.diagonal(C))
         objective.append(fit + nu * diagonal)
         restarted = objective[-1] > last and not restarted
         if restarted:
-            Y[:], XY, a = G, XG, MOMENTUM
-            small = bool(np.trace(G) < trace)
+            a, b = MOMENTUM, 0.0
+            small = bool(np.trace(C) < trace)
             change = change / 2 if fall is not None and small != fall else change
             nu, fall = nu * (1 - change if small else 1 + change), small
         else:
-            np.subtract(G, C, out=Y)
-            Y *= b
-            Y += G
-            XY = XG + b * (XG - XC)
-        C, G, XC = G, C, XG
+            a, b = _momentum(a)
+        XY = XC + b * (XC - XB)
         last = fit + nu * diagonal
     return C, np.array(objective)
+
+
+def _step(X: Floats, R: Floats, C: Floats, B: Floats, b: float, weights: tuple[Floats, Floats, float, float]) -> Floats:
+    """Write the projection of Y - (X'R + nu diag(p)) / L over B, Y = C + b (C - B); X times it.
+
+    It goes by as many rows as the processor's cache holds, so that C and B pass through memory once.
+    """
+    N, product = X.shape[1], np.zeros_like(X)
+    rows = max(1, CACHED // N)
+    for start in range(0, N, rows):
+        some = X[:, start : start + rows]
+        _projected_rows(some.T @ R, C[start:], B[start:], b, start, *weights)
+        product += some @ B[start : start + rows]
+    return product
 
 
 def _momentum(a: float) -> tuple[float, float]:
@@ -153,13 +163,15 @@ def _momentum(a: float) -> tuple[float, float]:
 def _sparse(C: Floats) -> sparse.csc_array:
     """Return C without its zeros; scipy's own way holds five times as much in between."""
     indptr = np.append(0, np.cumsum(np.count_nonzero(C, axis=0)))
-    data, rows = np.empty(indptr[-1]), np.empty(indptr[-1], np.int32)
+    index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
+    data, rows = np.empty(indptr[-1]), np.empty(indptr[-1], index)
     _fill(C, indptr[:-1].copy(), data, rows)
+    indptr = indptr.astype(index)  # the same as of rows, or scipy copies these
     return sparse.csc_array((data, rows, indptr), shape=C.shape)
 
 
 @njit(cache=True, nogil=True)
-def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.int32]) -> None:
+def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.integer]) -> None:
     """Write the entries of C by columns; `place` is where the next one of each column goes."""
     for n in range(len(C)):
         for l in range(len(C)):
@@ -169,30 +181,33 @@ def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.int32]) -> N
 
 
 @njit(cache=True, nogil=True)
-def _projected_step(Y: Floats, G: Floats, p: Floats, w: Floats, nu: float, L: float) -> None:
-    """Overwrite the gradient G of the fit by the projection of Y - (G + nu diag(p)) / L."""
-    for j in range(len(G)):
-        row = G[j]
+def _projected_rows(
+    G: Floats, C: Floats, B: Floats, b: float, start: int, p: Floats, w: Floats, nu: float, L: float
+) -> None:
+    """Overwrite the first rows of B, from row `start` of the whole on, by their projected step; G is X'R of them."""
+    for k in range(len(G)):
+        row, gradient, present, j = B[k], G[k], C[k], start + k
         for i in range(len(row)):
-            row[i] = Y[j, i] - row[i] / L
+            row[i] = (present[i] - row[i]) * b + present[i] - gradient[i] / L
         row[j] -= nu * p[j] / L
         project_row(row, j, w)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums in any order: the processor adds several at once
 def project_row(y: Floats, j: int, w: Floats) -> None:
     """Project row j, in place, on 0 <= y_i <= w_i t for i != j and y_j = w_j t with 0 <= t <= 1 / w_j.
 
     The derivative in t, w_j (w_j t - y_j) + sum over y_i > w_i t of w_i (w_i t - y_i), rises and is concave: Newton's
     method from the left ends after as many passes as breakpoints are crossed at once, a few.
     """
-    t, rising = max(y[j] / w[j], 0.0), True
+    own, y[j] = y[j], 0.0  # which is above no w_j t
+    t, rising = max(own / w[j], 0.0), True
     while rising:
-        top, bottom = w[j] * y[j], w[j] * w[j]
+        top, bottom = w[j] * own, w[j] * w[j]
         for i in range(len(y)):
-            if i != j and y[i] > w[i] * t:
-                top += w[i] * y[i]
-                bottom += w[i] * w[i]
+            above = w[i] if y[i] > w[i] * t else 0.0
+            top += above * y[i]
+            bottom += above * w[i]
         rising = top / bottom > t
         t = max(t, top / bottom)
     t = min(t, 1.0 / w[j])
