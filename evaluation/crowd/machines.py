@@ -7,7 +7,7 @@ factorization", ICML 2021.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -178,10 +178,15 @@ def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -
 def annotated(numbers: Mapping[str, Any], rng: np.random.Generator) -> Crowd:
     """Let new classifiers label a data set: the numbers of a setting."""
     options = dict(numbers)
-    table = load(options.pop("dataset"), "table")
-    return machine_annotators(
-        table.features, table.target, options.pop("n_train"), random_state=seed_of(rng), **options
-    )
+    X, y = _table(options.pop("dataset"))
+    return machine_annotators(X, y, options.pop("n_train"), random_state=seed_of(rng), **options)
+
+
+@cache
+def _table(name: str) -> tuple[Floats, Ints]:
+    """Features and classes of a data set, read once for all trials."""
+    table = load(name, "table")
+    return table.features, table.target
 
 
 def _unlabelled(labels: CrowdLabels, truth: Ints, wrongly: bool) -> list[Measurement]:

@@ -16,6 +16,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.simulate.crowds import Crowd
 
+IN_CACHE = 16  # MB of cosine distances that are made at a time
 LARGEST_SINGLE = 1e18  # feature; the squares of larger ones overflow in single precision
 
 
@@ -124,7 +125,8 @@ def classifier_answers(
     Ibrahim and Fu, ICML 2021, Section 4 and Table 8. Deviations: scikit-learn's classifiers stand in for MATLAB's, and
     the parts are drawn within the classes, so that a rare class is always among the training data.
     """
-    from sklearn.model_selection import train_test_split  # here: slow to import
+    from sklearn import config_context  # here: slow to import
+    from sklearn.model_selection import train_test_split
 
     X, y = _learnable(X, y)
     rng = rng_of(random_state)
@@ -133,7 +135,8 @@ def classifier_answers(
     try:
         learn, tasks = train_test_split(np.arange(len(y)), **split)
         models = _classifiers(X.shape[1], len(learn), int(rng.integers(2**31)))
-        answers = [model.fit(X[learn], y[learn]).predict(X[tasks]) for model in models]
+        with config_context(working_memory=IN_CACHE):  # of all tasks at once, most time would go to getting memory
+            answers = [model.fit(X[learn], y[learn]).predict(X[tasks]) for model in models]
     except ValueError as error:
         raise CofactorError(f"train_share={train_share}, n_tasks={n_tasks} of {len(y)} rows: {error}") from None
     return Answers(np.stack(answers, axis=1), y[tasks], int(y.max()) + 1)
