@@ -12,8 +12,9 @@ with the step s found by backtracking (Armijo).
     w_mj     weight of the pair
     A        all A_m stacked                                     (sum I_n, F)
 
-Pairs are stored both ways round, as rows of a sparse pattern: `indptr`, `indices`, and for pair e the block
-R[start[e]:], row by row.
+Pairs are stored both ways round, as rows of a sparse pattern: `indptr`, `indices`. The blocks of variable m lie side by
+side, in the order of its partners: one matrix, row by row, from R[start[m]]. So the inner loops are long. Pair e has
+its columns from edge[e + m]; the last edge of m is its number of columns, W.
 
 Source: Ibrahim, Fu, Kargas and Huang, NeurIPS 2019, and Ibrahim and Fu, IEEE TSP 2021, Algorithm 1, with the settings
 of their released code.
@@ -77,11 +78,22 @@ class Blocks(NamedTuple):
     """All observed pairs, both ways round; see the module for the layout."""
 
     indptr: Ints
-    indices: Ints
+    indices: Ints  # rising for every variable
     w: Floats
+    edge: Ints
     start: Ints
     R: Floats
     first: Ints  # (N + 1,) first stacked row of every variable
+
+
+class Side(NamedTuple):
+    """Pairs of one variable with E partners, of W values together."""
+
+    A: Floats  # (W, F) their conditionals
+    A_T: Floats  # (F, W) the same, so that each loop runs along its memory
+    R: Floats  # (I_m, W)
+    edge: Ints  # (E + 1,) where the columns of each partner begin
+    w: Floats  # (E,)
 
 
 def mirror_descent(
@@ -121,12 +133,12 @@ def mirror_descent(
 def _blocks(moments: PairwiseMoments, pairs: sparse.csr_array, lift: float) -> Blocks:
     first = np.concatenate([[0], np.cumsum(moments.sizes)])
     indptr, indices = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64)
-    cells = np.repeat(moments.sizes, np.diff(indptr)) * moments.sizes[indices]
-    start = np.concatenate([[0], np.cumsum(cells)])
-    R, C = np.zeros(start[-1]), moments.counts
-    _spread(C.indptr, C.indices, C.data, first, indptr, indices, start, R)
-    _lift(R, start, lift)
-    return Blocks(indptr, indices, pairs.data, start, R, first)
+    edges = [np.cumsum([0, *moments.sizes[part]]) for part in np.split(indices, indptr[1:-1])]
+    start = np.cumsum([0, *(moments.sizes * [edge[-1] for edge in edges])])
+    R, C, edge = np.zeros(start[-1]), moments.counts, np.concatenate(edges)
+    _spread(C.indptr, C.indices, C.data, first, indptr, indices, edge, start, R)
+    _lift(R, first, indptr, edge, start, lift)
+    return Blocks(indptr, indices, pairs.data, edge, start, R, first)
 
 
 @compiled
@@ -137,77 +149,79 @@ def _spread(
     first: Ints,
     indptr: Ints,
     indices: Ints,
+    edge: Ints,
     start: Ints,
     R: Floats,
 ) -> None:
-    """Write the counts into the blocks of their pairs; counts of other pairs are left out."""
+    """Write the counts into the columns of their pairs; counts of other pairs are left out."""
     N = len(indptr) - 1
-    pair = np.full(N, -1)
-    owner = np.empty(first[-1], dtype=np.int64)
-    for n in range(N):
-        owner[first[n] : first[n + 1]] = n
+    column = np.full(first[-1], -1)
     for m in range(N):
-        pair[:] = -1
+        column[:] = -1
         for e in range(indptr[m], indptr[m + 1]):
-            pair[indices[e]] = e
+            j = indices[e]
+            column[first[j] : first[j + 1]] = np.arange(edge[m + e], edge[m + e + 1])
         for row in range(first[m], first[m + 1]):
+            begin = start[m] + (row - first[m]) * edge[indptr[m + 1] + m]
             for c in range(counts_indptr[row], counts_indptr[row + 1]):
-                j = owner[counts_indices[c]]
-                if pair[j] >= 0:
-                    width = first[j + 1] - first[j]
-                    R[start[pair[j]] + (row - first[m]) * width + counts_indices[c] - first[j]] = counts[c]
+                if column[counts_indices[c]] >= 0:
+                    R[begin + column[counts_indices[c]]] = counts[c]
 
 
 @compiled
-def _lift(R: Floats, start: Ints, lift: float) -> None:
+def _lift(R: Floats, first: Ints, indptr: Ints, edge: Ints, start: Ints, lift: float) -> None:
     """Scale every block to sum to one, its zeros lifted to `lift`."""
-    for e in range(len(start) - 1):
-        block = R[start[e] : start[e + 1]]
-        block /= block.sum()
-        for c in range(len(block)):
-            if block[c] == 0:
-                block[c] = lift
-        block /= block.sum()
+    for m in range(len(start) - 1):
+        of_m = R[start[m] : start[m + 1]].reshape(first[m + 1] - first[m], edge[indptr[m + 1] + m])
+        for e in range(indptr[m] + m, indptr[m + 1] + m):
+            block = of_m[:, edge[e] : edge[e + 1]]
+            block /= block.sum()
+            block[:] = np.where(block == 0, lift, block)
+            block /= block.sum()
 
 
 @compiled
-def _model_block(Am: Floats, Aj: Floats, prior: Floats, clip: float, M: Floats) -> None:
-    """Fill M, row by row, with A_m diag(lambda) A_j', clipped below and scaled to sum to one."""
-    total, c = 0.0, 0
+def _side(m: int, A: Floats, blocks: Blocks, after: int) -> Side:
+    """Return the pairs of m with partners j > `after`."""
+    end, first = blocks.indptr[m + 1], blocks.first
+    e = end - np.sum(blocks.indices[blocks.indptr[m] : end] > after)
+    edge = blocks.edge[e + m : end + m + 1]
+    of_partners = np.empty((edge[-1] - edge[0], A.shape[1]))
+    for x in range(len(edge) - 1):
+        j = blocks.indices[e + x]
+        of_partners[edge[x] - edge[0] : edge[x + 1] - edge[0]] = A[first[j] : first[j + 1]]
+    R = blocks.R[blocks.start[m] : blocks.start[m + 1]].reshape(first[m + 1] - first[m], edge[-1])
+    return Side(of_partners, of_partners.T.copy(), R[:, edge[0] :].copy(), edge - edge[0], blocks.w[e:end])
+
+
+@compiled
+def _model(Am: Floats, prior: Floats, side: Side, clip: float) -> Floats:
+    """(I_m, W) blocks A_m diag(lambda) A_j', each clipped below and scaled to sum to one."""
+    M, totals = np.zeros_like(side.R), np.zeros(len(side.w))
     for i in range(len(Am)):
-        for k in range(len(Aj)):
-            value = 0.0
-            for f in range(len(prior)):
-                value += Am[i, f] * prior[f] * Aj[k, f]
-            M[c] = max(value, clip)
-            total += M[c]
-            c += 1
-    for c in range(len(M)):
-        M[c] /= total
+        for f in range(len(prior)):
+            weight = Am[i, f] * prior[f]
+            for c in range(M.shape[1]):
+                M[i, c] += weight * side.A_T[f, c]
+        for c in range(M.shape[1]):
+            M[i, c] = max(M[i, c], clip)
+        for e in range(len(totals)):
+            for c in range(side.edge[e], side.edge[e + 1]):
+                totals[e] += M[i, c]
+    return M / np.repeat(totals, np.diff(side.edge))
 
 
 @compiled
-def _divergence(R: Floats, M: Floats) -> float:
-    """KL(R || M) of a block and a positive one."""
-    total = 0.0
-    for c in range(len(R)):
-        if R[c] > 0:
-            total += R[c] * np.log(R[c] / M[c])
-    return total
-
-
-@compiled
-def _cost(m: int, Am: Floats, A: Floats, prior: Floats, blocks: Blocks, clip: float, after: int) -> float:
-    """sum_j w_mj KL(R_mj || M_mj) over the partners j > `after` of m, with A_m in place of m's rows of A."""
-    total, first = 0.0, blocks.first
-    for e in range(blocks.indptr[m], blocks.indptr[m + 1]):
-        j = blocks.indices[e]
-        if j > after:
-            R = blocks.R[blocks.start[e] : blocks.start[e + 1]]
-            M = np.empty(len(R))
-            _model_block(Am, A[first[j] : first[j + 1]], prior, clip, M)
-            total += blocks.w[e] * _divergence(R, M)
-    return total
+def _cost(side: Side, M: Floats) -> float:
+    """sum_j w_mj KL(R_mj || M_mj)."""
+    of_pair = np.zeros(len(side.w))
+    for i in range(len(M)):
+        for e in range(len(of_pair)):
+            for c in range(side.edge[e], side.edge[e + 1]):
+                R = side.R[i, c]
+                if R > 0:
+                    of_pair[e] += R * np.log(R / M[i, c])
+    return np.sum(side.w * of_pair)
 
 
 @compiled
@@ -215,25 +229,22 @@ def _objective(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> float:
     """sum_{m<j} w_mj KL(R_mj || M_mj)."""
     total = 0.0
     for m in range(len(blocks.indptr) - 1):
-        total += _cost(m, A[blocks.first[m] : blocks.first[m + 1]], A, prior, blocks, clip, m)
+        side = _side(m, A, blocks, m)
+        total += _cost(side, _model(A[blocks.first[m] : blocks.first[m + 1]], prior, side, clip))
     return total
 
 
 @compiled
-def _gradient(m: int, A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Floats:
-    """G = -sum_j w_mj (R_mj / M_mj) A_j diag(lambda)."""
-    first = blocks.first
-    Am = A[first[m] : first[m + 1]]
-    G = np.zeros(Am.shape)
-    for e in range(blocks.indptr[m], blocks.indptr[m + 1]):
-        j = blocks.indices[e]
-        Aj, R = A[first[j] : first[j + 1]], blocks.R[blocks.start[e] : blocks.start[e + 1]]
-        M = np.empty(len(R))
-        _model_block(Am, Aj, prior, clip, M)
-        for c in range(len(R)):
-            i, k = c // len(Aj), c % len(Aj)
-            for f in range(len(prior)):
-                G[i, f] -= blocks.w[e] * R[c] / M[c] * Aj[k, f] * prior[f]
+def _gradient(side: Side, M: Floats, prior: Floats) -> Floats:
+    """G = -sum_j w_mj (R_mj / M_mj) A_j diag(lambda); cells with nothing in them are passed over."""
+    G = np.zeros((len(M), len(prior)))
+    for i in range(len(M)):
+        for e in range(len(side.w)):
+            for c in range(side.edge[e], side.edge[e + 1]):
+                if side.R[i, c] > 0:
+                    ratio = side.w[e] * side.R[i, c] / M[i, c]
+                    for f in range(len(prior)):
+                        G[i, f] -= ratio * side.A[c, f] * prior[f]
     return G
 
 
@@ -250,12 +261,15 @@ def _exponentiated(X: Floats, G: Floats, s: float) -> Floats:
 def _fit_conditional(m: int, A: Floats, prior: Floats, blocks: Blocks, settings: Mirror) -> None:
     """Take the inner steps on A_m, writing each into A, so that the next one starts from it."""
     rows = slice(blocks.first[m], blocks.first[m + 1])
-    cost = _cost(m, A[rows], A, prior, blocks, settings.clip, -1)
+    side = _side(m, A, blocks, -1)
+    M = _model(A[rows], prior, side, settings.clip)
+    cost = _cost(side, M)
     for _ in range(settings.inner):
-        G, s, moved = _gradient(m, A, prior, blocks, settings.clip), settings.step, 0.0
+        G, s, moved = _gradient(side, M, prior), settings.step, 0.0
         while s >= settings.smallest:
             trial = _exponentiated(A[rows], G, s)
-            trial_cost = _cost(m, trial, A, prior, blocks, settings.clip, -1)
+            M = _model(trial, prior, side, settings.clip)
+            trial_cost = _cost(side, M)
             if trial_cost <= cost + settings.sufficient * np.sum(G * (trial - A[rows])):  # not so for a NaN
                 moved = float(np.linalg.norm(trial - A[rows]) / np.linalg.norm(A[rows]))
                 A[rows], cost = trial, trial_cost
@@ -270,9 +284,10 @@ def _prior_gradient(A: Floats, prior: Floats, blocks: Blocks, clip: float) -> Fl
     """Of the objective: -sum_{m<j} w_mj sum_ik (R_mj / M_mj)_ik A_m[i, f] A_j[k, f] = sum_m <A_m, G_m> / (2 lambda)."""
     g = np.zeros(len(prior))
     for m in range(len(blocks.indptr) - 1):
-        G = _gradient(m, A, prior, blocks, clip)
+        Am, side = A[blocks.first[m] : blocks.first[m + 1]], _side(m, A, blocks, -1)
+        G = _gradient(side, _model(Am, prior, side, clip), prior)
         for f in range(len(prior)):
-            g[f] += np.sum(G[:, f] * A[blocks.first[m] : blocks.first[m + 1], f]) / (2 * prior[f])
+            g[f] += np.sum(G[:, f] * Am[:, f]) / (2 * prior[f])
     return g
 
 
