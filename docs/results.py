@@ -39,7 +39,8 @@ easier or harder these are than the others, and is taken into account.
 Where a number is not met, the reason stands below the table, as far as it is known. Rows marked "(paper protocol)" use
 the paper's own choices, the others this kit's defaults. A star marks numbers for which something was fitted to the
 printed ones. Times are measured in the benchmarks, and not judged. `cofactor reproduce all --full` runs as many trials
-as the papers, and the settings that take long.
+as the papers, and the settings that take long. Where a paper does not tell how many it took, the table says so; its
+numbers are taken to be of as many as ours.
 
 ## Printed cells, each counted once
 
@@ -106,7 +107,7 @@ def index(tables):
     rows = [f"| experiment | trials | {' | '.join(VERDICTS)} |", "|---|---|" + "---|" * len(VERDICTS)]
     for name, table in tables.items():
         found = table["verdict"].value_counts()
-        trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
+        trials = EXPERIMENTS[name].share(facts(name)["trials"])
         rows.append(f"| {link(name)} | {trials} | {' | '.join(str(found.get(verdict, '')) for verdict in VERDICTS)} |")
     toctree = ["```{toctree}", ":hidden:", "unmet", "stated", *LINES, "```"]
     return "\n".join([overview(tables), *rows, "", *by_age(tables), "", *toctree, ""])
@@ -148,7 +149,7 @@ def unmet(tables):
     rows = []
     for name, mine in cells.groupby("table", sort=False):
         found = mine["verdict"].value_counts()
-        trials = f"{facts(name)['trials']} of {EXPERIMENTS[name].trials}"
+        trials = EXPERIMENTS[name].share(facts(name)["trials"])
         counts = {verdict: str(found.get(verdict, "")) for verdict in VERDICTS}
         rows.append({"experiment": link(name), "trials": trials, "printed cells": str(len(mine)), **counts})
     parts = [UNMET, *markdown(pd.DataFrame(rows), written=str)]

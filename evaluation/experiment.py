@@ -67,6 +67,9 @@ class Experiment:
         One trial of all methods, defined at the top of a module, so that it can be sent to another process.
     trials, quick : int
         Of the paper, and of the quick profile: the first ones, so that a full run goes on from a quick one.
+    told : bool
+        Whether the paper says how many trials its numbers are the mean of; else `trials` is a choice of this kit, and
+        the printed numbers are taken to be of as many.
     metrics : mapping of str to str
         Metrics shown in the table, each with its unit.
     given : mapping of setting to mapping
@@ -141,13 +144,22 @@ class Experiment:
     calibrated: Mapping[str, str] = field(default_factory=dict)
     beside: bool = False
     digest: Digest | None = None
+    told: bool = True
     printed: Mapping[tuple[str, str, str], str | float] = field(default_factory=dict)
     file: str = ""
 
     def counted(self, trials: int) -> str:
         """Say how many of all trials these are; what is measured beyond a paper has no trials of the paper."""
+        if self.trials == 1:
+            return "one trial"
+        if not self.told:
+            return f"{trials} of {self.trials} trials (the paper does not tell how many it took)"
         whose = "" if self.source.startswith("Beyond ") else "the paper's "
-        return f"{trials} of {whose}{self.trials} trials" if self.trials > 1 else "one trial"
+        return f"{trials} of {whose}{self.trials} trials"
+
+    def share(self, trials: int) -> str:
+        """Say the same in a column of a table."""
+        return f"{trials} of {self.trials}" + ("" if self.told else ", paper: not told")
 
     def averaged(self, trials: int) -> str:
         """Say the same, and what stands for them in the table."""

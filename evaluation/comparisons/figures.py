@@ -128,6 +128,7 @@ class Problem:
         "t=500": "1",
     },
     trials=5,
+    told=False,
     quick=1,
     centre="median",
     plot="curves",
@@ -197,6 +198,7 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     },
     metrics={"mu": "1", "kappa": "1"},
     trials=20,
+    told=False,
     quick=2,
     published="comparisons_text",
     notes={

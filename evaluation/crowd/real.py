@@ -46,6 +46,7 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
     settings={"bluebird": "Bluebird (N=108, M=39, K=2)", "dog": "Dog (N=807, M=52, K=4)"},
     metrics={"error": "%"},
     trials=10,
+    told=False,
     quick=2,
     published="crowd_table4",
     granularity={"bluebird": 108, "dog": 807, "rte": 800, "trec": 2275},

@@ -152,6 +152,7 @@ TASKS = {f"N={n}": n for n in (1000, 5000, 10_000)}
     given={name: {"generator": "dirichlet", "n_tasks": n} for name, n in TASKS.items()},
     metrics={"mse": "1"},
     trials=10,
+    told=False,
     quick=3,
     beside=True,
     published="crowd_table7",

@@ -206,7 +206,7 @@ def separable(given: Given, setting: str, trial: int, rng: np.random.Generator) 
     settings={name: f"{n:,} rows" for name, n in ROWS.items()},
     given={name: FIFTEEN | {"observed": 0.2, "n_rows": n} for name, n in ROWS.items()},
     metrics={"mse": "1", "mre": "1", "excess loss": "nats"},
-    trials=10,
+    trials=20,
     quick=2,
     published="pmf_table5",
     full_only=["S=1e6"],
@@ -267,7 +267,7 @@ WARM_UP = 300  # rows of a first run that is not timed: compiled code is loaded 
         "N=15,F=10,I=10": FIFTEEN | {"observed": 0.5, "n_rows": 100_000},
     },
     metrics={"seconds": "s"},
-    trials=10,
+    trials=20,
     quick=1,
     published="pmf_table6",
     notes={

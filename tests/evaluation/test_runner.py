@@ -304,4 +304,7 @@ def test_what_goes_beyond_a_paper_has_no_trials_of_the_paper():
     assert toy().counted(2) == "2 of the paper's 5 trials"
     assert toy(source="Beyond somebody, Table 1").counted(2) == "2 of 5 trials"
     assert toy(trials=1).averaged(1) == "one trial" and toy().averaged(1) == "1 of the paper's 5 trials"
+    untold = toy(told=False)
+    assert untold.counted(2) == "2 of 5 trials (the paper does not tell how many it took)"
+    assert (toy().share(2), untold.share(2)) == ("2 of 5", "2 of 5, paper: not told")
     assert toy(centre="median").averaged(2) == "2 of the paper's 5 trials, median over trials"
