@@ -73,8 +73,9 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
         setting, method, metric, unit : str
         ours, spread, se : float
             Mean over trials (or median, or share), how a single trial scatters around it, and its standard error: zero
-            where the trials are all of the paper's own draws. With `Experiment.control`, of a method without all
-            trials: the mean over all draws as the control tells it, and how the difference from the control scatters.
+            where the trials are all of the paper's own draws. With `Experiment.control`: the mean over all draws as the
+            control tells it, how the difference from the control scatters, and what that leaves open of the draws that
+            were not run.
         trials, failed : int
         published, published_spread, difference, low, high : float
             `difference` is ours - published, `low` and `high` the ends of its 95 % interval, see `verdicts`.
@@ -167,7 +168,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
     fast = control.get((setting, metric))
-    if fast is not None and 0 < ours.trials < len(fast) == experiment.trials:
+    if fast is not None and 0 < ours.trials <= len(fast) == experiment.trials:
         ours = controlled(mine[mine["metric"] == metric].set_index("trial")["value"], fast)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
@@ -210,7 +211,8 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
     if not ours.trials or np.isnan(printed):
         low = high = np.nan
     else:
-        deviation = min(ours.deviation, abs(printed)) if np.isnan(scatter) else scatter
+        borrowed = 0.0 if ours.of_the_papers_draws else min(ours.deviation, abs(printed))
+        deviation = borrowed if np.isnan(scatter) else scatter
         theirs = Sample(printed, deviation, experiment.trials, own_spread=not np.isnan(scatter))
         if metric in PROPORTIONS:
             theirs = proportion(printed, experiment.trials)

@@ -10,7 +10,8 @@ negative rarely do. The interval is Student's (with Welch's degrees of freedom w
 longer by e at both ends.
 
 Where the paper's own draws are published, and a fast method was run on all of them, it is a control variate of the slow
-ones: see `controlled`.
+ones: see `controlled`. The printed number is of these very draws, so that of it only e is left. Of N draws that there are
+at all, n tell the mean with the error s sqrt(1/n - 1/N): none where all were run.
 """
 
 from __future__ import annotations
@@ -41,18 +42,25 @@ KEY = ["printed in", "setting", "method", "metric"]  # of a printed cell
 class Sample(NamedTuple):
     """What trials gave: their centre, the standard deviation of single trials, and their number.
 
-    `own_spread` is False where the paper prints no spread and ours is used in its place.
+    `own_spread` is False where the paper prints no spread and ours is used in its place. `draws` is how many there are at
+    all, where the trials are some of the paper's own.
     """
 
     centre: float
     deviation: float
     trials: int
     own_spread: bool = True
+    draws: float = np.inf
 
     @property
     def error(self) -> float:
         """Standard error of the centre."""
-        return self.deviation / np.sqrt(self.trials) if self.trials else np.nan
+        return self.deviation * np.sqrt(1 / self.trials - 1 / self.draws) if self.trials else np.nan
+
+    @property
+    def of_the_papers_draws(self) -> bool:
+        """Whether the trials are some of the paper's own, so that the printed number is of the same data."""
+        return bool(np.isfinite(self.draws))
 
 
 def sample(values: np.ndarray, metric: str, centre: str) -> Sample:
@@ -78,13 +86,14 @@ def controlled(slow: pd.Series[float], fast: pd.Series[float]) -> Sample:
     """Estimate the mean of a slow method over all of the paper's draws from those on which it was run.
 
     It is the mean of the fast method over all draws, plus the mean difference of the two on the draws that both have.
-    Only this difference scatters: what makes a draw easy or hard for both drops out. Nothing where no draw is shared.
+    Only this difference scatters: what makes a draw easy or hard for both drops out. Where it is the same on all of
+    them, it is taken to be the same on the others. Nothing where no draw is shared.
     """
     difference = (slow - fast).dropna()
     if difference.empty:
         return Sample(np.nan, np.nan, 0)
     scatter = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0
-    return Sample(float(fast.mean() + difference.mean()), scatter, len(difference))
+    return Sample(float(fast.mean() + difference.mean()), scatter, len(difference), draws=len(fast))
 
 
 def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[float, float]:
@@ -94,7 +103,8 @@ def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[
     """
     error = float(np.hypot(ours.error, printed.error))
     certain = error <= ROUNDING * abs(ours.centre)
-    if not fixed and (ours.trials < 2 or (certain and ours.trials < printed.trials)):
+    some = ours.trials < printed.trials and not ours.of_the_papers_draws
+    if not fixed and (ours.trials < 2 or (certain and some)):
         return -np.inf, np.inf
     half = exact + (0.0 if certain else float(student.ppf((1 + CONFIDENCE) / 2, _freedom(ours, printed))) * error)
     difference = ours.centre - printed.centre

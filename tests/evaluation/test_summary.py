@@ -119,7 +119,14 @@ def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monk
     row = table(control, Sum=[14.0, 24.2]).loc[("small", "Sum")]  # 6 and 5.8 below, where all are 16 on average
     assert row["ours"] == pytest.approx(16 - 5.9) and row["trials"] == 2
     assert row["spread"] == pytest.approx(0.2 / np.sqrt(2))
-    assert table(control, Sum=[14.0, 24.2, 1.0, 2.8]).loc[("small", "Sum"), "ours"] == pytest.approx(10.5)  # all four
+    assert row["se"] == pytest.approx(row["spread"] * np.sqrt(1 / 2 - 1 / 4))  # two draws of four are not known
+    half = student.ppf(0.975, 1) * row["se"] + 0.05  # the print is of the same draws: only its rounding is left
+    assert (row["low"], row["high"]) == pytest.approx((0.1 - half, 0.1 + half))
+    known_all = table(control, Sum=[14.0, 24.2, 1.0, 2.8]).loc[("small", "Sum")]
+    assert (known_all["ours"], known_all["se"]) == pytest.approx((10.5, 0.0))
+    assert (known_all["low"], known_all["high"]) == pytest.approx((0.45, 0.55)) and known_all["verdict"] == "worse"
+    same = table(control, Sum=[20.0, 30.0]).loc[("small", "Sum")]  # equal where it was run, so taken to be everywhere
+    assert (same["ours"], same["low"], same["high"]) == pytest.approx((16.0, 5.95, 6.05))
     monkeypatch.setattr(summary, "raw_trials", lambda name: known.iloc[:3])  # the control lacks a draw: no help
     assert table(control, Sum=[14.0, 24.2]).loc[("small", "Sum"), "ours"] == pytest.approx(19.1)
 

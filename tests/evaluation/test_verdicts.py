@@ -141,9 +141,30 @@ def test_a_control_variate_tells_the_mean_over_draws_that_were_not_run():
     assert few.trials == 10 and few.deviation < 2
     assert few.centre == pytest.approx(fast.mean() + (slow - fast).iloc[:10].mean())
     assert abs(few.centre - slow.mean()) < 1 < abs(slow.iloc[:10].mean() - slow.mean())
-    assert controlled(slow, fast).centre == pytest.approx(slow.mean())
+    scatter = np.std((slow - fast).iloc[:10], ddof=1)
+    assert few.error == pytest.approx(scatter * np.sqrt(1 / 10 - 1 / 50))
+    assert controlled(slow, fast).centre == pytest.approx(slow.mean()) and controlled(slow, fast).error == 0
     assert controlled(slow.iloc[:0], fast).trials == 0
     assert controlled(slow.iloc[:1], fast).deviation == 0
+
+
+def test_what_equals_the_control_on_some_draws_has_its_value_over_all():
+    fast = pd.Series([20.0, 30.0, 5.0, 9.0])
+    same, printed = controlled(fast.iloc[:2], fast), Sample(15.0, 0.0, 4)
+    assert (same.centre, same.error) == (16.0, 0.0)
+    assert interval(same, printed, 0.1, fixed=False) == pytest.approx((0.9, 1.1))
+    assert interval(controlled(fast.iloc[:1], fast), printed, 0.1, fixed=False) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("n", [5, 10, 40])
+def test_over_the_paper_s_own_draws_95_per_cent_of_intervals_hold_the_truth(n):
+    rng, held, repeats = np.random.default_rng(3), 0, 2000
+    for _ in range(repeats):
+        fast = pd.Series(rng.normal(50, 20, size=50))
+        slow = fast - 3 + rng.normal(0, 1, size=50)
+        low, high = interval(controlled(slow.iloc[:n], fast), Sample(slow.mean(), 0.0, 50), 0.0, fixed=False)
+        held += low <= 0 <= high
+    assert 0.935 <= held / repeats <= 0.965  # a wider interval is as wrong as a narrower one
 
 
 def test_shares_of_trials_are_narrow_up_to_a_tenth():
