@@ -99,7 +99,8 @@ class Experiment:
         are of the same data, and only this scatter is left.
     control : mapping of str to str
         Where the trials are the paper's own draws: the `experiment` and the `method` that has all of them, and stands
-        beside the others draw by draw, see `evaluation.verdicts.controlled`.
+        beside the others draw by draw, see `evaluation.verdicts.controlled`. Other methods of that experiment stand
+        beside themselves.
     apart : mapping of (setting, method, metric) to str
         Printed numbers that ours cannot be compared with, and why; "" stands for all settings, methods or metrics.
     full_only : sequence of str

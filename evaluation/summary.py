@@ -167,7 +167,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
-    fast = control.get((setting, metric))
+    fast = control.get(key, control.get((setting, experiment.control.get("method"), metric)))
     if fast is not None and 0 < ours.trials <= len(fast) == experiment.trials:
         ours = controlled(mine[mine["metric"] == metric].set_index("trial")["value"], fast)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
@@ -195,12 +195,14 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
 
 
 def _control(experiment: Experiment) -> Control:
-    """Return, by setting and metric, the values of the method that was run on all draws; of most tables none."""
+    """Return, by setting, method and metric, the values of what was run on all draws; of most tables none.
+
+    A method that is among them is its own control.
+    """
     if not experiment.control:
         return {}
-    known = raw_trials(experiment.control["experiment"])
-    rows = known[known["method"] == experiment.control["method"]].set_index("trial")
-    return dict(iter(rows.groupby(["setting", "metric"])["value"]))
+    known = raw_trials(experiment.control["experiment"]).set_index("trial")
+    return dict(iter(known.groupby(["setting", "method", "metric"])["value"]))
 
 
 def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> dict[str, object]:

@@ -127,6 +127,10 @@ def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monk
     assert (known_all["low"], known_all["high"]) == pytest.approx((0.45, 0.55)) and known_all["verdict"] == "worse"
     same = table(control, Sum=[20.0, 30.0]).loc[("small", "Sum")]  # equal where it was run, so taken to be everywhere
     assert (same["ours"], same["low"], same["high"]) == pytest.approx((16.0, 5.95, 6.05))
+    own = pd.concat([known, fast.assign(method="Sum", value=[14.0, 24.2, 1.0, 2.8])])  # it was run on all draws, too
+    monkeypatch.setattr(summary, "raw_trials", lambda name: own)
+    row = table(control, Sum=[14.0, 24.2]).loc[("small", "Sum")]
+    assert (row["ours"], row["se"], row["trials"]) == pytest.approx((10.5, 0.0, 2))
     monkeypatch.setattr(summary, "raw_trials", lambda name: known.iloc[:3])  # the control lacks a draw: no help
     assert table(control, Sum=[14.0, 24.2]).loc[("small", "Sum"), "ours"] == pytest.approx(19.1)
 
