@@ -35,7 +35,12 @@ default was chosen on is told in [how good it is on real data](real_data.md): am
 **To have a method listed**, send one pull request with two files: `evaluation/peers/NAME.py` with the method, as in
 [a method of your own](commands.md#a-method-of-your-own), and `evaluation/leaderboard/NAME.csv`, which
 `cofactor bench evaluation/peers/NAME.py:METHOD SETS -o evaluation/leaderboard/NAME.csv` makes; SETS are those of the
-tables below, or the part of them that the method is for. The tests run one set of every file again.
+tables below, or the part of them that the method is for.
+
+Each file names the version of the kit, or a hash of the peer's file, in its column `source`, but no commit and no
+versions of packages: `git log evaluation/leaderboard/NAME.csv` tells the commits that brought its numbers, and
+`constraints.txt` of such a commit the versions that are pinned there. The tests run one set of every file again, so
+that numbers which the code of today does not give are noticed there.
 """
 
 

@@ -20,6 +20,7 @@ from evaluation.verdicts import CONFIDENCE, VERDICTS, by_chance, distinct
 
 UNFOLDED = 4  # tables of an experiment that stand open; more would bury the next experiment
 TEXTS = ("setting", "method", "metric", "unit", "verdict", "calibrated", "note")
+WITH = ("commit", "python", "numpy", "scipy", "scikit-learn", "numba", "blas")  # facts of the page by age
 INDEX = """# Results beside published numbers
 
 Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
@@ -58,10 +59,10 @@ would be called better by chance alone, and as many worse. {calibrated} of the c
 """
 UNMET = """# Printed numbers that are not met
 
-Trials that were run, of those of the paper, and printed cells by verdict. Every cell is counted once, by the row of the
-paper's own protocol where there is one, and in the experiment with most trials; the [overview](index.md) says what the
-verdicts mean. Below stands why a number is worse than printed or cannot be compared, why nothing can be told, or why
-there is none.
+Every printed cell is counted once, by the row of the paper's own protocol where there is one, and in the experiment
+with most trials; the [overview](index.md) says what the verdicts mean. Cells are counted by experiment first, beside
+the trials that were run, of those of the paper. Then every cell stands below its verdict, experiment and reason. Open
+cells are those of which nothing can be told, and those without a value. Reproduced cells are counted only.
 """
 STATED = """# Numbers of the running text
 
@@ -114,12 +115,14 @@ def index(tables):
 
 
 def by_age(names):
-    """Return a table of the kept results, the oldest first: when they were made, of which commit, by which BLAS."""
+    """Return a table of the kept results, the oldest first: when they were made, of which commit, with what."""
     made = sorted((facts(name).get("began", "not told")[:16], name) for name in names)
-    rows = [(name, date, *(facts(name).get(key, "not told") for key in ("commit", "blas"))) for date, name in made]
-    told = "When they were made, of which commit, by which BLAS. `cofactor reproduce NAME --full` makes them anew."
-    return ["## By age", "", told, "", "| experiment | made | commit | BLAS |", "|---|---|---|---|",
-            *(f"| {link(name)} | {date} | {commit} | {blas} |" for name, date, commit, blas in rows)]  # fmt: skip
+    rows = [
+        {"experiment": link(name), "made": date} | {what: facts(name).get(what, "not told") for what in WITH}
+        for date, name in made
+    ]
+    told = "When they were made, of which commit, with what. `cofactor reproduce NAME --full` makes them anew."
+    return ["## By age", "", told, "", *markdown(pd.DataFrame(rows), written=str)]
 
 
 def overview(tables):
@@ -144,21 +147,42 @@ def printed_cells(tables):
 
 
 def unmet(tables):
-    """Return the page of trials, verdicts and unmet numbers by experiment, every printed cell counted once."""
+    """Return the page of verdicts: printed cells by experiment, then each that is not met, with its reason."""
     cells = printed_cells(tables)
+    parts = [UNMET, *markdown(by_experiment(cells), written=str)]
+    for verdict in VERDICTS:
+        mine = cells[cells["verdict"] == verdict]
+        parts += ["", f"## {verdict.capitalize()}: {len(mine)} printed cells", ""]
+        parts += [] if verdict == "reproduced" else by_reason(mine)
+    return "\n".join([*parts, ""])
+
+
+def by_experiment(cells):
+    """Return the table of trials and verdicts, a row per experiment."""
     rows = []
     for name, mine in cells.groupby("table", sort=False):
         found = mine["verdict"].value_counts()
         trials = EXPERIMENTS[name].share(facts(name)["trials"])
         counts = {verdict: str(found.get(verdict, "")) for verdict in VERDICTS}
         rows.append({"experiment": link(name), "trials": trials, "printed cells": str(len(mine)), **counts})
-    parts = [UNMET, *markdown(pd.DataFrame(rows), written=str)]
-    for verdict in ("worse", "not comparable", "cannot tell", "no value"):
-        of_verdict = cells[cells["verdict"] == verdict]
-        parts += ["", f"## {verdict.capitalize()}: {len(of_verdict)} printed cells", ""]
-        for name, mine in of_verdict.groupby("table", sort=False):
-            parts += [f"{link(name)}: {len(mine)}", "", *reasons(mine), ""]
-    return "\n".join([*parts, ""])
+    return pd.DataFrame(rows)
+
+
+def by_reason(cells):
+    """Return cells of one verdict: per experiment every reason once, and below it the cells that it is about."""
+    lines = []
+    for (name, note), mine in cells.groupby(["table", "note"], sort=False):
+        lines += [f"{link(name)}, {len(mine)}: {cell(note)}.", "", "::::{container} results", ""]
+        shown = {
+            "data": mine["setting"].map(EXPERIMENTS[name].settings),
+            "method": mine["method"],
+            "number": list(map(axis_name, mine["metric"], mine["unit"])),
+            "ours": numbers(mine, OURS),
+            "printed": numbers(mine, PRINTED),
+            "difference": [bounded(*ends) for ends in zip(*(mine[end] for end in BOUNDS), strict=True)],
+        }
+        lines += [*markdown(pd.DataFrame(shown)), "", "::::", ""]
+    return lines
 
 
 def stated(tables):

@@ -14,7 +14,7 @@ from cofactor.data.registry import entries
 from docs import api, build, docstrings, notebooks, results, slides, tables
 from evaluation import EXPERIMENTS, raw_trials
 from evaluation.fidelity import fidelity
-from evaluation.summary import difference, number
+from evaluation.summary import UNKNOWN, difference, number
 from evaluation.verdicts import VERDICTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,10 +124,34 @@ def test_printed_numbers_that_are_not_met_are_counted_and_told_why():
         (row,) = (line for line in text.splitlines() if line.startswith("| ") and f"#{name})" in line)
         counts = [int(count or 0) for count in row.strip("|").replace(" ", "").split("|")[-7:]]
         assert counts[0] == len(mine) == sum(counts[1:]), name
-    for verdict in ("worse", "not comparable", "cannot tell", "no value"):
-        mine = cells[cells["verdict"] == verdict]
-        assert f"## {verdict.capitalize()}: {len(mine)} printed cells" in text
-        assert all(tables.cell(reason) in text for reason in set(mine["note"]) - {""})
+    told = re.findall(r"^## (.+): (\d+) printed cells$", text, re.M)
+    assert [verdict.lower() for verdict, _ in told] == list(VERDICTS)
+    for verdict, count in told:
+        mine, below = cells[cells["verdict"] == verdict.lower()], text.partition(f"## {verdict}: ")[2].split("\n## ")[0]
+        assert int(count) == len(mine)
+        assert below.count("\n| ") - below.count("\n| data |") == (verdict != "Reproduced") * len(mine)
+        assert all(tables.cell(reason) in below for reason in set(mine["note"]) - {""})
+
+
+def test_every_printed_cell_that_is_not_met_has_a_row_below_its_reason():
+    cells = results.kept("crowd-table4").query("method == 'TensorADMM' and setting == 'dog'")
+    (row,) = cells.to_dict("records")
+    text = "\n".join(results.by_reason(cells.assign(table="crowd-table4", note="luck [1]")))
+    assert re.search(r"\), 1: luck \\\[1\\\]\.\n", text)
+    data = EXPERIMENTS["crowd-table4"].settings["dog"]
+    ours = number(row["ours"], row["se"], row["digits"], row["trials"])
+    assert f"| {data} | TensorADMM | error (%) | {ours} |" in text
+    assert f" | {number(row['published'], digits=row['digits'])} | {difference(row['difference'])}" in text
+
+
+def test_the_table_by_age_tells_commit_and_versions():
+    told = results.by_age(["crowd-table4", "pmf-table1"])
+    for name in ("crowd-table4", "pmf-table1"):
+        (row,) = (line for line in told if f"#{name})" in line)
+        made = results.facts(name)
+        assert all(f" {made[what]} |" in row for what in ("commit", "python", "numpy", "scipy", "numba", "blas"))
+    dates = [line.split("|")[2].strip() for line in told if ".md#" in line]
+    assert dates == sorted(dates) and len(dates) == 2
 
 
 def test_differences_on_the_same_data_are_those_of_the_kept_trials():
@@ -300,6 +324,8 @@ def test_what_was_neither_measured_nor_published_takes_no_row():
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_number_that_is_worse_than_printed_has_its_reason(name):
+def test_every_number_that_is_worse_than_printed_has_its_cause_or_what_was_tried(name):
     table = results.kept(name)
-    assert table.loc[(table["verdict"] == "worse") & (table["note"] == ""), ["setting", "method"]].empty
+    reason = table["note"].str.split("; no value in").str[0]
+    bare = (table["verdict"] == "worse") & reason.isin(["", UNKNOWN])
+    assert table.loc[bare, ["setting", "method", "metric"]].empty
