@@ -23,7 +23,8 @@ kept results by that rule, each time that this page is built.
 - *not supported*: it fails, with its whole interval;
 - *cannot tell*: the interval is too wide for either;
 - *not testable here*: the reason stands with the claim. Speed is among this: times here are of this kit's code, and
-  the sentence is about the authors'. The times are shown all the same, with how many would hold.
+  the sentence is about the authors'. So are numbers that the [results](results/index.md) call not comparable. They are
+  shown all the same, with how many would hold.
 
 Words such as "clearly" or "close" need a number before they can be tested. It was chosen from the paper's words and
 from its printed numbers, and stands with every claim. "About X times" is at least 80 % of X; a gain that the sentence

@@ -10,8 +10,8 @@ negative rarely do. The interval is Student's (with Welch's degrees of freedom w
 longer by e at both ends.
 
 Where the paper's own draws are published, and a fast method was run on all of them, it is a control variate of the slow
-ones: see `controlled`. The printed number is of these very draws, so that of it only e is left. Of N draws that there are
-at all, n tell the mean with the error s sqrt(1/n - 1/N): none where all were run.
+ones: see `controlled`. The printed number is of these very draws, so that of it only e is left. Of N draws that there
+are at all, n tell the mean with the error s sqrt(1/n - 1/N): none where all were run.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ KEY = ["printed in", "setting", "method", "metric"]  # of a printed cell
 class Sample(NamedTuple):
     """What trials gave: their centre, the standard deviation of single trials, and their number.
 
-    `own_spread` is False where the paper prints no spread and ours is used in its place. `draws` is how many there are at
-    all, where the trials are some of the paper's own.
+    `own_spread` is False where the paper prints no spread and ours is used in its place. `draws` is how many there are
+    at all, where the trials are some of the paper's own.
     """
 
     centre: float

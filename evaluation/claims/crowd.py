@@ -241,13 +241,16 @@ def all_missing_imputed() -> Rule:
     Measured: Share of the blocks that stay zero after (7)-(8), by the paper's protocol: at most half a per cent, in all
     three cases.
 
+    Not testable: What stays missing hangs on how many tasks a pair must have in common and on which linking annotators
+    are taken, and the paper tells neither. Results call the same numbers not comparable.
+
     Note: The released code draws one linking pair of annotators and gives up where that one fails. This kit's default
     takes all linking pairs: with it no block is left in any of the three.
     """
     missing = kept("crowd-text", "missing, imputed")["DesSymNMF (paper protocol)"].at(
         "table1,p=0.3", "table2,p=0.3", "N=1000"
     )
-    return missing <= 0.5
+    return (missing <= 0.5).shown_only()
 
 
 @claim("Section 4, UCI and AMT data")
@@ -258,6 +261,8 @@ def missing_brought_down() -> Rule:
     Measured: Share of the blocks that stay zero after (7)-(8), less the share that was missing, by the paper's
     protocol: at least half of the printed drop, in all seven cases.
 
+    Not testable: As for the claim before: the paper does not tell what its shares after imputation hang on.
+
     Note: The printed shares after imputation follow neither from (7)-(8) nor from the released rule of one random pair:
     see the table of numbers in the text. This kit's default, the mean over all linking pairs, leaves 66.8, 39.8 and 8.5
     % on Car, none on Bluebird, Dog and RTE, and 3.3 % on TREC.
@@ -265,7 +270,7 @@ def missing_brought_down() -> Rule:
     missing = kept("crowd-text", "missing, imputed")["DesSymNMF (paper protocol)"].at(
         "miss=70", "miss=50", "miss=30", "bluebird", "dog", "rte", "trec"
     )
-    return (missing - missing.of("missing") >= 0.5).of_the_printed()
+    return (missing - missing.of("missing") >= 0.5).of_the_printed().shown_only()
 
 
 @claim("Section 4, UCI data, Tables 1 and 2")
@@ -313,8 +318,9 @@ def car_cnmf_not_competitive() -> Rule:
 
     Measured: Not competitive: five points of the error rate or more above RobSymNMF, in all three settings.
 
-    Note: The label rate was fitted to the printed vote. Why the printed CNMF is so much worse than the one here is not
-    known; it is followed by EM, which was run on the AMT sets only.
+    Note: The label rate was fitted to the printed vote. CNMF is far worse here than in print (43.7, 41.5 and 30.6 %):
+    its start is random for workers that MultiSPA cannot estimate, nearly all here, so that classes get their names by
+    chance; see the note of Table 3. In print it is followed by EM, which was run on the AMT sets only.
     """
     error = kept("crowd-table3", "error")
     return error["CNMF"] - error["RobSymNMF (paper protocol)"] >= 5
@@ -384,10 +390,10 @@ def tensoradmm_cannot_run() -> Rule:
 
     Measured: Whether there is a value: an error rate is at most 100 %, so one above means that there is none.
 
-    Note: The released code keeps all third-order moments, which grow with the cube of the number of annotators.
-    Computed from the labels when needed, these take no such memory.
+    Not testable: The claim is about the authors' code, which keeps all third-order moments: these grow with the cube of
+    the number of annotators. The code here computes them from the labels when needed, and takes no such memory.
     """
-    return kept("crowd-table5", "error")["TensorADMM"] > 100
+    return (kept("crowd-table5", "error")["TensorADMM"] > 100).shown_only()
 
 
 @claim("Section 4, AMT data, Tables 4 and 5")

@@ -7,7 +7,7 @@ A case *holds* if its whole interval is within the bounds, *fails* if all of it 
 | supported | at least `needed` cases hold (all, where nothing else is said) |
 | not supported | too many cases fail for that |
 | cannot tell | else: intervals are too wide |
-| not testable here | no case has a value, or they are times: of this kit's code, not of the authors' |
+| not testable here | no case has a value, or they are shown only, as times are: of this kit's code, not the authors' |
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Rule:
         Cases that must hold; 0 for all.
     by_setting : bool
         Whether all cases of a setting make one.
+    is_judged : bool
+        False where numbers are shown, but ours are of something else than the paper's.
     """
 
     quantity: Quantity
@@ -51,6 +53,7 @@ class Rule:
     of_printed: bool = False
     needed: int = 0
     by_setting: bool = False
+    is_judged: bool = True
 
     def __bool__(self) -> bool:
         raise TypeError("two bounds are asked for by `between`: Python reads a < b < c as (a < b) and (b < c)")
@@ -66,6 +69,10 @@ class Rule:
     def of_the_printed(self) -> Rule:
         """Take the bounds as shares of the printed number."""
         return replace(self, of_printed=True)
+
+    def shown_only(self) -> Rule:
+        """Show numbers and how many would hold, without a verdict: ours are of something else than the paper's."""
+        return replace(self, is_judged=False)
 
     @property
     def bounds(self) -> str:
@@ -87,7 +94,8 @@ class Rule:
     @cached_property
     def verdict(self) -> Verdict:
         """What the outcomes say."""
-        if self.quantity.rows.metrics == (SECONDS,) or all(np.isnan(case.number.value) for case in self.quantity.cases):
+        nothing = all(np.isnan(case.number.value) for case in self.quantity.cases)
+        if not self.is_judged or self.quantity.rows.metrics == (SECONDS,) or nothing:
             return "not testable here"
         needed = self.needed or len(self.outcomes)
         if self.outcomes.count("holds") >= needed:

@@ -8,6 +8,7 @@ from scipy.stats import t as student
 from scipy.stats import ttest_ind, ttest_rel
 
 from cofactor import CofactorError
+from evaluation import EXPERIMENTS
 from evaluation.claims import LINES, VERDICTS, Claim, Judged, Rule, claims, declared, estimates, paper, quantities
 from evaluation.claims.declaration import words
 from evaluation.claims.estimates import Estimate, Results, Row
@@ -435,6 +436,27 @@ def test_every_claim_names_what_there_is_and_is_judged(line):
         assert one.verdict in VERDICTS and all(rule.quantity.cases for rule in one.rules)
 
 
+def levels(rule):
+    """The numbers whose level in print meets what a rule asks, as cells: experiment, setting, method, metric."""
+    rows, cases = rule.quantity.rows, rule.quantity.cases
+    if not (rule.of_printed or rule.quantity.what == "Value") or set(rule.in_print) != {"holds"}:
+        return []  # methods compared with each other, or a bound that is not read from the printed number
+    return [(case.experiment, case.setting, case.about.split(" less ")[0], rows.metrics[0]) for case in cases]
+
+
+@each("line, one", ALL)
+def test_no_claim_judges_numbers_that_results_call_not_comparable(line, one):
+    cells = [cell for rule in one.rules if rule.verdict != "not testable here" for cell in levels(rule)]
+    assert not [cell for cell in cells if EXPERIMENTS[cell[0]].incomparable(*cell[1:])]
+
+
+def test_numbers_that_are_shown_only_get_no_verdict(made):
+    made({("N=10", "A", "error"): drawn(0)})
+    rule = TEN["A"] < 1000
+    assert rule.verdict == "supported" and rule.shown_only().verdict == "not testable here"
+    assert rule.shown_only().outcomes == ["holds"]
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_no_claim_and_no_theorem_is_lost(line):
     found = declared(line)
@@ -454,6 +476,8 @@ def test_every_claim_says_where_it_stands_and_how_it_is_read(line, one):
     assert claim.place and claim.says and (one.rules or claim.untestable)
     assert claim.measured or not one.rules
     assert all(rule.bounds for rule in one.rules)
-    assert claim.untestable or not any(rule.quantity.rows.metrics == (estimates.SECONDS,) for rule in one.rules)
+    assert claim.untestable or not any(
+        rule.quantity.rows.metrics == (estimates.SECONDS,) or not rule.is_judged for rule in one.rules
+    )
     if claim.is_theorem:
         assert claim.assumes and claim.notebooks and len(claim.says + "".join(claim.assumes)) > 150
