@@ -33,7 +33,8 @@ puts in numbers is at least half of the printed one. All cases of a rule must ho
 trials too, are taken trial by trial where methods share their data. Times are not: they are compared by their medians.
 How many trials there are is told with each experiment. Rows marked "(paper protocol)" use the paper's own choices, and
 methods are compared by these rows where there are any; what this kit's own choices give stands in the note. Of
-theorems, "tested" is about the part that can be seen in an experiment: no experiment proves one.
+theorems, "tested" is about the part that can be seen in an experiment: no experiment proves one. "Hunted" says how a
+counterexample was looked for, among random draws that meet the conditions (`tests/evaluation/test_theorems.py`).
 
 {summary}
 """
@@ -130,7 +131,7 @@ def details(line, number, each):
     if claim.assumes:
         parts += ["Assumed:", "", *(f"- {cell(text)}" for text in claim.assumes), ""]
     said = {"Stated": claim.says, "Tested": claim.measured} if claim.is_theorem else {"Measured": claim.measured}
-    said |= {"Not testable": claim.untestable, "Note": claim.note}
+    said |= {"Hunted": claim.hunted, "Not testable": claim.untestable, "Note": claim.note}
     parts += [line for word, text in said.items() if text for line in (f"{word}: {cell(text)}", "")]
     if claim.defects:
         parts += ["Known defects:", "", *(f"- {cell(text)}" for text in claim.defects), ""]

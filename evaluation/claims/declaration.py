@@ -20,6 +20,7 @@ PARTS = {
     "Measured": "measured",
     "Note": "note",
     "Not testable": "untestable",
+    "Hunted": "hunted",
     "Assumed": "assumes",
     "Known defects": "defects",
 }
@@ -49,6 +50,8 @@ class Claim:
         Experiments that are near, beside those of the rules.
     title : str
         Of a theorem: what it is about.
+    hunted : str
+        Of a theorem: how a counterexample was looked for (`tests/evaluation/test_theorems.py`).
     assumes, defects, notebooks : sequence of str
         Of a theorem: its assumptions, known defects of statement or proof, and where it is taught.
     """
@@ -62,6 +65,7 @@ class Claim:
     untestable: str = ""
     see: Sequence[str] = ()
     title: str = ""
+    hunted: str = ""
     assumes: Sequence[str] = ()
     defects: Sequence[str] = ()
     notebooks: Sequence[str] = ()
