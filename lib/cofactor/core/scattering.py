@@ -5,7 +5,7 @@ With C = {x : 1'x >= sqrt(K-1) ||x||}, a nonnegative H of rank K is sufficiently
     (1)  C lies in cone(H'), the conic hull of the rows, and
     (2)  cone(H') lies in cone(Q) for no orthonormal Q other than a permutation.
 
-Then H is the only nonnegative factor of H H', up to the order of its columns. Dual cones turn (1) around:
+Then H is the only nonnegative factor of H H' with K columns, up to their order. Dual cones turn (1) around:
 P = {x : H x >= 0} must lie in C* = {x : 1'x >= ||x||}. Cut at 1'x = 1, P becomes the slice T, and (1) holds if and
 only if T is bounded and max ||x|| over T is one: a question about vertices. A Q as in (2) consists of vertices of T
 of norm one, at right angles.

@@ -1,4 +1,4 @@
-"""Whether a factor H >= 0 is sufficiently scattered: then X = H H' has one such H only, but for the order of columns.
+"""Whether a factor H >= 0 is sufficiently scattered: then X = H H' has one such H of K columns, but for their order.
 
 Look at T = {x : H x >= 0, sum of x = 1}. The more the rows of H are spread, the smaller T is. Condition 1 of the
 definition says that no point of T is longer than the unit vectors, which are always in it. The longest is a vertex.
