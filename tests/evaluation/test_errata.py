@@ -134,16 +134,22 @@ def test_condition_15_needs_the_root_of_q_0():
     assert from_zeros > first[2][1]  # so no shift lies above all zeros and below all nonzeros
 
 
+def eta_and_rate(H):
+    """Return eta, and K eta sigma^4 / gamma_0^2."""
+    left, beta, _ = np.linalg.svd(H, full_matrices=False)
+    eta = np.mean(H > 0) * (1 + len(H) * np.sum(left**2, axis=1).max())
+    gamma = -np.diff(np.append(beta**2, 0)).max()
+    return eta, len(beta) * eta * np.sum(beta**2) ** 2 / gamma**2
+
+
 def test_eta_is_above_one_and_no_factor_has_a_rho_below_one():
     for number in range(2000):
         rng = np.random.default_rng(number)
         K, J = int(rng.integers(2, 5)), int(rng.integers(5, 60))
         H = rng.random((J, K)) ** 3 * (rng.random((J, K)) < rng.uniform(0.1, 1))
-        H += np.eye(J, K) * np.arange(1, K + 1)
-        left, beta, _ = np.linalg.svd(H, full_matrices=False)
-        eta = np.mean(H > 0) * (1 + J * np.sum(left**2, axis=1).max())
-        gamma = -np.diff(np.append(beta**2, 0)).max()
-        assert eta > 1 and K * eta * np.sum(beta**2) ** 2 / gamma**2 > K * (K * (K + 1) / 2) ** 2 >= 18
+        eta, rate = eta_and_rate(H + np.eye(J, K) * np.arange(1, K + 1))
+        assert eta > 1 and rate > K * (K * (K + 1) / 2) ** 2
+    assert eta_and_rate(np.eye(1000, 2) * np.sqrt([2, 1])) == pytest.approx((1.001, 18.018))  # nearly as low as can be
 
 
 def test_enough_values_do_not_make_the_virtual_matrix_of_full_rank():
@@ -247,11 +253,11 @@ def test_the_exponential_of_algorithm_1_overflows_without_the_maximum_of_the_row
 
 def test_without_the_half_a_weight_acts_half_as_strongly():
     rng = np.random.default_rng(0)
-    X, C = rng.random((4, 9)), rng.dirichlet(np.ones(9), 9).T
+    X, C = rng.random((4, 60)), rng.dirichlet(np.ones(60), 60).T
     P = np.exp((C - C.max(axis=1, keepdims=True)) / 0.05)
-    with_half = (X.T @ (X @ C - X) + 1.0 * P / P.sum(axis=1, keepdims=True)).argmin(axis=0)
-    without = {lam: least_of_gradient(X, sparse.csc_array(C), lam, 0.05) for lam in (1.0, 2.0)}
-    assert (without[2.0] == with_half).all() and (without[1.0] != with_half).any()
+    with_half = (X.T @ (X @ C - X) + 10 * P / P.sum(axis=1, keepdims=True)).argmin(axis=0)
+    without = {lam: least_of_gradient(X, sparse.csc_array(C), lam, 0.05) for lam in (10, 20)}
+    assert (without[20] == with_half).all() and (without[10] != with_half).any()
 
 
 def test_two_teams_that_never_overlap_inside_leave_their_own_blocks_open():

@@ -39,11 +39,11 @@ def theorem_4_1() -> list[Rule]:
     Hunted: 3,000 draws that meet all conditions: few users and items, so that each triple is compared very often,
     and small utilities. Five steps each; every step took away at least what is promised.
 
-    Not testable: No run of the paper's sizes can meet the conditions. Even with μ = κ = τ = 1 and r = 3 the theorem asks
-    for more comparisons than there are different triples at both sizes of Figure 1 (3 · 10¹¹ at 200 × 300 for δ near 1,
-    where there are 9 million). With utilities as large as there, ξ is the slope of the link far outside of all of them,
-    so that τ, the ball of the warm start and the step are many powers of ten below what double precision can show. The
-    failure that the probability δ allows was in no draw of the hunt.
+    Not testable: No run of the paper's sizes can meet the conditions. Even with μ = κ = τ = 1 and r = 3 the theorem
+    asks for more comparisons than there are different triples at both sizes of Figure 1 (3 · 10¹¹ at 200 × 300 for
+    δ near 1, where there are 9 million). With utilities as large as there, ξ is the slope of the link far outside
+    of all of them, so that τ, the ball of the warm start and the step are many powers of ten below what double
+    precision can show. The failure that the probability δ allows was in no draw of the hunt.
 
     Known defects:
     - Section 3.4 says that κ is also the condition number of Z*; its singular values are √(2 σ_i), so that it is √κ.
