@@ -420,8 +420,8 @@ def communities_top_two() -> Rule:
     """The SRC values of MERIT and MERIT(0) "are in top 2 over five out of seven datasets".
 
     Measured: Place of the better of the two among GeoNMF, SPOC and FastGradient (by its own weight, where it has a
-    value): first or second on 4 of the 5 networks that can be had. In the printed table it is 4 of these 5, and one of
-    the two MAG networks, which are not to be had.
+    value): first or second on 4 of the 5 networks that were downloaded. In the printed table it is 4 of these 5, and
+    one of the two MAG networks, which are public, but were not downloaded here.
 
     Note: FastGradient draws weights at random and was run once or twice, which leaves DBLP1 and DBLP5 open; without it
     5 of 5 hold. Every number is one point of a wide range: the table of ranges shows how far other penalties and
@@ -455,7 +455,8 @@ def competitive_on_communities() -> list[Rule]:
 def gap_on_dblp2() -> Rule:
     """In MAG2 and DBLP2 the gap between the greedy methods GeoNMF and SPOC and the convex ones is particularly clear.
 
-    Measured: DBLP2 only: SRC of MERIT less that of GeoNMF and SPOC, 0.01 or more. MAG2 is not to be had.
+    Measured: DBLP2 only: SRC of MERIT less that of GeoNMF and SPOC, 0.01 or more. MAG2 is public, but was not
+    downloaded here.
 
     Note: SPOC finds the same nodes as SPA here. What sets it apart is that it puts a tiny number in place of negative
     memberships, which breaks ties of the rank correlation. SPA's nodes with MERIT's memberships are far better (row

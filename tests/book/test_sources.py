@@ -177,7 +177,7 @@ def test_numbers_of_the_text_stand_beside_ours_with_their_place():
 
 
 REASON = re.compile(
-    r"\d+ (GB|bytes|words|hours|s\b)|Error|not to be had|not downloaded here|not published|depend on|has rank below"
+    r"\d+ (GB|bytes|words|hours|s\b)|Error|public, not downloaded here|not published|depend on|has rank below"
 )  # a size, an error
 
 
