@@ -69,6 +69,7 @@ from evaluation.released.crowd_steps import random_pair_imputation
     },
     metrics={"missing": "%", "missing, imputed": "%"},
     trials=20,
+    told=False,
     quick=1,
     published="crowd_text",
     granularity={"bluebird": 1521, "dog": 2704, "rte": 26896, "trec": 580644},

@@ -50,6 +50,7 @@ KINDS: dict[str, Draw] = {"separable": separable_rows, "scattered": scattered_ro
     settings={"separable": "separable", "scattered": "sufficiently scattered, not separable", "neither": "neither"},
     metrics={"unique": "share of draws", "1/r": "1", "distance": "1"},
     trials=20,
+    told=False,
     quick=20,
     plot="simplex",
 )

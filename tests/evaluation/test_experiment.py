@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError
+from evaluation import EXPERIMENTS
 from evaluation.declaration import experiment, experiments_of
 from evaluation.experiment import Measurement, beyond, measure_each
 from evaluation.origin import bare
@@ -121,3 +122,12 @@ def test_a_method_that_fails_leaves_the_others():
         ("a", 0.25, ""),
         ("b", None, "ZeroDivisionError: float division by zero"),
     ]
+
+
+def test_of_which_tables_no_text_tells_the_number_of_trials():
+    untold = {name for name, each_one in EXPERIMENTS.items() if not each_one.told}
+    assert untold == {
+        *("crowd-table3", "crowd-table4", "crowd-table5", "crowd-table7", "crowd-table7-released", "crowd-text"),
+        *("pmf-figure1", "separable-table4", "separable-table4-fastgradient"),
+        *("comparisons-figure1", "comparisons-figure1-amounts", "comparisons-text"),
+    }

@@ -9,7 +9,7 @@ from cofactor.simulate import joint_model
 from evaluation import EXPERIMENTS
 from evaluation.experiment import Measurement, Task, tasks_of
 from evaluation.plots import draw
-from evaluation.pmf import synthetic
+from evaluation.pmf import ratings, real, synthetic
 from evaluation.pmf.figure import KINDS
 from evaluation.pmf.methods import (
     PUBLISHED_SCORES,
@@ -155,6 +155,21 @@ def test_the_picture_shows_rows_and_verdicts(drawings):
     titles = [axes.get_title() for axes in panels]
     assert titles[0].startswith("separable\nunique") and "not shown to be unique" in titles[2]
     assert all({text.get_text() for text in axes.texts} == {"$e_1$", "$e_2$", "$e_3$"} for axes in panels)
+
+
+LATE = {  # trials without the slow methods: the first ones, which are those of the quick profile
+    **dict.fromkeys([f"pmf-table{table}" for table in range(1, 7)], synthetic.QUICK),
+    "pmf-table8": real.QUICK["votes"],
+    "pmf-table11": real.QUICK["mushroom"],
+    **dict.fromkeys([f"pmf-table{table}" for table in (12, 13, 14)], ratings.QUICK),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_the_protocol_says_how_many_trials_slow_methods_have(name):
+    experiment = EXPERIMENTS[name]
+    assert f"{experiment.trials - LATE[name]} of {experiment.trials}" in experiment.protocol
+    assert f"first {['trial', 'two trials', 'three trials'][LATE[name] - 1]}" in experiment.protocol
 
 
 def test_the_slowest_method_is_timed_once_where_there_are_many_variables(monkeypatch):
