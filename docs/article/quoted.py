@@ -84,6 +84,11 @@ class Cell:
         return replace(self, column="se")
 
     @property
+    def trials(self):
+        """How many trials it is of."""
+        return replace(self, column="trials")
+
+    @property
     def median(self):
         """The median over trials."""
         return self.values().median()

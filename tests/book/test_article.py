@@ -87,9 +87,10 @@ def test_signs_and_powers_are_written_as_people_write_them():
 
 def test_numbers_are_divided_and_multiplied(monkeypatch):
     rows = [{"setting": "s", "method": name, "metric": "m", "ours": ours} for name, ours in (("a", 2), ("b", 40))]
-    monkeypatch.setattr(quoted, "kept", lambda _: pd.DataFrame(rows))
+    monkeypatch.setattr(quoted, "kept", lambda _: pd.DataFrame(rows).assign(trials=7))
     tag = '{% set of = cells("e", "s", "m") %}{{ (of["a"] / of["b"] * 100) | within(4.9, 5.1) }}'
     assert quoted.filled(tag) == "5"
+    assert quoted.filled('{{ cells("e", "s", "m")["a"].trials | within(1, 9) }}') == "7"
 
 
 def other_digits(text):
