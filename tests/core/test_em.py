@@ -197,6 +197,13 @@ def test_warns_at_the_limit_and_still_returns():
     assert model.prior.sum() == pytest.approx(1)
 
 
+def test_takes_five_hundred_rounds_at_most_unless_told_otherwise():
+    rows, start = random_table(0), random_model(1)
+    with pytest.warns(ConvergenceWarning, match="EM: iteration limit 500 "):
+        results = em(rows, start, tol=-1)[1], iterate_em(lambda model: expectation(rows, model), start, tol=-1)[1]
+    assert [result.n_iter for result in results] == [500, 500]
+
+
 def test_objective_is_the_likelihood_before_each_round():
     table, start = random_table(0), random_model(1)
     _, result = run(table, start, max_iter=3)

@@ -441,6 +441,7 @@ def test_classifiers_learn_from_every_class_in_its_share():
 
 def test_merit_takes_fifty_steps_and_em_five_hundred_rounds_unless_told_otherwise(monkeypatch):
     assert separable.merit(mixtures(), 5).result.n_iter == 50
+    assert separable_methods.MERIT(5).fit(mixtures()).result_.n_iter == 50
     drawn = simulate.crowd(simulate.dawid_skene_model(5, 3, skill=0.2, random_state=0), 200, random_state=0)
     monkeypatch.setattr(crowd_base, "EM_TOL", -1.0)  # no change is as small
     with pytest.warns(ConvergenceWarning, match="500"):
