@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 
 from cofactor.data.registry import DATASETS_DIR, entries
 from docs import api
-from evaluation.fidelity import fidelity
+from evaluation.fidelity import deviations, fidelity
 
 LINES = {
     "crowd": "Crowd: labels to truth",
@@ -24,6 +24,11 @@ Every equation and algorithm of the papers that the kit implements, with the fun
 from the paper, and why, and the tests that know both. `cofactor report` prints the same table beside the reproduced
 numbers.
 """
+UNDONE = """## Deviations that a test holds
+
+Each of these is one place of the code. `python tools/undo_deviations.py` puts the other text there, in a copy, and sees
+the test fail.
+"""
 DATA = """# Data sets
 
 `cf.load("bluebird")` loads a set by name; `cf.datasets()` and `cofactor datasets` list them. Nothing is redistributed
@@ -37,7 +42,17 @@ def fidelity_page():
     table, homes = fidelity(), api.homes_of_things()
     known = {**LINES, **{line: line for line in table["line"] if line not in LINES}}
     sections = [section(title, table[table["line"] == line], homes) for line, title in known.items()]
-    return "\n".join([FIDELITY, *filter(None, sections)])
+    return "\n".join([FIDELITY, *filter(None, sections), undone()])
+
+
+def undone():
+    """Return the section of the deviations that one change undoes."""
+    rows = [
+        f"| {cell(r.deviation)} | `{r.file}`<br>{cell(r.here)} | {cell(r.undone)} | {tests(r.test)} |"
+        for r in deviations().itertuples()
+    ]
+    head = ["| deviation | here | undone | held by |", "|---|---|---|---|"]
+    return "\n".join([UNDONE, "::::{container} fidelity", "", *head, *rows, "", "::::", ""])
 
 
 def section(title, rows, homes):
