@@ -432,6 +432,20 @@ def test_the_start_of_coupled_nmf_is_lifted_to_a_thousandth():
     assert np.array_equal(lifted.stacked, given.stacked) and not np.allclose(lifted.stacked, small.stacked)
 
 
+@pytest.mark.filterwarnings("ignore::cofactor.ConvergenceWarning")
+def test_pairs_of_coupled_nmf_weigh_as_much_as_they_are_often():
+    """The last variable is seen in a tenth of the rows."""
+    table = simulate.joint_table(simulate.joint_model(3, 3, 3, random_state=0), 2000, random_state=0)
+    codes = np.array(table.codes)
+    codes[200:, 2] = -1
+    moments = pairwise_moments(CategoricalTable(codes, table.sizes))
+    default, count, equal = (
+        cnmf_opt.cnmf_opt(moments, random_model(1, 3, (3, 3, 3)), max_iter=3, **weights)[0].stacked
+        for weights in ({}, {"weights": "count"}, {"weights": "equal"})
+    )
+    assert np.array_equal(default, count) and not np.allclose(default, equal)
+
+
 def test_classifiers_learn_from_every_class_in_its_share():
     rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], [300, 92, 8])
     for seed in range(5):
