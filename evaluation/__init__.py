@@ -21,7 +21,7 @@ def find_experiment(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         near = get_close_matches(name, EXPERIMENTS, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise CofactorError(f"no experiment {name!r}: {hint}There are: {', '.join(EXPERIMENTS)}, all")
+        raise CofactorError(f"no experiment {name!r}: {hint}There are: {', '.join(EXPERIMENTS)}, printed, all")
     return EXPERIMENTS[name]
 
 

@@ -22,12 +22,15 @@ from evaluation.report import write_report
 from evaluation.runner import failures, finished, run
 from evaluation.summary import as_text, summarise
 
+PRINTED = "printed"  # stands for the experiments that have the numbers of a paper
+
 
 def listed() -> str:
     """Name the experiments with their trials."""
     width = max(map(len, EXPERIMENTS))
     lines = [f"  {name:<{width}}  {e.title} ({e.quick} of {e.trials} trials)" for name, e in EXPERIMENTS.items()]
-    return "\n".join(["experiments (trials of the quick profile, and of the paper):", *lines])
+    head = "experiments (trials of the quick profile, and of the paper):"
+    return "\n".join([head, *lines, f"{PRINTED}: those whose numbers a paper prints; all: all of them"])
 
 
 def reproduce(arguments: argparse.Namespace) -> None:
@@ -43,10 +46,19 @@ def reproduce(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(names: Sequence[str]) -> list[Experiment]:
-    if "all" in names:
-        return list(EXPERIMENTS.values())
-    return [one for name in names
-            for one in (experiments_in(name, EXPERIMENTS) if is_own(name) else [find_experiment(name)])]  # fmt: skip
+    return list(EXPERIMENTS.values()) if "all" in names else [one for name in names for one in _named(name)]
+
+
+def _named(name: str) -> Sequence[Experiment]:
+    if name == PRINTED:
+        return printed()
+    return experiments_in(name, EXPERIMENTS) if is_own(name) else [find_experiment(name)]
+
+
+def printed() -> list[Experiment]:
+    """Return the experiments of all tables that the papers print, and of the numbers that stand in their text."""
+    mine = [one for one in EXPERIMENTS.values() if one.published and not one.beside]
+    return [one for one in mine if not one.source.startswith("Beyond ")]
 
 
 def _reproduce_one(experiment: Experiment, arguments: argparse.Namespace) -> None:

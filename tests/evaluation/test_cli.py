@@ -1,12 +1,15 @@
 import json
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from filelock import FileLock
 
+from cofactor.data import DATASETS_DIR
 from cofactor_app.cli import main
 from evaluation import cli as experiments
+from evaluation import raw_trials
 from tests.evaluation.toy import toy
 
 TOY = toy(trials=3)
@@ -103,6 +106,39 @@ def test_an_unknown_name_gets_a_hint(capsys, tmp_path, monkeypatch):
 
 def test_the_figure_of_a_table_is_that_table():
     assert experiments.find_experiment("crowd-figure4").name == "crowd-table9"
+
+
+def test_printed_stands_for_what_the_papers_print_once(only_toy, monkeypatch, capsys):
+    kinds = {
+        "table": {"published": "crowd_table4"},
+        "variant": {"published": "crowd_table4", "beside": True},
+        "more": {"published": "crowd_benchmark", "source": "Beyond Nobody"},
+        "drawn": {},
+    }
+    named = {name: replace(toy(trials=1, quick=1, **fields), name=name) for name, fields in kinds.items()}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", named)
+    assert [one.name for one in experiments.printed()] == ["table"]
+    assert main(["reproduce", "printed", "--jobs", "1"]) == 0
+    assert [path.name for path in (only_toy / "results").iterdir() if path.is_dir()] == ["table"]
+    assert main(["reproduce"]) == 0 and "printed: those whose numbers a paper prints" in capsys.readouterr().out
+
+
+def test_every_file_of_printed_numbers_is_among_what_is_printed():
+    files = {path.stem for path in (DATASETS_DIR / "published").glob("*.csv")}
+    assert {one.published for one in experiments.printed()} == files - {"crowd_benchmark"}  # of other papers
+
+
+def test_one_trial_of_what_is_printed_leaves_a_reviewer_time_for_more():
+    """By the seconds of the kept first trials, settings spread over two processes as they come."""
+    total = 0.0
+    for one in experiments.printed():
+        first = raw_trials(one.name).query("trial == 0").drop_duplicates(["setting", "method"])
+        seconds = first.groupby("setting")["seconds"].sum()
+        busy = [0.0, 0.0]
+        for task in experiments.tasks_of(one, 1):
+            busy[int(busy[1] < busy[0])] += seconds[task.setting]
+        total += max(busy)
+    assert 5 < total / 60 < 40
 
 
 def test_report_is_written_once_unless_forced(only_toy, capsys):
