@@ -33,7 +33,8 @@ DATA = """# Data sets
 
 `cf.load("bluebird")` loads a set by name; `cf.datasets()` and `cofactor datasets` list them. Nothing is redistributed
 whose licence does not permit it: such sets are downloaded on first use, from the address and against the hash that the
-registry pins. Each set has a card: what is in it, how it is coded, what to know before use.
+registry pins. Each set has a card: what is in it, how it is coded, what to know before use. Two networks have a card
+only, since they are public and not downloaded here: [MAG1 and MAG2](cards/mag.md).
 """
 
 

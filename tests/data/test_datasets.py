@@ -497,5 +497,8 @@ def test_card_agrees_with_the_registry(name):
     assert f"## Cite\n{entry.citation}\n" in card
 
 
+NOT_DOWNLOADED = {"mag"}  # tests/evaluation/test_mag.py holds its card
+
+
 def test_every_set_has_a_card_and_every_card_a_set():
-    assert {path.stem for path in (DATASETS_DIR / "cards").glob("*.md")} == set(entries())
+    assert {path.stem for path in (DATASETS_DIR / "cards").glob("*.md")} == set(entries()) | NOT_DOWNLOADED
