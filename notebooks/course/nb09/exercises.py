@@ -167,7 +167,7 @@ class Membership(Exercise):
 
     def given(self) -> Given:
         pure = [0.5, 0.4, 0.1], [0.5, -0.4, 0.1], [0.3, 0.0, -0.6]
-        return {"V": np.array([*pure, [0.25, 0, 0.05], [0.4, 0.25, -0.2], [0.1, -0.02, 0.04]]), "pure": np.arange(3)}
+        return {"V": np.array([*pure, [0.25, 0.04, 0.05], [0.4, 0.25, -0.2], [0.1, -0.02, 0.04]]), "pure": np.arange(3)}
 
     def solve(self, V: Floats, pure: Ints) -> list[Part]:
         raw = np.asarray(np.linalg.solve(V[pure].T, V.T).T, dtype=np.float64)
