@@ -25,7 +25,7 @@ MOVED = {  # by which checks a method may be told: what its docstring has number
     "NuclearNormMLE": {"ids", "order"},
     "BPR": {"ids", "order"},
     "CNMF-SPA": {"order", "columns"},
-    "CNMF-OPT": {"columns"},  # on processors with AVX-512: it starts at CNMF-SPA, which moves
+    "CNMF-OPT": {"columns"},
     "CTD": {"order", "columns", "values"},
     "Constant": {"values"},
 }

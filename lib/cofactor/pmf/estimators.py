@@ -83,8 +83,8 @@ class CNMFOPT(JointPMFEstimator):
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`, also for what `fit` raises.
 
-    Order: it starts at CNMF-SPA, for which columns in another order are another start, and ends at the same optimum in
-    most cases; on one processor with AVX-512, of the small tables that the tests try, one ended elsewhere.
+    Order: it starts at CNMF-SPA, for which columns in another order are another start. In 10 other orders of the
+    columns of 80 rows by 5, up to 1 of 34 gaps was filled otherwise: in 2 orders or in 4, by the kernel of BLAS.
 
     Cost and source: see `cnmf_opt`; IEEE TSP 2021, Algorithm 1.
 
