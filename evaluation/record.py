@@ -82,13 +82,18 @@ def making(outcomes: Sequence[Outcome], runs: Sequence[Mapping[str, Any]]) -> di
     stamps = [*({**run["machine"], "date": run["began"]} for run in makers), *(o.made for o in outcomes if o.made)]
     dates = sorted({stamp["date"] for stamp in stamps})
     found: dict[str, Any] = {"began": dates[0], "last": dates[-1]} if dates else {}
-    found |= {"trials": 1 + max(o.task.trial for o in outcomes), "seconds": round(sum(o.seconds for o in outcomes), 1)}
+    found |= {"trials": _trials(outcomes), "seconds": round(sum(o.seconds for o in outcomes), 1)}
     last = runs[-1] if runs else {}
     found |= {name: last[name] for name in ("jobs", "load") if name in last}
     for name in FACTS:
         told = dict.fromkeys(stamp[name] for stamp in stamps if name in stamp)
         found |= {name: ", ".join(told)} if told else {}
     return found
+
+
+def _trials(outcomes: Sequence[Outcome]) -> int:
+    """Return how many trials were run; those of which an experiment takes nothing are none."""
+    return 1 + max((o.task.trial for o in outcomes if o.measurements or o.error), default=0)
 
 
 def _makers(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info
 
 from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS, raw_trials, runner
-from evaluation.experiment import Task
+from evaluation.experiment import Measurement, Task
 from evaluation.origin import code_of
 from evaluation.record import in_words, making, read_records, write_record, write_table
 from evaluation.summary import summarise
@@ -91,7 +91,7 @@ def earlier(began, trials, code="c", commit="aaa", **fields):
 
 
 def plain(trial, code="c", **made):
-    return runner.Outcome(Task("toy", "small", trial), code, 1.5, (), made=made)
+    return runner.Outcome(Task("toy", "small", trial), code, 1.5, (Measurement("m", "mse", 1.0),), made=made)
 
 
 def test_results_tell_how_they_were_made_each_commit_once():
@@ -101,6 +101,12 @@ def test_results_tell_how_they_were_made_each_commit_once():
     assert (found["began"], found["last"], found["trials"], found["seconds"]) == ("2026-01-01", "2026-01-03", 3, 4.5)
     assert (found["commit"], found["cpu"], found["numpy"]) == ("b, a", "new", "2")
     assert (found["jobs"], found["load"]) == (2, 0.5) and "cores" not in found
+
+
+def test_trials_of_which_an_experiment_takes_nothing_are_not_counted():
+    task = Task("toy", "small", 7)
+    for error, trials in (("", 2), ("failed", 8)):
+        assert making([plain(0), plain(1), runner.Outcome(task, "c", 0.0, (), error)], [])["trials"] == trials
 
 
 def test_records_tell_it_of_results_of_before_where_they_computed_some():
