@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import linalg as sparse_linalg
 from scipy.special import expit, logit
 from sklearn.datasets import make_classification
 
@@ -450,6 +451,27 @@ def test_features_of_length_one_lie_at_most_two_apart(kind, within):
     U, V = simulate.comparison_factors(50, 60, 3, kind, random_state=0)
     utilities = U @ V.T
     assert (np.ptp(utilities, axis=1).max() <= 2) == within
+
+
+def test_signs_of_features_do_not_depend_on_lapack(monkeypatch):
+    """A singular value decomposition leaves the signs open, and processors choose differently."""
+
+    def turned(decompose):
+        def flipped(*args, **settings):
+            A, s, Ct = decompose(*args, **settings)
+            sign = np.array([-1.0, 1.0, -1.0])
+            return A * sign, s, Ct * sign[:, None]
+
+        return flipped
+
+    kinds = "unit", "gauss", "factor"
+    before = [simulate.comparison_factors(20, 30, 3, kind, random_state=1) for kind in kinds]
+    monkeypatch.setattr(np.linalg, "svd", turned(np.linalg.svd))
+    monkeypatch.setattr(sparse_linalg, "svds", turned(sparse_linalg.svds))
+    for kind, (U, V) in zip(kinds, before, strict=True):
+        again = simulate.comparison_factors(20, 30, 3, kind, random_state=1)
+        assert np.array_equal(U, again[0]) and np.array_equal(V, again[1])
+        assert (U[np.abs(U).argmax(axis=0), range(3)] > 0).all()
 
 
 def test_a_share_of_the_tasks_is_at_most_one():

@@ -68,7 +68,7 @@ def comparison_factors(
     if kind == "gauss":
         X = rng.standard_normal((n_users, n_items))
         A, s, Ct = sparse_linalg.svds(X - X.mean(axis=1, keepdims=True), k=rank, v0=rng.standard_normal(min(X.shape)))
-        return A * np.sqrt(scale * s), Ct.T * np.sqrt(scale * s)
+        return _signed(A * np.sqrt(scale * s), Ct.T * np.sqrt(scale * s))
     if kind not in ("unit", "factor"):
         raise CofactorError(f"kind={kind!r}: choose 'unit', 'gauss' or 'factor'")
     W, H = rng.standard_normal((n_users, rank)), rng.standard_normal((n_items, rank))
@@ -81,7 +81,17 @@ def balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
     """Return U, V with U V' = W H' and U'U = V'V diagonal: two QRs and one r x r SVD."""
     (Qw, Rw), (Qh, Rh) = np.linalg.qr(W), np.linalg.qr(H)
     A, s, Ct = np.linalg.svd(Rw @ Rh.T)
-    return Qw @ (A * np.sqrt(s)), Qh @ (Ct.T * np.sqrt(s))
+    return _signed(Qw @ (A * np.sqrt(s)), Qh @ (Ct.T * np.sqrt(s)))
+
+
+def _signed(U: Floats, V: Floats) -> tuple[Floats, Floats]:
+    """Make the largest entry of each column of U positive: a singular value decomposition leaves signs open.
+
+    LAPACK's choice depends on the processor; without this rule, so would the features that one seed draws.
+    """
+    largest = np.abs(U).argmax(axis=0)
+    sign = np.where(U[largest, np.arange(U.shape[1])] < 0, -1.0, 1.0)
+    return U * sign, V * sign
 
 
 def tennis_seasons(
