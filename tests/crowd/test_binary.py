@@ -168,6 +168,22 @@ def test_workers_cut_off_from_the_rest_do_not_spoil_it(cls):
         assert np.allclose(posterior[200:], 0.5)
 
 
+@pytest.mark.parametrize(("rounding", "weigh"), [(1e-12, False), (1e-6, True)])
+def test_what_is_zero_but_for_rounding_gives_no_weight(monkeypatch, rounding, weigh):
+    """Workers who share no task with others have entries of zero or of rounding: which, differs between processors."""
+    decompose = np.linalg.eigh
+
+    def rounded(C):
+        values, vectors = decompose(C)
+        return values, np.where(np.abs(vectors) < rounding, rounding, vectors)
+
+    monkeypatch.setattr(np.linalg, "eigh", rounded)
+    cut_off = extended(skilled_crowd(0, **TWO).labels, [200, 201, 201], [9, 10, 11], [1, 0, 1], n_tasks=2, n_workers=3)
+    method = GhoshSVD().fit(cut_off)
+    assert (method.weights_[0, 9:] != 0).all() == (method.weights_[0, 9:] != 0).any() == weigh
+    assert np.allclose(method.predict_proba(cut_off)[200], 0.5) != weigh
+
+
 def test_labels_that_never_differ(cls):
     labels = CrowdLabels.from_arrays(np.repeat(range(5), 3), np.tile(range(3), 5), np.ones(15, int), n_classes=2)
     with pytest.warns(DataWarning, match="every worker always gives the same label"):
