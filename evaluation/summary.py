@@ -30,10 +30,14 @@ from evaluation.verdicts import (
 
 MET: tuple[Verdict, ...] = ("reproduced", "")  # nothing to explain
 WIDTH = 120  # of the text
-SURE = 0.9995  # on either side, before a difference counts as more than chance
+SURE = 0.999  # of an interval that does not hold zero, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
 UNKNOWN = "cause unknown"
+UNLIKE = (
+    "the {} of {} draws that were run say nothing of the others: the answer is that of {} on most of them, or the mean "
+    "of that over all draws is outside its values on these"
+)
 CHANCE = "may be chance: an interval of 99.9 % holds zero, and there are hundreds of cells"
 BOUNDS = ("difference", "low", "high")
 OURS, PRINTED = ("ours", "se", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
@@ -62,6 +66,7 @@ COLUMNS = [
 Key = tuple[str, str, str]
 Facts = dict[Key, tuple[float, float, float]]
 Control = Mapping[Hashable, "pd.Series[float]"]
+Row = dict[str, Any]  # of the table, and two things that only its note needs: "sure" and "telling"
 
 
 def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFrame:
@@ -98,16 +103,13 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
     printed, nothing = _by_key(facts), found.iloc[:0]
     control, keys = _control(experiment), _keys(experiment, found, facts)
     rows = [_row(experiment, key, mine.get(key[:2], nothing), printed, control) for key in keys]
-    table = pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
-    met = table[table["verdict"] == "reproduced"]
-    by_protocol = set(zip(met["setting"], met["method"], met["metric"], strict=True))
-    reasons = [_reason(experiment, row, by_protocol) for row in table.to_dict("records")]
-    return table.assign(
-        note=[_with_failures(row, why) for row, why in zip(table.to_dict("records"), reasons, strict=True)]
-    )
+    met = {(row["setting"], row["method"], row["metric"]) for row in rows if row["verdict"] == "reproduced"}
+    for row in rows:
+        row["note"] = _with_failures(row, _reason(experiment, row, met))
+    return pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
 
 
-def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Key]) -> str:
+def _reason(experiment: Experiment, row: Row, met: Collection[Key]) -> str:
     """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
     if row["verdict"] in MET:
         return ""
@@ -121,18 +123,19 @@ def _reason(experiment: Experiment, row: dict[Hashable, Any], met: Collection[Ke
         return note
     if row["verdict"] == "cannot tell":
         return _too_wide(row, experiment)
-    sure = student.ppf(SURE, max(row["trials"] - 1, 1)) * row["se"]
-    return CHANCE if abs(row["difference"]) <= sure else UNKNOWN
+    return UNKNOWN if row["sure"] else CHANCE
 
 
-def _too_wide(row: dict[Hashable, Any], experiment: Experiment) -> str:
+def _too_wide(row: Row, experiment: Experiment) -> str:
     """Why nothing can be told: how many trials there are, or how much they scatter."""
+    if not row["telling"]:
+        return UNLIKE.format(row["trials"], experiment.trials, experiment.control["method"])
     if row["trials"] < experiment.trials:
         return f"{row['trials']} of {experiment.trials} trials leave too wide an interval"
     return "trials scatter so much that all of the paper's leave too wide an interval"
 
 
-def _with_failures(row: dict[Hashable, Any], why: str) -> str:
+def _with_failures(row: Row, why: str) -> str:
     """Put before a reason in how many trials a method gave nothing, and what it said in the first of them."""
     refused = row["note"]
     if not row["failed"] or not row["trials"]:
@@ -162,14 +165,17 @@ def _by_key(facts: pd.DataFrame) -> Facts:
     return dict(zip(keys, zip(facts["value"], facts["spread"], facts["rounding"], strict=True), strict=True))
 
 
-def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, control: Control) -> dict[str, object]:
+def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, control: Control) -> Row:
     setting, method, metric = key
     values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
     ours = sample(values, metric, experiment.centre)
     fast = control.get(key, control.get((setting, experiment.control.get("method"), metric)))
     if fast is not None and 0 < ours.trials <= len(fast) == experiment.trials:
-        ours = controlled(mine[mine["metric"] == metric].set_index("trial")["value"], fast)
+        by_draw = mine[mine["metric"] == metric].set_index("trial")["value"]
+        own, follows = key in control, method.split(" (")[0] in experiment.control["followed by"]
+        moves = experiment.repeated.get(experiment.control["method"], {}).get(metric, 0.0)
+        ours = controlled(by_draw, fast, own or follows, moves, own)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
     return {
@@ -191,6 +197,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused else "",
+        "telling": ours.telling,
     }
 
 
@@ -205,11 +212,15 @@ def _control(experiment: Experiment) -> Control:
     return dict(iter(known.groupby(["setting", "method", "metric"])["value"]))
 
 
-def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> dict[str, object]:
-    """Interval and verdict of one number beside the printed one: its value, spread and rounding."""
+def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> Row:
+    """Interval and verdict of one number beside the printed one: its value, spread and rounding.
+
+    "sure" says that a longer interval, of 99.9 %, does not hold zero either.
+    """
     setting, method, metric = key
     printed, scatter, rounding = fact
     exact = rounding + _one_task(experiment, setting)
+    sure = False
     if not ours.trials or np.isnan(printed):
         low = high = np.nan
     else:
@@ -220,10 +231,12 @@ def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, fl
             theirs = proportion(printed, experiment.trials)
         fixed = setting in experiment.granularity or experiment.trials == 1
         low, high = interval(ours, theirs, exact, fixed)
+        longer = interval(ours, theirs, exact, fixed, SURE)
+        sure = longer[0] > 0 or longer[1] < 0
     found = verdict(metric, experiment.metrics[metric], printed, low, high, exact)
     if found and experiment.incomparable(setting, method, metric):
         found = "not comparable"
-    return {"low": low, "high": high, "verdict": "" if method.endswith(EMULATIONS) else found}
+    return {"low": low, "high": high, "sure": sure, "verdict": "" if method.endswith(EMULATIONS) else found}
 
 
 def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, float, float]:

@@ -43,7 +43,8 @@ class Sample(NamedTuple):
     """What trials gave: their centre, the standard deviation of single trials, and their number.
 
     `own_spread` is False where the paper prints no spread and ours is used in its place. `draws` is how many there are
-    at all, where the trials are some of the paper's own.
+    at all, where the trials are some of the paper's own. `telling` is False where those that were run say nothing of
+    the others.
     """
 
     centre: float
@@ -51,6 +52,7 @@ class Sample(NamedTuple):
     trials: int
     own_spread: bool = True
     draws: float = np.inf
+    telling: bool = True
 
     @property
     def error(self) -> float:
@@ -82,21 +84,44 @@ def proportion(share: float, trials: int) -> Sample:
     return Sample(share, float(np.sqrt(p * (1 - p) * trials / (trials + NORMAL**2))), trials)
 
 
-def controlled(slow: pd.Series[float], fast: pd.Series[float]) -> Sample:
+def controlled(
+    slow: pd.Series[float], fast: pd.Series[float], follows: bool = True, moves: float = 0.0, own: bool = False
+) -> Sample:
     """Estimate the mean of a slow method over all of the paper's draws from those on which it was run.
 
-    It is the mean of the fast method over all draws, plus the mean difference of the two on the draws that both have.
-    Only this difference scatters: what makes a draw easy or hard for both drops out. Where it is the same on all of
-    them, it is taken to be the same on the others. Nothing where no draw is shared.
+    A method that follows the fast one, draw by draw, has the mean of the fast one over all draws, plus the mean
+    difference of the two on the draws that both have. Only this difference scatters: what makes a draw easy or hard for
+    both drops out. Of a method that does not follow, its own values count. Nothing where no draw is shared.
+
+    The draws that were run say nothing of the others where the mean of the fast method over all draws lies outside its
+    values on those; and where a method that follows is equal on more than half of them, since then a few draws make the
+    whole difference and may not be among them.
+
+    Parameters
+    ----------
+    slow, fast : Series of numbers by draw
+    follows : bool
+    moves : float
+        Standard deviation by which the fast method moves on one draw with other random numbers. Four of it are no
+        difference.
+    own : bool
+        The fast values are the method's own.
     """
-    difference = (slow - fast).dropna()
-    if difference.empty:
+    both = pd.DataFrame({"slow": slow, "fast": fast}).dropna()
+    if both.empty:
         return Sample(np.nan, np.nan, 0)
-    scatter = float(difference.std(ddof=1)) if len(difference) > 1 else 0.0
-    return Sample(float(fast.mean() + difference.mean()), scatter, len(difference), draws=len(fast))
+    difference = both["slow"] - both["fast"]
+    equal = difference.abs() <= np.maximum(4 * moves, ROUNDING * both["fast"].abs())
+    inside = both["fast"].min() <= fast.mean() <= both["fast"].max()
+    telling = own or len(both) == len(fast) or bool(inside and not (follows and equal.mean() > 0.5))
+    centre = fast.mean() + difference.mean() if follows and telling else both["slow"].mean()
+    scatter = (difference if follows and telling else both["slow"]).std(ddof=1) if len(both) > 1 else 0.0
+    return Sample(float(centre), float(scatter), len(both), draws=len(fast), telling=telling)
 
 
-def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[float, float]:
+def interval(
+    ours: Sample, printed: Sample, exact: float, fixed: bool, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """Bound the difference ours - printed; without end where some of many draws do not show how they scatter.
 
     `exact` is e of the module. `fixed` says that nothing is drawn but by the method, so that equal trials are equal.
@@ -104,9 +129,9 @@ def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[
     error = float(np.hypot(ours.error, printed.error))
     certain = error <= ROUNDING * abs(ours.centre)
     some = ours.trials < printed.trials and not ours.of_the_papers_draws
-    if not fixed and (ours.trials < 2 or (certain and some)):
+    if not fixed and (ours.trials < 2 or not ours.telling or (certain and some)):
         return -np.inf, np.inf
-    half = exact + (0.0 if certain else float(student.ppf((1 + CONFIDENCE) / 2, _freedom(ours, printed))) * error)
+    half = exact + (0.0 if certain else float(student.ppf((1 + confidence) / 2, _freedom(ours, printed))) * error)
     difference = ours.centre - printed.centre
     return difference - half, difference + half
 

@@ -1,10 +1,14 @@
 """Intervals cover what they say, verdicts follow them, and a printed cell counts once."""
 
+from collections import Counter
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_ind_from_stats
 
+from evaluation.trials import raw_trials
 from evaluation.verdicts import Sample, by_chance, controlled, distinct, interval, proportion, sample, verdict
 from tests.each import each
 
@@ -148,12 +152,43 @@ def test_a_control_variate_tells_the_mean_over_draws_that_were_not_run():
     assert controlled(slow.iloc[:1], fast).deviation == 0
 
 
-def test_what_equals_the_control_on_some_draws_has_its_value_over_all():
-    fast = pd.Series([20.0, 30.0, 5.0, 9.0])
-    same, printed = controlled(fast.iloc[:2], fast), Sample(15.0, 0.0, 4)
-    assert (same.centre, same.error) == (16.0, 0.0)
-    assert interval(same, printed, 0.1, fixed=False) == pytest.approx((0.9, 1.1))
-    assert interval(controlled(fast.iloc[:1], fast), printed, 0.1, fixed=False) == (-np.inf, np.inf)
+def test_draws_that_say_nothing_of_the_others_have_an_interval_without_end():
+    fast, printed = pd.Series([20.0, 30.0, 5.0, 9.0]), Sample(15.0, 0.0, 4)
+    nothing = (-np.inf, np.inf)
+    same = controlled(fast.iloc[1:3], fast)
+    assert (same.centre, same.trials) == (17.5, 2) and interval(same, printed, 0.1, fixed=False) == nothing
+    assert interval(controlled(fast.iloc[1:3] + 0.3, fast, moves=0.1), printed, 0.1, fixed=False) == nothing
+    assert np.isfinite(interval(controlled(fast.iloc[1:3] + [0.5, 0.6], fast, moves=0.1), printed, 0.1, False)).all()
+    outside = pd.Series([21.0, 32.0])  # the mean of all, 16, is below both draws that were run
+    for follows in (True, False):
+        assert interval(controlled(outside, fast, follows), printed, 0.1, fixed=False) == nothing
+    own = controlled(fast.iloc[:2], fast, own=True)
+    assert (own.centre, own.error) == (16.0, 0.0) and interval(own, printed, 0.1, False) == pytest.approx((0.9, 1.1))
+
+
+def test_a_method_that_does_not_follow_the_control_has_its_own_mean():
+    fast, slow = pd.Series([20.0, 30.0, 5.0, 9.0]), pd.Series([7.0, 4.0, 6.0])
+    few = controlled(slow, fast, follows=False)
+    assert few.centre == slow.mean() and few.error == pytest.approx(slow.std() * np.sqrt(1 / 3 - 1 / 4))
+
+
+def test_intervals_from_few_choices_of_words_hold_the_mean_over_all():
+    """Of two methods that were run on all 50: one is seldom another than SPA, and one does not follow it."""
+    rng, decided, held = np.random.default_rng(0), Counter(), Counter()
+    raw = pd.concat(raw_trials(f"separable-table2-{name}-fast") for name in ("tdt2", "reuters"))
+    raw = raw[raw["metric"].isin(["coherence", "sim_count"])]
+    cells, repeats = 0, 20
+    for _, cell in raw.groupby(["setting", "metric"]):
+        cells += 1
+        all_of = cell.pivot(index="trial", columns="method", values="value")
+        for (method, n), _ in product(product(("XRAY", "FastAnchor"), (5, 10)), range(repeats)):
+            few = all_of[method].sample(n, random_state=rng)
+            few = controlled(few, all_of["SPA"], follows=method == "XRAY")
+            low, high = interval(few, Sample(all_of[method].mean(), 0.0, 50), 1e-9, fixed=False)
+            decided[method] += np.isfinite(low)
+            held[method] += np.isfinite(low) and low <= 0 <= high
+    assert cells == 32 and decided["XRAY"] < 0.01 * (total := cells * repeats * 2)
+    assert decided["FastAnchor"] > 0.85 * total and 0.92 <= held["FastAnchor"] / decided["FastAnchor"] <= 0.98
 
 
 @pytest.mark.parametrize("n", [5, 10, 40])
