@@ -56,7 +56,7 @@ def theorem_1() -> Rule:
     between 0.45 and 0.55, for designated imputation.
 
     Hunted: 3,000 draws: annotators nearly alike or nearly of lower rank, S at its bound with C₂ = 1, δ = 0.01. No
-    error exceeded the bound with C₁ = 0.001, which is more than the theorem promises.
+    error exceeded the bound with C₁ = 0.01, which is more than the theorem promises.
 
     Not testable: The constants C₁ and C₂ are not given. With both set to one, a common crowd needs so many tasks for
     the condition, and still more before the bound falls below √2, which no error of two blocks exceeds, that the bound
@@ -113,6 +113,7 @@ def theorem_2() -> list[Rule]:
     "linear convergence of SymNMF with a shifted ReLU",
     "Section 3.3, proof in supplement F",
     ["04_symnmf_convergence"],
+    printed="no factor meets all conditions",
 )
 def theorem_3() -> list[Rule]:
     """Iteration (13): H ← ReLU_α(Û Q), then Q by the singular value decomposition of Hᵀ Û. With q_t = ‖Q_t − QΠ‖_F²

@@ -31,7 +31,7 @@ def other_factors(rng):
     return distance(found, H) / (1e-3 * np.linalg.norm(H))
 
 
-def imputed_block(rng, constant=0.001):
+def imputed_block(rng, constant=0.01):
     """Theorem 1: blocks by (7)-(8) from counts, annotators nearly alike or nearly of lower rank, S at its bound."""
     K = int(rng.integers(2, 5))
     A_m, A_n, A_l, A_r = crowd = [conditionals(rng, K, K) for _ in range(4)]
@@ -82,7 +82,7 @@ def turned(rng, K, most):
     return np.linalg.solve(np.eye(K) + skew, np.eye(K) - skew)
 
 
-def shifted_steps(rng, of_rho=1.0):
+def shifted_steps(rng):
     """Theorem 3: (16b), and (16a) with constants of one, over ten steps; all conditions but that rho is below one."""
     H, Q, N, low, Q_t = near_start(rng)
     if not full_rank(H):
@@ -98,6 +98,6 @@ def shifted_steps(rng, of_rho=1.0):
         W, _, Vt = np.linalg.svd(H_t.T @ (H @ Q.T + N))
         Q_t = (W @ Vt).T
         q.append(np.sum((Q_t - Q) ** 2))
-        of_q = of_rho * len(beta) * eta * sigma**4 / gamma**2 * q[-2] + len(beta) * sigma**2 * nu**2 / gamma**2
+        of_q = len(beta) * eta * sigma**4 / gamma**2 * q[-2] + len(beta) * sigma**2 * nu**2 / gamma**2
         shares.append(max(np.sum((H_t - H) ** 2) / (2 * eta * sigma**2 * q[-2] + 2 * nu**2), q[-1] / of_q))
     return max(shares)
