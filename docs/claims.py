@@ -34,7 +34,9 @@ trials too, are taken trial by trial where methods share their data. Times are n
 How many trials there are is told with each experiment. Rows marked "(paper protocol)" use the paper's own choices, and
 methods are compared by these rows where there are any; what this kit's own choices give stands in the note. Of
 theorems, "tested" is about the part that can be seen in an experiment: no experiment proves one. "Hunted" says how a
-counterexample was looked for, among random draws that meet the conditions (`tests/evaluation/test_theorems.py`).
+counterexample was looked for, among random draws that meet the conditions (`tests/evaluation/test_theorems.py`). Where
+a theorem cannot stand as printed, this is said first; [what is wrong in the papers](errata.md) says why, and what is
+right.
 
 {summary}
 """
@@ -77,8 +79,9 @@ def overview(line, judged):
 
 
 def verdict(each):
-    """Write a verdict; of a theorem it is about the part that was tested."""
-    return f"tested part {each.verdict}" if each.claim.is_theorem and each.rules else each.verdict
+    """Write a verdict; of a theorem it is about the part that was tested, after what is wrong in print."""
+    tested = f"tested part {each.verdict}" if each.claim.is_theorem and each.rules else each.verdict
+    return f"{each.claim.printed}; {tested}" if each.claim.printed else tested
 
 
 def target(line, claim):

@@ -50,6 +50,8 @@ class Claim:
         Experiments that are near, beside those of the rules.
     title : str
         Of a theorem: what it is about.
+    printed : str
+        Of a theorem that cannot stand as printed: what is wrong, in a few words.
     hunted : str
         Of a theorem: how a counterexample was looked for (`tests/evaluation/test_theorems.py`).
     assumes, defects, notebooks : sequence of str
@@ -65,6 +67,7 @@ class Claim:
     untestable: str = ""
     see: Sequence[str] = ()
     title: str = ""
+    printed: str = ""
     hunted: str = ""
     assumes: Sequence[str] = ()
     defects: Sequence[str] = ()
@@ -100,9 +103,9 @@ def claim(place: str, see: Sequence[str] = ()) -> Callable[[Judge], Judge]:
     return lambda judge: _declared(judge, judge.__name__.replace("_", "-"), place, see=see)
 
 
-def theorem(name: str, title: str, place: str, notebooks: Sequence[str]) -> Callable[[Judge], Judge]:
+def theorem(name: str, title: str, place: str, notebooks: Sequence[str], printed: str = "") -> Callable[[Judge], Judge]:
     """Declare a theorem or a proposition."""
-    return lambda judge: _declared(judge, name, place, title=title, notebooks=notebooks)
+    return lambda judge: _declared(judge, name, place, title=title, notebooks=notebooks, printed=printed)
 
 
 def _declared(judge: Judge, name: str, place: str, **fields: Any) -> Judge:

@@ -31,6 +31,7 @@ def theorem_1() -> None:
     "recoverability from pairwise marginals",
     "Section 3.3, proof in Appendix A",
     ["08_joint_pmf", "01_theory_recap"],
+    printed="false as printed",
 )
 def theorem_2() -> list[Rule]:
     """Every solution of problem (4), X_jk = A_j D(λ) A_kᵀ for all pairs in Ω with A_n ≥ 0, 1ᵀA_n = 1ᵀ, λ ≥ 0, 1ᵀλ = 1,
@@ -100,7 +101,13 @@ def theorem_3() -> list[Rule]:
     ]
 
 
-@theorem("Theorem 4", "EM from a good start", "Section 4.4, proof in Appendix C", ["08_joint_pmf"])
+@theorem(
+    "Theorem 4",
+    "EM from a good start",
+    "Section 4.4, proof in Appendix C",
+    ["08_joint_pmf"],
+    printed="no model meets its conditions",
+)
 def theorem_4() -> list[Rule]:
     """With probability at least 1 − μ, EM ends with |Â_n(i, f) − A_n(i, f)|² ≤ 48 log(12NFI/μ) / (S p λ(f)) ≤ δ₁² and
     |λ̂(f) − λ(f)|² ≤ 192 F² λ(f) log(12NFI/μ) / S ≤ δ₂².

@@ -61,7 +61,8 @@ def theorem_2() -> Rule:
     another reason (see claim 1).
 
     Known defects:
-    - Lemmas 3 and 4 of the proof define the pick by the largest entry of the gradient; it must be the smallest.
+    - Lemmas 3 and 4 of the proof define the pick by the largest entry of the gradient; it must be the smallest. Lemma 4
+      holds all the same.
     """
     return said("05_fw_memory_profiling", "Theorem 2, noise 0.001: picks outside") <= 0
 
@@ -128,6 +129,7 @@ def theorem_4() -> Rule:
     "which starts keep rows from being constant",
     "Section IV-B; proof in Appendix J",
     ["05_fw_memory_profiling"],
+    printed="false as printed",
 )
 def proposition_1() -> Rule:
     """Frank-Wolfe from step t₀ for T iterations: this row of C never becomes constant, and two unequal entries of a
