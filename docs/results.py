@@ -32,7 +32,8 @@ easier or harder these are than the others, and is taken into account.
 - *better* or *worse*: the interval does not hold zero; what describes the data, such as a number of nodes, is worse
   where it differs;
 - *reproduced*: the interval holds zero, and reaches at most a tenth of the printed number to both sides (0.05 for
-  accuracies, 0.1 for shares of trials; or one unit of the last printed digit and, on one fixed data set, two tasks);
+  accuracies and rank correlations, 0.1 for shares of trials; or one unit of the last printed digit and, on one fixed
+  data set, two tasks);
 - *cannot tell*: it holds zero and is wider than that;
 - *no value*: the reason stands below the table;
 - *not comparable*: the printed number is of other data, or of something else than ours; the reason stands below.
@@ -67,7 +68,7 @@ cells are those of which nothing can be told, and those without a value. Reprodu
 STATED = """# Numbers of the running text
 
 What the papers say in their sentences only, and the points of drawn figures for which the text gives a number; nothing
-was read off a picture. The place and the words of a bound stand beside it. Of a bound on memory, "better" is less.
+was read off a picture. The place and the words of a bound stand beside it.
 """
 
 

@@ -26,8 +26,8 @@ numbers.
 """
 UNDONE = """## Deviations that a test holds
 
-Each of these is one place of the code. `python tools/undo_deviations.py` puts the other text there, in a copy, and sees
-the test fail.
+Each of these is one place of the code. `.venv/bin/python tools/undo_deviations.py` puts the other text there, in a
+copy, and sees the test fail.
 """
 DATA = """# Data sets
 

@@ -194,8 +194,8 @@ TASKS = {f"N={n}": n for n in (1000, 5000, 10_000)}
             one random pair decides; the mean over all pairs, this kit's default, meets the printed level
         """,
         ("N=1000", "CNMF"): """
-            the printed row is CNMF followed by EM: with EM the same ten trials end at .0174 ± .0053, without at .0563,
-            and the printed number lies between; ten passes in place of 499 leave .0751
+            whether EM followed CNMF in print, as on the AMT sets, is not told: with EM the same ten trials end at .0174
+            ± .0053, without at .0563, and the printed number lies between; ten passes in place of 499 leave .0751
         """,
         ("", ""): """
             cause unknown: the paper tells neither its random models nor where its solvers stopped

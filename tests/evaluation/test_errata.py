@@ -173,7 +173,7 @@ def test_a_fitted_column_picks_a_row_that_is_no_anchor():
     assert picks(X, fitted)[1:] == [0, 0]  # the mixture
 
 
-def test_lemmas_3_and_4_need_the_smallest_entry():
+def test_lemma_3_needs_the_smallest_entry():
     q = [1 - MIXTURE[0], 0 - MIXTURE[1]]  # W = I, the mixture is written as e_1
     entries = [sum(a * b for a, b in zip(h, q, strict=True)) for h in (E1, E2, MIXTURE)]
     largest, smallest = entries.index(max(entries)), entries.index(min(entries))

@@ -127,7 +127,9 @@ def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monk
     assert (known_all["low"], known_all["high"]) == pytest.approx((0.45, 0.55)) and known_all["verdict"] == "worse"
     same = table(control, Sum=[20.0, 10.0, 25.0]).loc[("small", "Sum")]  # equal where it was run: elsewhere, who knows
     assert same["ours"] == pytest.approx(55 / 3) and same["verdict"] == "cannot tell"
-    assert same["note"].startswith("the 3 of 4 draws that were run say nothing of the others: the answer is that of Fast")
+    assert same["note"].startswith(
+        "the 3 of 4 draws that were run say nothing of the others: the answer is that of Fast"
+    )
     own = pd.concat([known, fast.assign(method="Sum", value=[14.0, 4.2, 21.0, 2.8])])  # it was run on all draws, too
     monkeypatch.setattr(summary, "raw_trials", lambda name: own)
     row = table(control, Sum=[14.0, 4.2]).loc[("small", "Sum")]

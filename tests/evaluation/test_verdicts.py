@@ -158,7 +158,9 @@ def test_draws_that_say_nothing_of_the_others_have_an_interval_without_end():
     same = controlled(fast.iloc[1:3], fast)
     assert (same.centre, same.trials) == (17.5, 2) and interval(same, printed, 0.1, fixed=False) == nothing
     assert interval(controlled(fast.iloc[1:3] + 0.3, fast, moves=0.1), printed, 0.1, fixed=False) == nothing
-    assert np.isfinite(interval(controlled(fast.iloc[1:3] + [0.5, 0.6], fast, moves=0.1), printed, 0.1, False)).all()
+    assert np.isfinite(
+        interval(controlled(fast.iloc[1:3] + np.array([0.5, 0.6]), fast, moves=0.1), printed, 0.1, False)
+    ).all()
     outside = pd.Series([21.0, 32.0])  # the mean of all, 16, is below both draws that were run
     for follows in (True, False):
         assert interval(controlled(outside, fast, follows), printed, 0.1, fixed=False) == nothing
@@ -180,7 +182,7 @@ def test_intervals_from_few_choices_of_words_hold_the_mean_over_all():
     cells, repeats = 0, 20
     for _, cell in raw.groupby(["setting", "metric"]):
         cells += 1
-        all_of = cell.pivot(index="trial", columns="method", values="value")
+        all_of = pd.DataFrame({name: rows.set_index("trial")["value"] for name, rows in cell.groupby("method")})
         for (method, n), _ in product(product(("XRAY", "FastAnchor"), (5, 10)), range(repeats)):
             few = all_of[method].sample(n, random_state=rng)
             few = controlled(few, all_of["SPA"], follows=method == "XRAY")
