@@ -4,7 +4,7 @@ usage: python tools/undo_deviations.py [WORD ...]
 
 A deviation is a row of evaluation/deviations.csv: what it is, the file and the text that make it, by what that text is
 replaced (the first time it stands there), and the test. WORDs choose the rows that hold one of them. A test that still
-passes says nothing of the deviation: its row is printed, and the exit code is 1. All take some five minutes.
+passes says nothing of the deviation: its row is printed, and the exit code is 1. All take some three minutes.
 """
 
 import os
