@@ -97,10 +97,10 @@ class Experiment:
         By method and metric, the standard deviation of a trial that is done again on the same data; zero for what draws
         nothing itself. Given where the trials are the paper's own draws: with all of these, ours and the printed number
         are of the same data, and only this scatter is left.
-    control : mapping of str to str or sequence of str
+    control : mapping of str to str
         Where the trials are the paper's own draws: the `experiment` and the `method` that has all of them, and by which
-        methods it is `followed by`, draw by draw, see `evaluation.verdicts.controlled`. Other methods of that
-        experiment stand beside themselves.
+        methods, with commas, it is `followed by`, draw by draw, see `evaluation.verdicts.controlled`. Other methods of
+        that experiment stand beside themselves.
     apart : mapping of (setting, method, metric) to str
         Printed numbers that ours cannot be compared with, and why; "" stands for all settings, methods or metrics.
     full_only : sequence of str
@@ -138,7 +138,7 @@ class Experiment:
     granularity: Mapping[str, int] = field(default_factory=dict)
     printed_as: Mapping[str, str] = field(default_factory=dict)
     repeated: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    control: Mapping[str, Any] = field(default_factory=dict)
+    control: Mapping[str, str] = field(default_factory=dict)
     apart: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     full_only: Sequence[str] = ()
     axis: str = ""

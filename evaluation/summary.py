@@ -173,7 +173,7 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
     fast = control.get(key, control.get((setting, experiment.control.get("method"), metric)))
     if fast is not None and 0 < ours.trials <= len(fast) == experiment.trials:
         by_draw = mine[mine["metric"] == metric].set_index("trial")["value"]
-        own, follows = key in control, method.split(" (")[0] in experiment.control["followed by"]
+        own, follows = key in control, method.split(" (")[0] in experiment.control["followed by"].split(", ")
         moves = experiment.repeated.get(experiment.control["method"], {}).get(metric, 0.0)
         ours = controlled(by_draw, fast, own or follows, moves, own)
     counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))

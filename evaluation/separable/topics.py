@@ -64,7 +64,7 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
     control={
         "experiment": "separable-table2-tdt2-fast",
         "method": "SPA",
-        "followed by": ["MERIT", "MERIT(0)"],
+        "followed by": "MERIT, MERIT(0)",
     },
     repeated={"SPA": {"accuracy": 0.15}},
     full_only=[f"tdt2,K={K}" for K in range(4, 11)],
@@ -120,7 +120,7 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
     control={
         "experiment": "separable-table2-reuters-fast",
         "method": "SPA",
-        "followed by": ["MERIT", "MERIT(0)"],
+        "followed by": "MERIT, MERIT(0)",
     },
     repeated={"SPA": {"accuracy": 0.24}},
     full_only=[f"reuters,K={K}" for K in range(4, 11)],
@@ -199,7 +199,7 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     settings={f"reuters,K={K}": f"{K} topics" for K in TOPICS},
     given={f"reuters,K={K}": {"trials": 5} for K in TOPICS},
     quick=1,
-    control={"experiment": "separable-table2-reuters-fast", "method": "SPA", "followed by": []},
+    control={"experiment": "separable-table2-reuters-fast", "method": "SPA", "followed by": ""},
     repeated={},
     methods=["FastGradient"],
     full_only=["reuters,K=8", "reuters,K=9"],
@@ -226,7 +226,7 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     title="Table II: topics of TDT2, FastGradient",
     settings={f"tdt2,K={K}": f"{K} topics" for K in TOPICS},
     given={f"tdt2,K={K}": {"trials": 5} for K in TOPICS},
-    control={"experiment": "separable-table2-tdt2-fast", "method": "SPA", "followed by": []},
+    control={"experiment": "separable-table2-tdt2-fast", "method": "SPA", "followed by": ""},
     repeated={},
     full_only=[f"tdt2,K={K}" for K in range(5, 11)],
     notes={

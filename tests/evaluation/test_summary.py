@@ -115,7 +115,7 @@ def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monk
     fast = pd.DataFrame({"setting": "small", "trial": range(4), "method": "Fast", "metric": "error"})
     known = fast.assign(value=[20.0, 10.0, 25.0, 9.0])
     monkeypatch.setattr(summary, "raw_trials", lambda name: known if name == "toy-fast" else None)
-    control = toy(trials=4, control={"experiment": "toy-fast", "method": "Fast", "followed by": ["Sum"]})
+    control = toy(trials=4, control={"experiment": "toy-fast", "method": "Fast", "followed by": "Sum"})
     row = table(control, Sum=[14.0, 4.2]).loc[("small", "Sum")]  # 6 and 5.8 below, where all are 16 on average
     assert row["ours"] == pytest.approx(16 - 5.9) and row["trials"] == 2
     assert row["spread"] == pytest.approx(0.2 / np.sqrt(2))
