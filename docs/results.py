@@ -26,8 +26,9 @@ INDEX = """# Results beside published numbers
 Every table and figure of the papers, run by `cofactor reproduce`: ours with its standard error, what was printed, and
 the difference with an interval of 95 %. Where the paper prints no spread, its trials are taken to scatter as ours, but
 by no more than the printed number. Where ours are all of the paper's own draws, only that counts which the method
-itself draws, and rounding. Where a method was run on some of them, and a fast one on all, the fast one tells how much
-easier or harder these are than the others, and is taken into account.
+itself draws, and rounding. Where a method was run on some of them, those that were not run leave an error. If it begins
+with the answer of a fast method that was run on all, the fast one tells how much easier or harder these are than the
+others, and is taken into account; if they say nothing of the others, we cannot tell.
 
 - *better* or *worse*: the interval does not hold zero; what describes the data, such as a number of nodes, is worse
   where it differs;

@@ -27,7 +27,8 @@ TAG = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.S)
 SET = re.compile(r"\{% set (\w+) = (.*?) %\}")
 WITHIN = re.compile(r"\| within\((\S+), (\S+?)(?:, \"[^\"]+\")?\)")
 YEAR = re.compile(r"\b(19|20)\d\d\b")
-PLACE = re.compile(r"\b(Tables?|Figures?|Theorem|Algorithm) [\dIV.]+[a-z]?(?:(?:,? (?:and|to) | ?, )[\dIV]+[a-z]?)*")
+NUMBERED = r"\b(Tables?|Figures?|Theorem|Proposition|Algorithm)"
+PLACE = re.compile(NUMBERED + r" [\dIV.]+[a-z]?(?:(?:,? (?:and|to) | ?, )[\dIV]+[a-z]?)*")
 WITHOUT = re.compile(
     r"\{\{.*?\}\}|\{%.*?%\}|`[^`]*`|\]\([^)]*\)|\$[^$]*\$"
 )  # numbers quoted, code, addresses, formulas
@@ -200,7 +201,7 @@ def test_authors_and_papers_are_those_of_the_citation_file():
 
 def test_the_page_has_the_text_of_the_pdf_and_its_links_lead_somewhere():
     links = re.findall(r"\]\((\.\./[\w/]+)\.md\)", TEXT)
-    made = {"../fidelity", "../results/index", "../claims"}
+    made = {"../fidelity", "../results/index", "../claims", "../errata"}
     assert links and set(links) <= made
 
 
