@@ -151,7 +151,7 @@ def topics(
     quick=1,
     control={},
     full_only=[f"tdt2,K={K}" for K in range(4, 11)],
-    methods=["SPA", "XRAY", "FastAnchor", "MERIT(0)"],
+    methods=["SPA", "XRAY", "FastAnchor"],
     repeated={
         "SPA": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
         "XRAY": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
@@ -163,12 +163,11 @@ def topics(
         "again": "40",
     },
     protocol="""
-        All of the 50 random choices of classes that are published with the data, for the methods that take seconds, and
-        for MERIT(0), which starts at SPA's words. The others take hours: they are run, beside these, on as many choices
-        as the table of all methods says. TF-IDF, co-occurrences and metrics as there. The paper has these very choices,
-        and SPA, XRAY and MERIT(0) draw nothing: their coherence and similarity have no error, and must be the printed
-        number but for its rounding. Accuracy comes from k-means, which draws its starts: with other starts, the
-        accuracy of one choice moves by {moves}
+        All of the 50 random choices of classes that are published with the data, for the methods that take seconds.
+        The others take hours: they are run, beside these, on as many choices as the table of all methods says.
+        TF-IDF, co-occurrences and metrics as there. The paper has these very choices, and SPA and XRAY draw nothing:
+        their coherence and similarity have no error, and must be the printed number but for its rounding. Accuracy
+        comes from k-means, which draws its starts: with other starts, the accuracy of one choice moves by {moves}
         points (standard deviation over {again} choices that the table of all methods has, too), and that is all that
         it can differ by. FastAnchor draws as well, and what it moves by was measured in the same way.
     """,
