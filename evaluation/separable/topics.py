@@ -155,7 +155,6 @@ def topics(
     repeated={
         "SPA": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
         "XRAY": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
-        "MERIT(0) (paper protocol)": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
         "FastAnchor": {"coherence": 17.73, "sim_count": 16.9, "accuracy": 5.82},
     },
     words={
@@ -181,7 +180,6 @@ def topics(
     repeated={
         "SPA": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.24},
         "XRAY": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.24},
-        "MERIT(0) (paper protocol)": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.24},
         "FastAnchor": {"coherence": 26.07, "sim_count": 13.95, "accuracy": 4.52},
     },
     full_only=[f"reuters,K={K}" for K in range(4, 11)],
