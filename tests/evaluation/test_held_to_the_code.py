@@ -42,7 +42,6 @@ NOT_KEPT = {  # measured since trials were kept
     (f"separable-table2-{name}-fast", "MERIT(0) (paper protocol)") for name in ("reuters", "tdt2")
 }
 NOT_HELD = {*SLOW, *BY_ROUNDING, *NOT_KEPT}
-SINCE = {("crowd-benchmark", "sign test")}  # measured since the second trials were kept
 DOWNLOADED = {"crowd-table1", "crowd-table5", "crowd-table9", "pmf-table12", "pmf-table13", "pmf-table14"}
 DOWNLOADED |= {"comparisons-movies", "separable-figure6", "separable-figure6-reuters", "separable-figure7"}
 DOWNLOADED |= {
@@ -143,7 +142,6 @@ def differing(name, raw, setting, trial, methods):
     absent = not_installed(found)
     kept = [Measurement(row.method, row.metric, row.value) for row in here.itertuples() if row.method in methods]
     kept, found = (numbers(row for row in rows if row.method not in absent) for rows in (kept, found))
-    found = {key: value for key, value in found.items() if (name, key[1]) not in SINCE or key in kept}
     return moved | unlike(kept, found, close_to(name)), absent
 
 
