@@ -175,7 +175,7 @@ def test_a_method_that_does_not_follow_the_control_has_its_own_mean():
 
 
 def test_intervals_from_few_choices_of_words_hold_the_mean_over_all():
-    """Of two methods that were run on all 50: one is seldom another than SPA, and one does not follow it."""
+    """Of two methods run on all 50, which served to choose the rule: one is seldom another than SPA."""
     rng, decided, held = np.random.default_rng(0), Counter(), Counter()
     raw = pd.concat(raw_trials(f"separable-table2-{name}-fast") for name in ("tdt2", "reuters"))
     raw = raw[raw["metric"].isin(["coherence", "sim_count"])]
