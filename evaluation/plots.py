@@ -33,6 +33,7 @@ STYLES = "-", "--", ":", "-."
 MARKERS = "os^Dv<>pP"  # nine, and four styles of lines: 36 looks
 MARKED = 0.1  # lengths of the picture between two marks of a curve
 ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
+MOST_NUMBERS = 4  # on an axis of a sweep, between its ends: long ones must not touch
 MOST_LOST = 15.0  # points below zero that a plot of intervals shows
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
@@ -44,12 +45,14 @@ def draw(experiment: Experiment, outcomes: Sequence[Outcome], summary: pd.DataFr
 
 
 def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One panel per setting, one line per method: ours with an interval of 95 %, published as a cross."""
+    """One panel per setting, one line per method: ours with an interval of 95 %, published as a cross.
+
+    What has no value of the first metric, as a classifier without a likelihood, has no line and no panel.
+    """
     metric = next(iter(experiment.metrics))
-    rows = summary[summary["metric"] == metric]
+    rows = summary[(summary["metric"] == metric) & (summary["ours"].notna() | summary["published"].notna())]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
-    valued = set(rows.loc[rows["ours"].notna() | rows["published"].notna(), "setting"])
-    told = [setting for setting in experiment.settings if setting in valued] or list(experiment.settings)
+    told = [setting for setting in experiment.settings if setting in set(rows["setting"])] or list(experiment.settings)
     figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
@@ -137,7 +140,10 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
             x = here["setting"].map(at)
             axes.plot(x, here["ours"], color=colour, marker=marker, ls=style, ms=4, lw=1.3, label=method)
             axes.plot(x, here["published"], marker, color=colour, ms=8, mfc="none", mew=1.4)
+    if summary["published"].notna().any():
+        panels[0].plot([], [], "o", color=INK, ms=8, mfc="none", mew=1.4, label="published (hollow)")
     for axes, (metric, unit) in zip(panels, experiment.metrics.items(), strict=True):
+        axes.locator_params(axis="x", nbins=MOST_NUMBERS)
         axes.set_xlabel(next(iter(experiment.settings)).split("=")[0].split(",")[-1])
         axes.set_ylabel(axis_name(metric, unit))
         if metric.startswith(LOGARITHMIC):

@@ -108,6 +108,21 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_hollow_published_value
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1000, 20], [3.0, 4.0])
     assert (hollow.get_xdata()[0], hollow.get_ydata()[0]) == (1000, 10.0)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("N", "error (%)")
+    assert figure.legends[0].texts[-1].get_text() == "published (hollow)"
+
+
+def test_a_sweep_of_which_nothing_was_published_has_no_hollow_mark_and_few_numbers_below(panels):
+    settings = tuple(f"N={number},000" for number in range(30, 110, 10))
+    (axes,) = panels([{"New": {"hits": 1.0}}], plot="sweep", settings=settings, metrics={"hits": "1"})
+    assert [text.get_text() for text in axes.figure.legends[0].texts] == ["New"]
+    assert len(axes.get_xticks()) <= 6
+
+
+def test_levels_have_no_line_for_what_has_no_value_of_the_metric(panels):
+    found = {"Sum": {"error": 1.0}, "Never": {"error": np.nan}, "Other": {"accuracy": 90.0}}
+    small, large = panels([found], plot="levels", metrics={"error": "%", "accuracy": "%"})
+    assert {label.get_text() for label in small.get_yticklabels()} == {"Sum", "Largest", "Elsewhere"}  # two published
+    assert large.get_title() == "large set"
 
 
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
