@@ -52,7 +52,8 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
     metric = next(iter(experiment.metrics))
     rows = summary[(summary["metric"] == metric) & (summary["ours"].notna() | summary["published"].notna())]
     methods = list(dict.fromkeys(rows["method"]))[::-1]
-    told = [setting for setting in experiment.settings if setting in set(rows["setting"])] or list(experiment.settings)
+    valued = set(rows["setting"])
+    told = [setting for setting in experiment.settings if setting in valued] or list(experiment.settings)
     figure, panels = _panels(experiment, 1.4 + ROW * max(len(methods), 2), told)
     for axes, setting in zip(panels, told, strict=True):
         here = rows[rows["setting"] == setting].set_index("method").reindex(methods)
@@ -67,6 +68,7 @@ def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame)
         values = np.concatenate([rows["ours"], rows["published"], rows["ours"] + NORMAL * rows["se"]])
         _logarithmic(panels, np.where(values > 0, values, np.nan))
     panels[0].set_yticks(range(len(methods)), methods)
+    panels[0].set_ylim(-0.5, max(len(methods), 1) - 0.5)  # of all: the first and the last mark are not cut
     _legend_below(figure, panels)
     return figure
 

@@ -123,6 +123,7 @@ def test_levels_have_no_line_for_what_has_no_value_of_the_metric(panels):
     small, large = panels([found], plot="levels", metrics={"error": "%", "accuracy": "%"})
     assert {label.get_text() for label in small.get_yticklabels()} == {"Sum", "Largest", "Elsewhere"}  # two published
     assert large.get_title() == "large set"
+    assert small.get_ylim() == large.get_ylim() == (-0.5, 2.5)  # half a line around the marks
 
 
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
