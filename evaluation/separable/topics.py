@@ -96,7 +96,7 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
         ("", "LDA"): "no settings are published for it",
         ("", "MERIT"): """
             equal words are merged here, which keeps MERIT nearer to SPA: it has SPA's coherence in 120 of the 200
-            choices that were run, without merging in 7. The printed numbers are of words that are not merged: see the
+            choices that were run, without merging in 8. The printed numbers are of words that are not merged: see the
             row of the paper's protocol
         """,
         ("", ("MERIT(0)", "MERIT(0) (paper protocol)")): """
