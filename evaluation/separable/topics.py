@@ -212,8 +212,8 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
         {about} FastGradient as the authors released it, with its own weight of the penalty and 150 steps from zero,
         on the same points as the other methods; the paper starts it at SPA, tries several weights, which it does not
         tell, and shows the best. For N words it takes up to 20 N^2 bytes and 4e-7 N^2 seconds with three topics, 8e-7
-        with ten. So all 50 choices would take 0.1 hours with three topics of Reuters (4,000 words on average), 0.7 with
-        ten (8,100), and 0.4 to 4 hours in TDT2 (8,300 to 18,800 words).
+        with ten. So all 50 choices would take 0.1 to 1.1 hours per number of topics of Reuters (4,000 to 8,100 words on
+        average), and 0.4 to 8 hours in TDT2 (8,300 to 18,800), as five of them took beside another program.
     """,
     notes={
         ("", "FastGradient"): """
@@ -234,7 +234,7 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     notes={
         ("", "FastGradient"): """
             by FastGradient's own weight, where the paper shows the best of several; five choices leave a wide
-            interval, and all 50 would take up to 4 hours of a core per number of topics, and the largest, of 28,419
+            interval, and all 50 would take up to 8 hours of a core per number of topics, and the largest, of 28,419
             words, 16 GB
         """,
     },
