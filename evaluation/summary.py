@@ -145,12 +145,16 @@ def _with_failures(row: Row, why: str) -> str:
 
 
 def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> list[Key]:
-    """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published."""
+    """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published.
+
+    What was measured by the paper's protocol alone has its published number there.
+    """
     seen = list(dict.fromkeys(found["method"])) if len(found) else []
     printed = facts[facts["metric"].isin([experiment.printed_as.get(m, m) for m in experiment.metrics])]
-    methods = list(filter(experiment.is_about, dict.fromkeys([*seen, *printed["method"]])))
+    names = [m if m in seen or m + PAPER_PROTOCOL not in seen else m + PAPER_PROTOCOL for m in printed["method"]]
+    methods = list(filter(experiment.is_about, dict.fromkeys([*seen, *names])))
     measured = set(zip(found["setting"], found["method"], strict=True))
-    measured |= set(zip(printed["setting"], printed["method"], strict=True))
+    measured |= set(zip(printed["setting"], names, strict=True))
     return [
         (setting, method, metric)
         for setting in experiment.settings

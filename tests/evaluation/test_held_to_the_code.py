@@ -33,10 +33,7 @@ RESOURCES = ("seconds", "CPU", "peak")  # of a machine, not of the code: only th
 HUGE = 1e12  # a quotient by rounding, or infinite: no number to hold
 SET_UP = 1.0  # seconds of data and of what is compiled that a further trial is taken to cost
 SLOW = {("comparisons-movies", "NuclearNormMLE"): 175}  # its cheapest kept trial takes as long as half of all others
-NOT_KEPT = {  # measured since trials were kept
-    (f"separable-table2-{name}-fast", "MERIT(0) (paper protocol)") for name in ("reuters", "tdt2")
-}
-NOT_HELD = {*SLOW, *NOT_KEPT}
+NOT_HELD = set(SLOW)
 DOWNLOADED = {"crowd-table1", "crowd-table5", "crowd-table9", "pmf-table12", "pmf-table13", "pmf-table14"}
 DOWNLOADED |= {"comparisons-movies", "separable-figure6", "separable-figure6-reuters", "separable-figure7"}
 DOWNLOADED |= {

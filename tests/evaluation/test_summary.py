@@ -111,6 +111,15 @@ def test_the_paper_s_own_draws_leave_no_error_once_all_are_there(table):
     assert table(toy(trials=2), Sum=[8.0, 12.2]).loc[("small", "Sum"), "verdict"] == "cannot tell"
 
 
+def test_a_number_that_the_papers_protocol_alone_was_run_for_stands_beside_it_once(table):
+    rows = table(**{"Sum (paper protocol)": [10.0, 10.0]})
+    shown = rows[rows["published"].notna()].index.get_level_values("method")
+    assert "Sum (paper protocol)" in shown and "Sum" not in shown
+    assert rows.loc[("small", "Sum (paper protocol)"), "published"] == 10.0
+    both = table(**{"Sum (paper protocol)": [10.0, 10.0], "Sum": [10.0, 10.0]})
+    assert both.loc[("small", "Sum"), "published"] == 10.0
+
+
 def test_with_a_control_few_of_the_papers_draws_tell_the_mean_of_all(table, monkeypatch):
     fast = pd.DataFrame({"setting": "small", "trial": range(4), "method": "Fast", "metric": "error"})
     known = fast.assign(value=[20.0, 10.0, 25.0, 9.0])
