@@ -294,7 +294,7 @@ def lab(extra: list[str]) -> int:
     extra = [argument for argument in extra if argument != "--instructor"]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return (
-        python("-m", "cofactor", "aggregate", "dog")  # labels enough to be worth compiling
+        python("-m", "cofactor", "aggregate", "bluebird")  # bundled: a result without the network
         or (0 if instructor else python("-m", "tools.learner"))
         or python("-m", "jupyterlab", *LAB, first, *as_root, *extra)
     )

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from cofactor.data.registry import entries
 from tests.each import each
 from tools.pins import MORE, with_more
 
@@ -99,6 +100,8 @@ def test_lab_opens_the_copies_or_for_the_instructor_the_sources(kit, monkeypatch
     assert module.main(["lab", *asked, "--no-browser"]) == 0
     assert [arguments[1] for arguments in ran] == ["cofactor", *["tools.learner"] * (not asked), "jupyterlab"]
     assert f"--LabApp.default_url=/lab/tree/{folder}/00_start_here.ipynb" in ran[-1]
+    first = entries()[ran[0][3]]  # a result also where there is no network: all of it is bundled
+    assert not any(first.copies(role)[0].url for role in first.roles)
     assert "--instructor" not in ran[-1] and ran[-1][-1] == "--no-browser"
 
 
