@@ -390,7 +390,7 @@ def convex_better_on_topics() -> Rule:
 
     Note: In TDT2 FastGradient has the least of all printed accuracies for 7 of 8 numbers of topics, and in both sets
     its printed coherence is below that of SPA everywhere. MERIT(0) starts at SPA's anchors and keeps them in all 800
-    choices, so that its numbers are SPA's. Of the three only MERIT with its penalty is another answer.
+    choices, so that its words are SPA's. Of the three only MERIT with its penalty is another answer.
     """
     accuracy = kept(["separable-table2-tdt2", "separable-table2-reuters"], "accuracy")
     return (printed(accuracy["FastGradient"] - accuracy["SPA"]) > 0).need(9)

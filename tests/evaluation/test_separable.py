@@ -178,6 +178,17 @@ def test_all_choices_of_table_2_give_every_printed_digit_of_spa_and_xray(name):
 
 
 @pytest.mark.parametrize("name", ["tdt2", "reuters"])
+def test_merit_without_penalty_has_the_words_of_spa_on_all_choices(name):
+    """As claims, notes and the article say of it; weights are equal but for rounding, which k-means may enlarge."""
+    raw = raw_trials(f"separable-table2-{name}-fast")
+    by_method = raw.pivot_table(index=["setting", "trial", "metric"], columns="method", values="value")
+    assert len(by_method) == 8 * 50 * 3
+    for metric, points in {"coherence": 1e-9, "sim_count": 0, "accuracy": 2}.items():
+        found = by_method.xs(metric, level="metric")
+        np.testing.assert_allclose(found["MERIT(0)" + PAPER_PROTOCOL], found["SPA"], rtol=0, atol=points)
+
+
+@pytest.mark.parametrize("name", ["tdt2", "reuters"])
 def test_accuracies_of_the_same_choice_scatter_as_declared(name):
     """Two experiments cluster the same documents from other starts."""
     some, all_of_them = (raw_trials(f"separable-table2-{name}{which}") for which in ("", "-fast"))
