@@ -17,12 +17,13 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.variational import Belief, Priors, variational_em
 from cofactor.crowd.voting import DawidSkene
+from cofactor.crowd.rows import Rows
 from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.bayes import exact_evidence, rounds_of_bayes
 from tests.oracles.generators import skilled_crowd, triples
 
 
-def split_by_agreement(shares):
+def split_by_agreement(shares, first=0):
     """Split (N, K) vote shares into (N, 2 K) shares of states: the more the votes agree, the more a task is easy."""
     agreement = np.sum(shares**2, axis=1, keepdims=True)
     return (shares[:, :, None] * np.stack([agreement, 1 - agreement], axis=2)).reshape(len(shares), -1)
@@ -88,8 +89,9 @@ def test_dependence_of_parts_adds_up_and_is_that_of_the_loops():
     model = method.belief_.expected_logs()
     C = method.belief_.counts().reshape(-1, 3, 3)
     z, p = model.posterior(labels.table), accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1))
-    whole = dependence(labels, z, p)
-    parts = [dependence(labels.take_tasks(rows), z[rows], p) for rows in (np.arange(20), np.arange(20, 60))]
+    rows = Rows.all(labels.n_workers, 3)
+    whole = dependence(labels.table, z, p, rows)
+    parts = [dependence(labels.table.take_rows(i), z[i], p, rows) for i in (np.arange(20), np.arange(20, 60))]
     assert np.allclose(
         np.array([whole.excess, whole.squares, whole.most]),
         np.array([sum(getattr(part, name) for part in parts) for name in ("excess", "squares", "most")]),

@@ -96,7 +96,8 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
     def one_round():
         rows = Rows.of(seen, 12, 3)
         start = Difficulty.start(replace(evidence.start(), cells=evidence.start().cells[seen]), rows, votes)
-        counts = evidence.of_rows(seen).e_step(start.model(rows))
+        some = evidence.pieces.map(lambda piece: replace(piece, table=piece.table.take_values(seen)))
+        counts = Evidence(some, rows).e_step(start.model(rows))
         return len(rows.pieces), start.model(rows).stacked, start.after(counts, rows, votes)
 
     _, cells, whole = one_round()

@@ -227,6 +227,16 @@ class CategoricalTable:
         chosen = rows if isinstance(rows, slice) else positions(rows, self.n_rows, "rows")
         return self._with(self.indicator[chosen], self.sizes, None if self.weights is None else self.weights[chosen])
 
+    def rows_between(self, first: int, end: int) -> CategoricalTable:
+        """Return the rows from `first` to before `end`, which share the memory of this table."""
+        F = self.indicator
+        a, b = int(F.indptr[first]), int(F.indptr[end])
+        part = sparse.csr_array((F.data[a:b], F.indices[a:b], F.indptr[first : end + 1] - a), (end - first, F.shape[1]))
+        part.has_sorted_indices = True
+        table = self._with(part, self.sizes, None if self.weights is None else self.weights[first:end])
+        table.shared = self.shared
+        return table
+
     def take_variables(self, variables: ArrayLike) -> CategoricalTable:
         """Return the table of these variables, in this order (indices or a mask)."""
         chosen = positions(variables, self.n_variables, "variables")

@@ -12,7 +12,6 @@ from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.difficulty import power
-from cofactor.crowd.evidence import UNKNOWN
 
 MAX_DESIGN_EFFECT = 100.0  # tried on gold tasks
 N_FOLDS = 5
@@ -82,21 +81,16 @@ class HeldOut:
         return GoldCheck(len(self.truth), error, confidence, self.log_loss(design_effect))
 
 
-def held_out_gold(predict: Callable[[Ints, Ints], tuple[Floats, Ints]], gold: Ints) -> HeldOut:
-    """Predict gold tasks from fits that were shown the other gold tasks only.
+def held_out_gold(predict: Callable[[Ints], tuple[Floats, Ints]], tasks: Ints, classes: Ints) -> HeldOut:
+    """Predict gold tasks from fits that were told of the other gold tasks only.
 
     Parameters
     ----------
     predict : callable
-        From the (N,) classes that a fit is shown, -1 elsewhere, and the tasks that are asked about, to the posteriors
-        and the numbers of labels of these.
-    gold : (N,) class codes, -1 where unknown
+        From the numbers of tasks (rising) to their posteriors and numbers of labels, by a fit without their classes.
+    tasks, classes : (n,) ints
+        Numbers of the gold tasks, and their classes.
     """
-    known, parts = np.flatnonzero(gold != UNKNOWN), []
-    folds = [known[fold::N_FOLDS] for fold in range(N_FOLDS)]
-    for asked in folds:
-        shown = gold.copy()
-        shown[asked] = UNKNOWN
-        parts.append(predict(shown, asked))
-    posterior, n_labels = (np.concatenate(found) for found in zip(*parts, strict=True))
-    return HeldOut(posterior, n_labels, gold[np.concatenate(folds)])
+    posterior, n_labels = zip(*(predict(tasks[fold::N_FOLDS]) for fold in range(N_FOLDS)), strict=True)
+    truth = np.concatenate([classes[fold::N_FOLDS] for fold in range(N_FOLDS)])
+    return HeldOut(np.concatenate(posterior), np.concatenate(n_labels), truth)

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cofactor.core.lazy import WORTH_COMPILING, njit
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.rows import Rows
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
@@ -71,24 +72,25 @@ def accuracies(right: Floats, given: Floats) -> Floats:
     return np.asarray((right + SHRINKAGE_COUNT * crowd) / (given + SHRINKAGE_COUNT))
 
 
-def dependence(labels: CrowdLabels, posterior: Floats, p: Floats) -> Dependence:
-    """Sum up the tasks of some labels, from their (N, K) posterior and the workers' (M, K) accuracies.
+def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows) -> Dependence:
+    """Sum up some tasks, from their (N, K) posterior and the workers' (M, K) accuracies; `rows` are the columns.
 
     Cost: O(labels K) time; of many labels, no memory beside.
     """
-    labels = labels.whole
-    table, K = labels.table, p.shape[1]
+    F, K = table.indicator, p.shape[1]
     if table.n_entries * K > WORTH_COMPILING:
-        return Dependence(*_sums(table.indicator.indptr, table.indicator.indices, posterior, p))
-    mine = p[table.variables]
-    e = np.where(table.values[:, None] == np.arange(p.shape[1]), 1.0, 0.0) - mine
-    T = np.sum(posterior * _pairs(e, table.rows, labels.n_tasks), axis=1)
-    most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, labels.n_tasks)
+        return Dependence(*_sums(F.indptr, F.indices, rows.owner, rows.label, posterior, p))
+    mine = p[rows.owner[F.indices]]
+    e = np.where(rows.label[F.indices][:, None] == np.arange(K), 1.0, 0.0) - mine
+    T = np.sum(posterior * _pairs(e, table.rows, table.n_rows), axis=1)
+    most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, table.n_rows)
     return Dependence(float(T.sum()), float(T @ T), float(np.sum(posterior * most)))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _sums(indptr: Ints, indices: Ints, posterior: Floats, p: Floats) -> tuple[float, float, float]:
+def _sums(
+    indptr: Ints, indices: Ints, owner: Ints, label: Ints, posterior: Floats, p: Floats
+) -> tuple[float, float, float]:
     """Return the sums of `Dependence`, task by task."""
     excess = squares = most = 0.0
     K = p.shape[1]
@@ -97,9 +99,9 @@ def _sums(indptr: Ints, indices: Ints, posterior: Floats, p: Floats) -> tuple[fl
         for k in range(K):
             sum_e = squares_e = sum_h = squares_h = 0.0
             for x in range(indptr[i], indptr[i + 1]):
-                worker = indices[x] // K
-                right = p[worker, k]
-                e, h = (1.0 if indices[x] - worker * K == k else 0.0) - right, np.sqrt(right * (1 - right))
+                row = indices[x]
+                right = p[owner[row], k]
+                e, h = (1.0 if label[row] == k else 0.0) - right, np.sqrt(right * (1 - right))
                 sum_e, squares_e = sum_e + e, squares_e + e**2
                 sum_h, squares_h = sum_h + h, squares_h + h**2
             T += posterior[i, k] * (sum_e**2 - squares_e)

@@ -1,21 +1,27 @@
-"""The two sums over tasks that every fit needs of labels, which are read from memory or shard by shard.
+"""Labels as sums over tasks, which is all that a fit asks of them.
 
-A fit by expectation-maximisation or by variational Bayes reads the labels in two ways only: through the vote shares,
-to start, and through an E-step, once each round. Both are sums over tasks. Tasks of known class (gold tasks) take part
-with their class instead of a posterior: they teach the confusion matrices.
+A fit by expectation-maximisation or by variational Bayes adds up vote shares, to start, and posteriors, once a round.
+Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each piece may be anywhere: `Pieces` have
+one method, `sum(f)`, where f makes counts of a piece that add up. Tasks of known class (gold tasks) take part with
+their class instead of a posterior: they teach the confusion matrices.
 
     symbol   meaning                                                         shape
     v_i      vote shares of task i; one at the known class of a gold task    (K,)
     r_i      share of every state s = (class k, kind m) in task i            (K M,), kinds of one class side by side
+
+Models and counts have a row for every pair of a worker and a label, or for those that occur (`Rows`).
 """
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,213 +33,251 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.answers import most_frequent
 from cofactor.crowd.dependence import Dependence, dependence
 from cofactor.crowd.difficulty import Confidence, confidence
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.rows import Rows
 
-Split = Callable[[Floats], Floats]
+Split = Callable[[Floats, int], Floats]
 Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 UNKNOWN = -1  # class of a task that is not gold
+LABELS_OF_A_PIECE = 1 << 20  # whole tasks of about as many labels; fewer pieces where models have many rows
+T = TypeVar("T")
 
 
-@runtime_checkable
-class Passes(Protocol):
-    """Pieces of a crowd with a reader of their own, which may read several at once and keep the sums of a round."""
+@dataclass(frozen=True)
+class Piece:
+    """Whole tasks of a crowd.
 
-    def __iter__(self) -> Iterator[CrowdLabels]:
-        """Yield the pieces, one after the other."""
+    Attributes
+    ----------
+    table : CategoricalTable
+        Tasks by workers; its columns are the rows of counts and models.
+    gold : (N,) class codes, -1 where unknown, optional
+    first : int
+        Number of its first task in the crowd.
+    step : int
+        Its tasks have the numbers first, first + step, ...
+    """
 
-    def map(self, function: Callable[[CrowdLabels], Any]) -> Iterator[Any]:
-        """Return what a function makes of each piece, in their order."""
+    table: CategoricalTable
+    gold: Ints | None = None
+    first: int = 0
+    step: int = 1
 
-    def remembered(self, model: LatentClassModel, rows: Ints | None, count: Callable[[], SoftCounts]) -> SoftCounts:
-        """Return the sums that belong to a model: those kept of it, or else counted now."""
+    def every(self, step: int) -> Piece:
+        """Return the tasks whose numbers are multiples of `step`."""
+        start = -self.first % step
+        gold = None if self.gold is None else self.gold[start::step]
+        return Piece(self.table.take_rows(slice(start, None, step)), gold, self.first + start, step)
+
+    def hiding(self, tasks: Ints) -> Piece:
+        """Return the same tasks, of which those of these numbers (rising) are no longer known."""
+        if self.gold is None:
+            return self
+        numbers = self.first + self.step * np.arange(self.table.n_rows)
+        return replace(self, gold=np.where(np.isin(numbers, tasks), UNKNOWN, self.gold))
+
+
+class Pieces(Protocol):
+    """Whole tasks of one crowd, in memory or elsewhere; every table has the columns of the same workers and labels."""
+
+    def sum(self, f: Callable[[Piece], T]) -> T:
+        """Return what f makes of every piece, added up; f must be picklable, and its results must add up."""
+        ...
+
+    def map(self, f: Callable[[Piece], Piece]) -> Pieces:
+        """Return the pieces that f makes of these; they stay where they are."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Pieces in the memory of this process: one, or several that threads add up, in the order of the tasks."""
+
+    pieces: list[Piece]
+
+    @classmethod
+    def of(cls, table: CategoricalTable, gold: Ints | None = None) -> InMemory:
+        """Cut a table into pieces of whole tasks, which share its memory. The cuts depend on the table alone."""
+        F = table.indicator
+        n_pieces = max(F.nnz // max(LABELS_OF_A_PIECE, 4 * F.shape[1]), 1)
+        if n_pieces == 1:
+            return cls([Piece(table, gold)])
+        cuts = np.searchsorted(F.indptr, F.nnz * np.arange(1, n_pieces) // n_pieces)
+        cuts = np.unique([0, *cuts, table.n_rows])
+        parts = zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        return cls([Piece(table.rows_between(i, j), None if gold is None else gold[i:j], i) for i, j in parts])
+
+    def sum(self, f: Callable[[Piece], T]) -> T:
+        """Return what f makes of every piece, added up in the order of the tasks: the same at any number of threads."""
+        if len(self.pieces) == 1:
+            return f(self.pieces[0])
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            return reduce(add, threads.map(f, self.pieces))  # type: ignore[arg-type]
+
+    def map(self, f: Callable[[Piece], Piece]) -> InMemory:
+        """Return the pieces that f makes of these."""
+        return InMemory([f(piece) for piece in self.pieces])
 
 
 class Evidence:
-    """Reads labels, from memory or piece by piece, and returns the two sums that a fit needs.
-
-    These are the vote counts to start from, and the expected counts of each round.
+    """The sums over tasks that fits need: of vote shares to start from, and of posteriors in each round.
 
     Parameters
     ----------
-    pieces : iterable of CrowdLabels, read anew in every pass
-        Pieces of whole tasks of one crowd: the same workers and classes in each. `Passes` read them in their own way.
-    gold : (N,) class codes, -1 where unknown, optional
-        Of the tasks of a single piece.
-    votes : SoftCounts, optional
-        Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
-    rows : (R,) ints, optional
-        Of all pairs (worker, label), those that occur: the rows that the models have. Default: all.
+    pieces : Pieces
+        Every task has a label.
+    rows : Rows
+        The pairs (worker, label) that are the columns of their tables.
     """
 
-    def __init__(
-        self,
-        pieces: Iterable[CrowdLabels],
-        gold: Ints | None = None,
-        votes: SoftCounts | None = None,
-        rows: Ints | None = None,
-    ) -> None:
-        self.pieces, self.gold, self.votes, self.rows = pieces, gold, votes, rows
-        self._of_rows: dict[int, CategoricalTable] = {}  # of labels that stay in memory, asked for in every round
+    def __init__(self, pieces: Pieces, rows: Rows) -> None:
+        self.pieces, self.rows = pieces, rows
 
     @classmethod
-    def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
-        """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out."""
+    def of(cls, labels: CrowdLabels, gold: Ints | None = None, occurring: bool = False) -> Evidence:
+        """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out.
+
+        `gold` are class codes, -1 where unknown. `occurring`: with rows for those pairs alone that occur.
+        """
         seen = labels.table.entries_per_row > 0
         if not seen.any():
             raise CofactorError("no task has a label")
-        chosen = labels if seen.all() else labels.take_tasks(seen)
-        return cls([chosen], None if gold is None else gold[seen])
+        if not seen.all():
+            labels, gold = labels.take_tasks(seen), None if gold is None else gold[seen]
+        found = cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
+        return found.occurring() if occurring else found
 
-    @property
-    def n_workers(self) -> int:
-        """Workers, those without labels among them."""
-        return len(self.start().sizes)
+    def occurring(self) -> Evidence:
+        """Return the same labels, with rows for those pairs of worker and label alone that occur."""
+        places = np.flatnonzero(self.pieces.sum(partial(_frequencies, n_rows=len(self.rows.owner))))
+        if len(places) == len(self.rows.owner):
+            return self
+        rows = Rows(self.rows.owner[places], self.rows.label[places], self.rows.n_workers, self.rows.n_classes)
+        return Evidence(self.pieces.map(partial(_of_columns, columns=places)), rows)
 
-    def start(self, split: Split | None = None, one_by_one: bool = False) -> SoftCounts:
+    def sample(self, n_tasks: int) -> Evidence:
+        """Return every m-th task, by number, so that at most about `n_tasks` are left; all, if they are no more."""
+        step = -(-self.pieces.sum(_n_tasks) // n_tasks)
+        return self if step == 1 else Evidence(self.pieces.map(partial(Piece.every, step=step)), self.rows)
+
+    def hiding(self, tasks: Ints) -> Evidence:
+        """Return the same labels, not told of the classes of these tasks (numbers, rising)."""
+        return Evidence(self.pieces.map(partial(Piece.hiding, tasks=tasks)), self.rows)
+
+    def gold(self) -> tuple[Ints, Ints]:
+        """Return the numbers of the tasks of known class, rising, and their classes."""
+        parts = self.pieces.sum(_gold_of)
+        tasks, classes = (np.concatenate(found) for found in zip(*parts, strict=True))
+        order = np.argsort(tasks)
+        return tasks[order], classes[order]
+
+    def start(self, split: Split | None = None) -> SoftCounts:
         """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
 
-        A `split` that draws random numbers must see the pieces `one_by_one`.
+        `split` is told the number of the first task, too: what it draws for some tasks must hang on that alone.
         """
-        if split is None and self.votes is not None:
-            return self.votes
-        count = partial(self._start, split=split)
-        return self._sum(map(count, self.pieces) if one_by_one else self._each(count))
-
-    def _start(self, labels: CrowdLabels, split: Split | None) -> SoftCounts:
-        shares = self._with_gold(vote_shares(labels))
-        return soft_counts(labels.table, split(shares) if split else shares)
-
-    def of_rows(self, rows: Ints) -> Evidence:
-        """Return the same labels for models that have these rows only."""
-        return Evidence(self.pieces, self.gold, self.votes, rows)
+        return self.pieces.sum(partial(_start, rows=self.rows, split=split))
 
     def e_step(self, model: LatentClassModel) -> SoftCounts:
         """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
-        count = partial(self._expectation, model=model)
-        if isinstance(self.pieces, Passes):
-            return self.pieces.remembered(model, self.rows, lambda: self._sum(self._each(count)))
-        return self._sum(self._each(count))
-
-    def agreement(self, model: LatentClassModel) -> Floats:
-        """Return (K, K) sums over tasks of vote share, by label, times posterior, by class."""
-        return np.asarray(sum(self._each(partial(self._agreement, model=model))))
-
-    def _agreement(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
-        return np.asarray(vote_shares(labels).T @ self._classes(labels, model))
+        return self.pieces.sum(partial(_expectation, model=model, n_classes=self.rows.n_classes))
 
     def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
         """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
-        return reduce(add, self._each(partial(self._dependence, model=model, p=p)))
-
-    def _dependence(self, labels: CrowdLabels, model: LatentClassModel, p: Floats) -> Dependence:
-        return dependence(labels, self._classes(labels, model), p)
+        return self.pieces.sum(partial(_dependence, model=model, p=p, rows=self.rows))
 
     def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
         """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
-        return reduce(add, self._each(partial(self._confidence, model=model, other=other)))
+        return self.pieces.sum(partial(_confidence, model=model, other=other, n_classes=self.rows.n_classes))
 
-    def _confidence(self, labels: CrowdLabels, model: LatentClassModel, other: LatentClassModel) -> Confidence:
-        return confidence(self._classes(labels, model), self._classes(labels, other), labels.table.entries_per_row)
-
-    def _classes(self, labels: CrowdLabels, model: LatentClassModel) -> Floats:
-        """Return the (N, K) posterior of the classes, their kinds added up."""
-        states = model.posterior(self._table(labels))
-        return self._with_gold(states.reshape(labels.n_tasks, labels.n_classes, -1).sum(axis=2))
-
-    def _each(self, function: Callable[[CrowdLabels], Any]) -> Iterator[Any]:
-        return self.pieces.map(function) if isinstance(self.pieces, Passes) else map(function, self.pieces)
-
-    def _table(self, labels: CrowdLabels) -> CategoricalTable:
-        if self.rows is None:
-            return labels.table
-        if not isinstance(self.pieces, list):
-            return labels.table.take_values(self.rows)
-        if id(labels) not in self._of_rows:
-            self._of_rows[id(labels)] = labels.table.take_values(self.rows)
-        return self._of_rows[id(labels)]
-
-    def _sum(self, parts: Iterable[SoftCounts]) -> SoftCounts:
-        total = reduce(add, parts)
-        if self.votes is not None:
-            require_same_amounts(self.votes, total.n_rows, round(float(total.cells.sum())))
-        return total
-
-    def _with_gold(self, shares: Floats) -> Floats:
-        if self.gold is None:
-            return shares
-        known = self.gold != UNKNOWN
-        return np.where(known[:, None], np.eye(shares.shape[1])[self.gold], shares)
-
-    def _expectation(self, labels: CrowdLabels, model: LatentClassModel) -> SoftCounts:
-        table, K = self._table(labels), labels.n_classes
-        if self.gold is None:
-            return expectation(table, model)
-        parts = [(self.gold == k, model if k == UNKNOWN else within(model, k, K)) for k in range(UNKNOWN, K)]
-        return reduce(add, (expectation(table.take_rows(rows), part) for rows, part in parts if rows.any()))
+    def posterior(self, model: LatentClassModel, tasks: Ints) -> tuple[Floats, Ints]:
+        """Return the (n, K) posterior of tasks (numbers, rising) and how many labels each has."""
+        parts = self.pieces.sum(partial(_posterior_of, model=model, n_classes=self.rows.n_classes, tasks=tasks))
+        numbers, posteriors, amounts = (np.concatenate(found) for found in zip(*parts, strict=True))
+        order = np.argsort(numbers)
+        return posteriors[order], amounts[order]
 
 
-class GoldEvidence(Evidence):
-    """Labels of which some tasks, mostly of known class, are held apart; every sum is that over both parts.
-
-    Parameters
-    ----------
-    rest : Evidence
-        Of all other tasks.
-    labels : CrowdLabels
-        Of the tasks held apart, in memory.
-    gold : (N,) class codes of these, -1 where unknown, optional
-    """
-
-    def __init__(self, rest: Evidence, labels: CrowdLabels, gold: Ints | None = None) -> None:
-        super().__init__([labels], gold, None, rest.rows)
-        self.labels = labels
-        self._parts = rest, Evidence([labels], gold, rows=rest.rows)
-
-    @property
-    def known(self) -> dict[Any, int]:
-        """The class code of each task whose class is known."""
-        codes = [] if self.gold is None else self.gold.tolist()
-        return {task: code for task, code in zip(self.labels.tasks, codes, strict=False) if code != UNKNOWN}
-
-    def told(self, gold: Ints | None) -> GoldEvidence:
-        """Return the same labels, of which these classes are known."""
-        return GoldEvidence(self._parts[0], self.labels, gold)
-
-    def start(self, split: Split | None = None, one_by_one: bool = False) -> SoftCounts:
-        """Return the soft counts of the vote shares, as `Evidence.start`."""
-        return reduce(add, (part.start(split, one_by_one) for part in self._parts))
-
-    def of_rows(self, rows: Ints) -> GoldEvidence:
-        """Return the same labels for models that have these rows only."""
-        return GoldEvidence(self._parts[0].of_rows(rows), self.labels, self.gold)
-
-    def e_step(self, model: LatentClassModel) -> SoftCounts:
-        """Return the soft counts of the posterior states, as `Evidence.e_step`."""
-        return reduce(add, (part.e_step(model) for part in self._parts))
-
-    def agreement(self, model: LatentClassModel) -> Floats:
-        """Return (K, K) sums over tasks, as `Evidence.agreement`."""
-        return reduce(add, (part.agreement(model) for part in self._parts))
-
-    def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
-        """Return how far workers err together, as `Evidence.dependence`."""
-        return reduce(add, (part.dependence(model, p) for part in self._parts))
-
-    def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
-        """Return how probable the chosen labels are, as `Evidence.confidence`."""
-        return reduce(add, (part.confidence(model, other) for part in self._parts))
+# ---- what is counted of one piece ----
 
 
-def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
-    """Refuse labels that are not those which were counted."""
-    before = counted.n_rows, round(float(counted.cells.sum()))
-    if before != (n_tasks, n_labels):
-        raise CofactorError(
-            f"the moments were counted on {before[1]} labels of {before[0]} tasks, the shards hold "
-            f"{n_labels} of {n_tasks}: count these shards"
-        )
+def _n_tasks(piece: Piece) -> int:
+    return piece.table.n_rows
+
+
+def _frequencies(piece: Piece, n_rows: int) -> Ints:
+    return np.bincount(piece.table.indicator.indices, minlength=n_rows)
+
+
+def _gold_of(piece: Piece) -> list[tuple[Ints, Ints]]:
+    gold = np.zeros(0, dtype=np.int64) if piece.gold is None else piece.gold
+    known = np.flatnonzero(gold != UNKNOWN)
+    return [(piece.first + piece.step * known, gold[known])]
+
+
+def _of_columns(piece: Piece, columns: Ints) -> Piece:
+    return replace(piece, table=piece.table.take_values(columns))
+
+
+def _vote_shares(piece: Piece, rows: Rows) -> Floats:
+    votes = piece.table.indicator @ np.eye(rows.n_classes)[rows.label]
+    votes = votes.round(9) if piece.table.shared else votes
+    return _with_gold(votes / votes.sum(axis=1, keepdims=True), piece.gold)
+
+
+def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
+    if gold is None:
+        return shares
+    return np.where((gold != UNKNOWN)[:, None], np.eye(shares.shape[1])[gold], shares)
+
+
+def _classes(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
+    """Return the (N, K) posterior of the classes, their kinds added up."""
+    states = model.posterior(piece.table)
+    return _with_gold(_by_class(states, n_classes), piece.gold)
+
+
+def _by_class(states: Floats, n_classes: int) -> Floats:
+    """Add up (N, K M) states by class: (N, K)."""
+    return states.reshape(len(states), n_classes, states.shape[1] // n_classes).sum(axis=2)
+
+
+def _start(piece: Piece, rows: Rows, split: Split | None) -> SoftCounts:
+    shares = _vote_shares(piece, rows)
+    return soft_counts(piece.table, split(shares, piece.first) if split else shares)
+
+
+def _expectation(piece: Piece, model: LatentClassModel, n_classes: int) -> SoftCounts:
+    gold = piece.gold
+    if gold is None:
+        return expectation(piece.table, model)
+    told = [(gold == k, model if k == UNKNOWN else within(model, k, n_classes)) for k in range(UNKNOWN, n_classes)]
+    return reduce(add, (expectation(piece.table.take_rows(tasks), part) for tasks, part in told if tasks.any()))
+
+
+def _dependence(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) -> Dependence:
+    table, classes = piece.table, _classes(piece, model, rows.n_classes)
+    if table.shared:
+        table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
+    return dependence(table, classes, p, rows)
+
+
+def _confidence(piece: Piece, model: LatentClassModel, other: LatentClassModel, n_classes: int) -> Confidence:
+    z, p = _classes(piece, model, n_classes), _classes(piece, other, n_classes)
+    return confidence(z, p, piece.table.entries_per_row)
+
+
+def _posterior_of(
+    piece: Piece, model: LatentClassModel, n_classes: int, tasks: Ints
+) -> list[tuple[Ints, Floats, Ints]]:
+    mine = tasks[(tasks >= piece.first) & (tasks < piece.first + piece.step * piece.table.n_rows)]
+    mine = mine[(mine - piece.first) % piece.step == 0]
+    table = piece.table.take_rows((mine - piece.first) // piece.step)
+    states = model.posterior(table)
+    return [(mine, _by_class(states, n_classes), table.entries_per_row)]
 
 
 def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:

@@ -55,15 +55,14 @@ class Fit:
     ) -> None:
         self.labels, self.prior = evidence, prior
         self.rounds = partial(iterate, max_iter=max_iter, tol=tol, verbose=verbose)
-        votes = evidence.start()
-        M, K = len(votes.sizes), len(votes.classes)
+        self.of_rows = evidence.occurring()
+        self.rows, votes = self.of_rows.rows, self.of_rows.start()
         self.alpha = np.maximum(votes.classes, MIN_CLASS_VOTES)
-        self.places = np.flatnonzero(votes.cells.any(axis=1))
-        self.rows, self.of_rows = Rows.of(self.places, M, K), evidence.of_rows(self.places)
-        self.start = replace(votes, cells=votes.cells[self.places], sizes=self.rows.sizes)
-        self.votes = replace(votes, cells=votes.cells[:0])  # cells are many; those that occur are in `start`
+        self.places = self.rows.owner * self.rows.n_classes + self.rows.label
+        self.start = replace(votes, sizes=self.rows.sizes)
+        self.votes = replace(votes, cells=votes.cells[:0], sizes=np.full(self.rows.n_workers, self.rows.n_classes))
         self.active = self.rows.sizes > 0
-        self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
+        self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * self.rows.n_classes
 
     def named(self, names: Sequence[str]) -> list[WorkerType]:
         """Return the types of workers that have these names, in the order of `ALL_TYPES`."""

@@ -241,11 +241,9 @@ class Settings:
 
 def read_classes(evidence: Evidence, settings: Settings) -> ClassReading:
     """Fit the class reading. A round costs an E-step of 3 K states and O(rows K J) for J = 60 tables."""
-    votes = evidence.start()
-    M, K = len(votes.sizes), len(votes.classes)
-    places = np.flatnonzero(votes.cells.any(axis=1))
-    rows, of_rows = Rows.of(places, M, K), evidence.of_rows(places)
-    start = in_states(replace(votes, cells=votes.cells[places], sizes=rows.sizes))
+    of_rows = evidence.occurring()
+    rows, votes = of_rows.rows, of_rows.start()
+    start = in_states(replace(votes, sizes=rows.sizes))
     believe = GradedBelieve(settings.types, rows, np.maximum(votes.classes, MIN_CLASS_VOTES), rows.sizes > 0)
     belief, counts, result = iterate(of_rows.e_step, start, believe, settings.max_iter, settings.tol)
     assert isinstance(belief, GradedBelief)  # what `believe` returns

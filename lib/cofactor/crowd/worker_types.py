@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -23,7 +23,7 @@ from cofactor.crowd.copies import groups, joined, one_voice, owners, without_cop
 from cofactor.crowd.dependence import Dependence
 from cofactor.crowd.difficulty import Difficulty, fit_difficulty
 from cofactor.crowd.disputes import outvoted, weighted_vote_shares
-from cofactor.crowd.evidence import UNKNOWN, Evidence, GoldEvidence
+from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.graders import Settings, within_grades
 from cofactor.crowd.labels import CrowdLabels
@@ -33,6 +33,7 @@ from cofactor.crowd.types import Believe, TypesBelief
 
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
+SAMPLED_TASKS = 200_000  # at most about as many, of more, say how much labels repeat one another
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
 ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
@@ -163,7 +164,7 @@ class WorkerTypes(Aggregator):
         self.gold_check_: GoldCheck | None = None
         self.grading_: Grading | None = None
         fit = self._fit_to(evidence)
-        if evidence.gold is None and fit.n_labels <= fit.votes.n_rows:
+        if not len(evidence.gold()[0]) and fit.n_labels <= fit.votes.n_rows:
             self._know_nothing(fit.votes)
             return
         types, together = fit.offered()
@@ -177,19 +178,17 @@ class WorkerTypes(Aggregator):
         return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
 
     def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
-        """Fit labels in memory, in shards or in a database, in which copies are merged as far as they are known.
+        """Fit labels wherever they are, in which copies are merged as far as they are known.
 
         `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
-        Of `GoldEvidence`, the classes that are known are used as in `fit`, and checked where they were held out.
         Raises a CofactorError where `order` or `one_voice` is set: both need all labels at once.
         """
         self._check_settings()
         if self.order is not None or self.one_voice:
             raise CofactorError("order and one_voice need all labels in memory: leave them out, or call fit(labels)")
-        self._begin(evidence, np.arange(evidence.n_workers) if owner is None else owner)
+        self._begin(evidence, np.arange(evidence.rows.n_workers) if owner is None else owner)
         self.copies_ = [] if owner is None else groups(owner, self.workers_)
-        if isinstance(evidence, GoldEvidence) and evidence.gold is not None:
-            self._check_by_gold(evidence.labels, evidence.gold, evidence.told)
+        self._check_by_gold(evidence)
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
@@ -197,14 +196,15 @@ class WorkerTypes(Aggregator):
         if strange:
             raise CofactorError(f"one_voice names workers that gave no label: {listing(map(repr, strange))}")
         labels = self._as_voices(labels)
-        self._fit_groups(labels, gold, self._owners(labels))
-        if self.order is None and gold is not None:
-            self._check_by_gold(labels, gold, lambda shown: merged_evidence(labels, shown, self._owner))
+        evidence = self._fit_groups(labels, gold, self._owners(labels))
+        if self.order is None:
+            self._check_by_gold(evidence)
 
-    def _check_by_gold(self, labels: CrowdLabels, gold: Ints, told: Callable[[Ints], Evidence]) -> None:
+    def _check_by_gold(self, evidence: Evidence) -> None:
         """Learn the design effect from gold tasks that were held out, where they are many, and check them."""
-        if np.sum(gold != UNKNOWN) >= MIN_GOLD_TASKS:
-            held_out = self._held_out(labels, gold, told)
+        tasks, classes = evidence.gold()
+        if len(tasks) >= MIN_GOLD_TASKS:
+            held_out = self._held_out(evidence, tasks, classes)
             if self.design_effect is None:
                 self.design_effect_ = held_out.best_design_effect()
             self.gold_check_ = held_out.check(self.design_effect_)
@@ -247,12 +247,14 @@ class WorkerTypes(Aggregator):
         """Fit other labels of the same workers, with the copies that were found."""
         self._fit_groups(self._as_voices(labels), gold, self._owner)
 
-    def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> None:
+    def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
         merged = without_copies_of(labels, owner)
-        self._begin(Evidence.of(merged, gold), owner)
+        evidence = Evidence.of(merged, gold)
+        self._begin(evidence, owner)
         self.copies_ = groups(owner, labels.workers)
         if self.order is not None:
             self._grade(merged, gold, checked_order(self.order))
+        return evidence
 
     def go_on(self, labels: CrowdLabels, gold: Ints | None, changed: Ints, n_rounds: int) -> None:
         """Iterate from an earlier fit over more labels, whose workers begin with those of that fit, and are more.
@@ -342,9 +344,9 @@ class WorkerTypes(Aggregator):
         K = len(fit.alpha)
         if K > MAX_CLASSES:
             return USUAL_DESIGN_EFFECT
-        e_step = fit.of_rows.e_step
-        self.difficulty_ = fit_difficulty(e_step, fit.of_rows_alone(fit.expected(counts)), fit.rows, fit.alpha)
-        return fit.of_rows.confidence(belief.expected_logs(), self.difficulty_.model(fit.rows)).design_effect
+        some = fit.of_rows.sample(SAMPLED_TASKS)
+        self.difficulty_ = fit_difficulty(some.e_step, fit.of_rows_alone(fit.expected(counts)), fit.rows, fit.alpha)
+        return some.confidence(belief.expected_logs(), self.difficulty_.model(fit.rows)).design_effect
 
     def _merged(self, labels: CrowdLabels) -> CategoricalTable:
         """Return the table in which copies have one label a task."""
@@ -429,17 +431,15 @@ class WorkerTypes(Aggregator):
         """Return the expected confusion matrix (K, K), or by states of grades (K, G), of a worker who is not known."""
         return np.repeat(self._of_anybody, blocks.shape[2] // len(self._of_anybody), axis=1)
 
-    def _held_out(self, labels: CrowdLabels, gold: Ints, told: Callable[[Ints], Evidence]) -> HeldOut:
-        """Predict gold tasks, among these labels, from fits that were `told` of the other gold tasks only."""
+    def _held_out(self, evidence: Evidence, tasks: Ints, classes: Ints) -> HeldOut:
+        """Predict gold tasks (numbers, classes) from fits that were told of the other gold tasks only."""
 
-        def predict(shown: Ints, asked: Ints) -> tuple[Floats, Ints]:
+        def predict(asked: Ints) -> tuple[Floats, Ints]:
             again = clone(self).set_params(design_effect=0.0)
-            again.workers_, again.classes_ = labels.workers, labels.classes
-            again._begin(told(shown), self._owner)
-            again.copies_ = self.copies_
-            return again._untempered(labels.take_tasks(asked))
+            again._begin(evidence.hiding(asked), self._owner)
+            return evidence.posterior(again._states, asked)
 
-        return held_out_gold(predict, gold)
+        return held_out_gold(predict, tasks, classes)
 
 
 def merged_evidence(labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:

@@ -6,6 +6,7 @@ Source: Kim and Ghahramani, "Bayesian classifier combination", AISTATS 2012 (IBC
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -137,13 +138,14 @@ class EBCC(VariationalAggregator):
         believe = partial(Belief.after, priors=Priors(self.diagonal, self.off, class_votes(votes), self.kinds))
         runs = []
         for rng in rng_of(0 if self.random_state is None else self.random_state).spawn(self.n_starts):
-            start = evidence.start(partial(self._split, rng=rng), one_by_one=True)
+            start = evidence.start(partial(self._split, rng=rng))
             runs.append(variational_em(evidence.e_step, start, believe, self.max_iter, self.tol, self.verbose))
         self._keep(max(runs, key=lambda run: float(run[1].objective[-1])))
 
-    def _split(self, shares: Floats, rng: np.random.Generator) -> Floats:
-        """Split (N, K) vote shares at random into (N, K M) states."""
-        parts = rng.dirichlet(np.ones(self.kinds), shares.shape)
+    def _split(self, shares: Floats, first: int, rng: np.random.Generator) -> Floats:
+        """Split (N, K) vote shares at random into (N, K M) states, by draws of this piece alone."""
+        bits = copy(rng.bit_generator) if first == 0 else rng.bit_generator.jumped(first)
+        parts = np.random.Generator(bits).dirichlet(np.ones(self.kinds), shares.shape)
         return np.asarray((shares[:, :, None] * parts).reshape(len(shares), -1))
 
 
