@@ -33,7 +33,7 @@ from cofactor.crowd.types import Believe, TypesBelief
 
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
-SAMPLED_TASKS = 200_000  # at most about as many, of more, say how much labels repeat one another
+SAMPLED_TASKS = 200_000  # at most as many say how sure both models are of their labels, whose matrices are those of all tasks
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
 ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
@@ -344,8 +344,9 @@ class WorkerTypes(Aggregator):
         K = len(fit.alpha)
         if K > MAX_CLASSES:
             return USUAL_DESIGN_EFFECT
+        e_step = fit.of_rows.e_step
+        self.difficulty_ = fit_difficulty(e_step, fit.of_rows_alone(fit.expected(counts)), fit.rows, fit.alpha)
         some = fit.of_rows.sample(SAMPLED_TASKS)
-        self.difficulty_ = fit_difficulty(some.e_step, fit.of_rows_alone(fit.expected(counts)), fit.rows, fit.alpha)
         return some.confidence(belief.expected_logs(), self.difficulty_.model(fit.rows)).design_effect
 
     def _merged(self, labels: CrowdLabels) -> CategoricalTable:
