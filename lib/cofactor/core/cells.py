@@ -36,6 +36,7 @@ NUMERAL = re.compile(r"([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:e([+-]?\d{
 TRUTH_VALUES = {"true": "1", "false": "0"}
 Spelling = Literal["classes", "keep", "all"]  # which names that differ by capitals and the like become one
 SIMPLE = re.compile(r"[a-z][!-~]*")
+DISTINCT = re.compile(r"(?:(?:[a-z][!-@\[-~]*+|0|[1-9][0-9]*+)\n)*+")  # names that are alike only where they are equal
 
 
 def plain_name(name: object) -> str:
@@ -104,6 +105,9 @@ def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool =
     >>> look_alikes(["yes", "no", "Yes", "no"]), look_alikes(["GPT 4", "gpt4"], spaced=False)
     ([['yes', 'Yes']], [['GPT 4', 'gpt4']])
     """
+    names = list(names)
+    if DISTINCT.fullmatch("\n".join(names) + "\n"):
+        return []
     groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for name in names:
         groups[skeleton(name if spaced else "".join(name.split()), truth_values)][name] = None

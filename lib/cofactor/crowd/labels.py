@@ -360,10 +360,10 @@ def _one_label_each(
     if conflicts not in ("error", "first", "last"):
         raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
     pair = task * len(workers) + worker
+    if (np.diff(np.sort(pair)) != 0).all():
+        return np.arange(len(pair))
     order = np.argsort(pair, kind="stable")
     new = np.append(True, np.diff(pair[order]) != 0)
-    if new.all():
-        return np.arange(len(pair))
     repeats = np.flatnonzero(~new)
     clash = repeats[label[order[repeats]] != label[order[repeats - 1]]]
     if conflicts == "error" and clash.size:

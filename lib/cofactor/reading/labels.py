@@ -176,6 +176,8 @@ def labels_of(
         label, ids = np.array([classes.index(one) for one in ids])[label], classes
     codes = [np.asarray(one, dtype=np.int64) for one in (table.task.codes, table.worker.codes, label)]
     found = CrowdLabels._assemble(codes, [table.task.values, table.worker.values, ids], conflicts, by)
+    if not table.gold:
+        return found
     tasks, named = ({str(name): name for name in names} for names in (found.tasks, found.classes))
     gold = {known[0].get(n, n): known[2].get(k, k) for n, k in table.gold.items()}
     found.gold = {tasks[n]: named[k] for n, k in gold.items() if n in tasks and k in named}
@@ -250,7 +252,7 @@ def _without_missing(table: LabelTable) -> LabelTable:
 
 
 def _no_words(values: list[Any], words: Sequence[str]) -> list[Any]:
-    return [None if one in words else one for one in values] if set(words) & set(values) else values
+    return [None if one in words else one for one in values] if any(one in values for one in words) else values
 
 
 def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> Iterator[str]:

@@ -106,7 +106,7 @@ class Coded:
     def map(self, rule: Rule) -> Coded:
         """Apply a rule to the distinct values: equal results become one, and None is missing. O(rows + values)."""
         meant = rule(self.values)
-        if meant is self.values:
+        if meant is self.values or meant == self.values:
             return self
         code: dict[Any, int] = {}
         place = np.array([*(-1 if one is None else code.setdefault(one, len(code)) for one in meant), -1])
@@ -115,14 +115,14 @@ class Coded:
     def sorted(self) -> Coded:
         """Keep the values that occur, sorted where they can be compared, else as they come."""
         there = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)) > 0
-        kept = [value for value, used in zip(self.values, there.tolist(), strict=True) if used]
+        kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
         try:
             order = sorted(range(len(kept)), key=kept.__getitem__)
         except TypeError:
             order = list(range(len(kept)))
         place = np.full(len(self.values) + 1, -1)
         place[np.flatnonzero(there)[order]] = np.arange(len(kept))
-        return Coded(place[self.codes], [kept[n] for n in order])
+        return Coded(place[self.codes], list(map(kept.__getitem__, order)))
 
     def take(self, rows: NDArray[Any]) -> Coded:
         """Return these rows, by a mask or by their places."""

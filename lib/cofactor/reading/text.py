@@ -19,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cofactor.core.cells import SEPARATORS, plain_name
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
@@ -31,7 +33,8 @@ AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quot
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
 FOUND = "found"  # another: the names of all columns of the file
-BLOCK = 1 << 24  # bytes that pyarrow reads at once; no row is longer
+PIECE = 1 << 20  # bytes that are looked at in one go
+BLOCK = 1 << 26  # bytes that pyarrow reads at once; no row is longer
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
 
@@ -42,7 +45,7 @@ def read_text(
     """Read a table of text; rows without any cell are left out.
 
     Its index counts as a spreadsheet does, `attrs["twice"]` has the names there twice, `attrs["found"]` all names. Of
-    text without quotes pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
+    simple text pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
 
     Parameters
     ----------
@@ -63,7 +66,8 @@ def read_text(
     options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
     try:
         simple = check_text(content, encoding, sep) and not twice and all(names) and encoding.casefold() in UTF_8
-        if simple and columns and "\n" in begin.lstrip("\r\n"):
+        header, end, _ = begin.lstrip("\r\n").partition("\n")
+        if simple and columns and end and header.count('"') % 2 == 0:
             frame = _by_arrow(content, sep, names, needed_columns(names, columns, optional), above)
             if frame is not None:
                 return frame
@@ -94,7 +98,7 @@ def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Seque
 
 
 def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: int) -> pd.DataFrame | None:
-    """Read a text without quotes as columns of categories; None where pyarrow refuses it, or rows are empty."""
+    """Read a simple text as columns of categories; None where pyarrow refuses it, or rows are empty."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -103,7 +107,7 @@ def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: 
         table = arrow.read_csv(
             pa.BufferReader(content.getvalue()) if isinstance(content, io.BytesIO) else pa.OSFile(str(content)),
             arrow.ReadOptions(column_names=names, skip_rows=above + 1, block_size=BLOCK, use_threads=False),
-            arrow.ParseOptions(delimiter=sep, quote_char=False, double_quote=False, ignore_empty_lines=False),
+            arrow.ParseOptions(delimiter=sep, newlines_in_values=True, ignore_empty_lines=False),
             arrow.ConvertOptions(column_types=types, include_columns=kept, strings_can_be_null=False),
         )
     except (pa.ArrowException, OSError, ValueError):
@@ -193,7 +197,8 @@ def _name_ragged(text: str, sep: str) -> None:
 def check_text(content: Any, encoding: str, sep: str) -> bool:
     """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
 
-    Returns whether the text is simple: it has no quotes, and line feeds alone end its rows, perhaps behind a return.
+    Returns whether the text is simple: cells have no quotes, or quotes around them alone, and line feeds alone end its
+    rows, perhaps behind a return.
 
     A `DataWarning` names rows that a carriage return alone ends, where others end in line feeds.
     Cost: O(bytes) time, one search for each of the three signs, and one more where there are quotes.
@@ -204,13 +209,29 @@ def check_text(content: Any, encoding: str, sep: str) -> bool:
             whole(content).decode(encoding)  # what is no text in this encoding is told as such
             advice = "name its encoding, for example encoding='utf-16', or save it as UTF-8"
             raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
-        quoted = text.find(b'"') >= 0
-        if quoted and (row := _row_after_quote(text, sep)):
+        odd = text.find(b'"') >= 0 and not _all_around(text, sep)
+        if odd and (row := _row_after_quote(text, sep)):
             raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
         alone = text.find(b"\r") >= 0 and RETURN_ALONE.search(text) is not None
         if alone and text.find(b"\n") >= 0:
             _note_returns(text, sep)
-        return not (quoted or alone)
+        return not (odd or alone)
+
+
+def _all_around(text: Any, sep: str) -> bool:
+    """Whether quotes stand in pairs, the first behind a separator or an end of line, the second before one."""
+    signs = np.frombuffer(text, dtype=np.uint8)
+    end = np.zeros(256, dtype=bool)
+    end[[ord(one) for one in (sep, "\n", "\r")]] = True
+    start, seen = len(BOM_UTF8) * (text[: len(BOM_UTF8)] == BOM_UTF8), 0
+    for begin in range(start, len(signs), PIECE):
+        quotes = begin + np.flatnonzero(signs[begin : begin + PIECE] == ord('"'))
+        first, second = quotes[seen % 2 :: 2], quotes[1 - seen % 2 :: 2]
+        seen += len(quotes)
+        before, after = signs[first[first > start] - 1], signs[second[second < len(signs) - 1] + 1]
+        if not (end[before].all() and end[after].all()):
+            return False
+    return seen % 2 == 0
 
 
 def _note_returns(text: Any, sep: str) -> None:
