@@ -18,7 +18,7 @@ from runner import Bench
 from threadpoolctl import threadpool_limits
 
 from cofactor.comparisons import Comparisons, davidson, rank
-from cofactor_app.reading import read_votes
+from cofactor.reading.votes import read_votes
 
 N_USERS, TAU = 5000, -0.5
 WARM = 5.0  # seconds from which one call is enough

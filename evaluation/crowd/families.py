@@ -17,8 +17,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.types import Ints
 from cofactor.crowd import CrowdLabels
 from cofactor.data import load
+from cofactor.reading.truth import read_truth
 from cofactor_app.bench import FAMILIES as REGISTERED
-from cofactor_app.reading.truth import read_truth
 
 FOLDER, MIRROR = "COFACTOR_UNSEEN", "COFACTOR_MIRROR"
 GRADES = ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")

@@ -16,21 +16,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofactor.core.cells import located, look_alikes, shown, skeleton
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import from_json, load_arrays, save_arrays
-from cofactor.core.frames import located
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, shown, skeleton
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.base import Labels, as_labels
 from cofactor.crowd.evidence import UNKNOWN
-from cofactor.crowd.files import COLUMNS, read_labels
 from cofactor.crowd.fit import ALL_TYPES
-from cofactor.crowd.labels import Conflicts, CrowdLabels
+from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.reading.labels import read_labels
 
 CODES = ("tasks", "workers", "labels", "gold")
 BELIEF = ("prior", "states", "q", "rho", "owner")

@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from cofactor.comparisons import Comparisons, rank
 from cofactor.core.errors import CofactorError
+from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
 from cofactor_app.cli.own_rank import rank_by
-from cofactor_app.reading import read_votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::cofactor.DataWarning")
 

@@ -10,10 +10,11 @@ import pytest
 from PIL import Image
 
 from cofactor.comparisons import rank, rank_orders, rank_users
+from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
 from cofactor_app.plots.comparisons import draw_ranking
 from cofactor_app.plots.style import to_png
-from cofactor_app.reading import read_orders, read_votes
+from cofactor_app.reading.orders import read_orders
 
 ARENA = [
     "--winner",

@@ -17,9 +17,9 @@ from scipy import sparse
 from cofactor import separable, simulate
 from cofactor.core import memory
 from cofactor.core.errors import CofactorError
+from cofactor.reading.matrices import read_matrix
 from cofactor_app.cli import main
 from cofactor_app.plots.separable import draw_maps
-from cofactor_app.reading import read_matrix
 
 TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
 

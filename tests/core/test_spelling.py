@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.core.spelling import plain
+from cofactor.core.cells import plain
 from cofactor_app.cli import main
 
 READ = {

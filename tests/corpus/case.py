@@ -22,7 +22,7 @@ class Case:
     labels : rows of task, worker, label that should come out, as text; None where the file should be refused
     error : words that the sentence of a refusal holds
     notes : words, one of which each note holds; each occurs in a note
-    options : of the reader: task, worker, label, sep, encoding, conflicts, ignore, classes, merge_look_alikes
+    options : of the reader: task, worker, label, sep, encoding, conflicts, ignore, classes, spelling
     needs : what a road must know to read the file, see `ROADS` in `make.py`
     differs : by road, what comes out there on purpose, and the reason
     """

@@ -6,6 +6,8 @@ from tests.corpus.case import DATA, HEAD, Case, bad, good, in_database, rows, te
 
 YES = '"yes"'
 ALIKE = "look alike"
+ONE = "differ in capitals, blanks or invisible characters alone are one"
+MADE_ONE = ("capitals", "composed", "ligature", "sharp_s", "kelvin", "emoji_style", "final_sigma", "halves_of_a_syllable", "blank_of_hangul", "blank_of_braille", "joiner_of_graphemes", "selector_beyond")  # others look alike and stay different
 NO_ANSWER = "look like no answer"
 LONG = [*((t, w, "yes") for t in ("9007199254740993", "9007199254740992", "0.1", "0.10000000000000000001") for w in ("w1", "w2")), ("x", "w1", "no")]
 HASHES = [*((t, w, "yes") for t in ("5e93811", "7e20934", "0e46209", "0e83040", "0e12", "0e57") for w in ("w1", "w2")), ("x", "w1", "no")]  # ids of a hash: no numbers
@@ -147,7 +149,8 @@ def blanks() -> list[Case]:
     found = [good(f"blanks/{name}_around.csv", text([[f"{one}{c}{one}" for c in row] for row in DATA])) for name, one in around.items()]
     for name, one in inside.items():
         odd = [*DATA, ("c", f"w1{one}", "yes"), ("c", "w2", f"{one}no")]
-        found.append(good(f"blanks/{name}_inside.csv", text(odd), odd, f"workers that {ALIKE}", f"classes that {ALIKE}"))
+        one_class = [*odd[:-1], ("c", "w2", "no")]
+        found.append(good(f"blanks/{name}_inside.csv", text(odd), one_class, f"workers that {ALIKE}", f"classes that {ONE}"))
     two = [*DATA, ("c", "w1", "not  ok"), ("c", "w2", "not ok"), ("d", "w1", "not\xa0ok")]
     return [
         *found,
@@ -214,20 +217,24 @@ def look_alikes() -> list[Case]:
     found = []
     for name, (one, other) in pairs.items():
         odd = [("a", "w1", one), ("a", "w2", other), ("b", "w1", "no way"), ("b", "w2", one)]
-        found.append(good(f"look_alikes/{name}.csv", text(odd), odd, f"classes that {ALIKE}"))
+        if name in MADE_ONE:
+            found.append(good(f"look_alikes/{name}.csv", text(odd), [(a, w, one if k == other else k) for a, w, k in odd], f"classes that {ONE}"))
+            found.append(good(f"look_alikes/{name}_kept.csv", text(odd), odd, f"classes that {ALIKE}", needs=("merge",), spelling="keep"))
+        else:
+            found.append(good(f"look_alikes/{name}.csv", text(odd), odd, f"classes that {ALIKE}"))
     workers, tasks = [*DATA, ("a", "W1", "no")], [*DATA, ("A", "w1", "no"), ("B", "w1", "yes")]
     merged = [*DATA, ("c", "W1", "Yes"), ("c", "w2", "no ")]
     return [
         *found,
         good("look_alikes/workers.csv", text(workers), workers, f"workers that {ALIKE}"),
         good("look_alikes/tasks.csv", text(tasks), tasks, f"tasks that {ALIKE}"),
-        good("look_alikes/merged.csv", text(merged), [*DATA, ("c", "w1", "yes"), ("c", "w2", "no")], needs=("merge",), merge_look_alikes=True),
+        good("look_alikes/merged.csv", text(merged), [*DATA, ("c", "w1", "yes"), ("c", "w2", "no")], f"workers that {ONE}", f"classes that {ONE}", needs=("merge",), spelling="all"),
         good("look_alikes/l_and_i.csv", text(r := rows(yes="l", no="I")), r),
         good("look_alikes/dotless_i.csv", text(r := rows(yes="\u0131", no="i")), r),
         good("look_alikes/long_numbers.csv", text(r := LONG), r),
-        good("look_alikes/long_numbers_merged.csv", text(r := LONG), r, needs=("merge",), merge_look_alikes=True),
+        good("look_alikes/long_numbers_merged.csv", text(r := LONG), r, needs=("merge",), spelling="all"),
         good("look_alikes/hashes.csv", text(r := HASHES), r),
-        good("look_alikes/hashes_merged.csv", text(r := HASHES), r, needs=("merge",), merge_look_alikes=True),
+        good("look_alikes/hashes_merged.csv", text(r := HASHES), r, needs=("merge",), spelling="all"),
         bad("look_alikes/invisible_and_blanks.csv", text(rows(yes="\u200b \u200b")), "missing label in rows 2", differs=in_database("queries know blanks, not what is seen", *rows(yes="\u200b \u200b"))),
         bad("look_alikes/blank_of_hangul_alone.csv", text(rows(a="\u3164")), "missing task in rows 2, 3", differs=in_database("queries know blanks, not what is seen", *rows(a="\u3164"))),
     ]

@@ -3,7 +3,7 @@
 import pytest
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.crowd.exports import _annotator, unfold
+from cofactor.reading.records import _annotator, unfold
 
 COLUMNS = ("task", "worker", "label")
 MARKED = [{"start": 0, "end": 3}]

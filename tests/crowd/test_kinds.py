@@ -3,7 +3,7 @@
 import pytest
 
 import cofactor as cf
-from cofactor.crowd.kinds import odd_labels
+from cofactor.reading.notes import odd_labels
 
 ODD = {
     "hold several answers": ["pos", "neg", "pos|neg"],

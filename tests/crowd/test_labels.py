@@ -15,7 +15,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd import files
 from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor_app.reading.truth import read_truth
+from cofactor.reading.truth import read_truth
 from tests.each import each
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
 

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.core.frames import nested_cells, plain_numbers, stripped
-from cofactor.core.spelling import by_value
+from cofactor.core.cells import by_value, nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
-from cofactor.crowd.layouts import without_headers
-from cofactor.crowd.wide import _are_counts
+from cofactor.reading.layouts import _are_counts, without_headers
+from cofactor.reading.tables import stripped
 from cofactor_app.cli import main
 
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]

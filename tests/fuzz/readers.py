@@ -33,9 +33,10 @@ from cofactor.data import (
     tabular,
     topics,
 )
+from cofactor.reading.truth import read_truth
+from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
 from cofactor_app.growing import CrowdFit
-from cofactor_app.reading import read_truth, read_votes
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 from evaluation import record, runner

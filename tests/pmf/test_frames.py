@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cofactor.core.errors import DataWarning
-from cofactor.crowd.answers import answered
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor.reading.labels import answered
 
 
 def test_numbers_drawn_are_all_those_of_their_interval():

@@ -6,10 +6,10 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.frames import read_frame
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.estimators import Independence, RandomEM
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor.reading.tables import read_frame
 from tests.each import each
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from cofactor import CofactorError, simulate
 from cofactor.core.errors import DataWarning
+from cofactor.reading.matrices import read_matrix
 from cofactor_app.cli import main
 from cofactor_app.reading.envi import load_envi
-from cofactor_app.reading.matrices import read_matrix
 
 ORDER = {"bsq": (2, 0, 1), "bil": (0, 2, 1), "bip": (0, 1, 2)}
 TYPES = {"4": "<f4", "12": "<u2", "2": "<i2", "5": "<f8"}

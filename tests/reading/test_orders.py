@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor_app.reading import read_orders
+from cofactor_app.reading.orders import read_orders
 from tests.each import each
 
 

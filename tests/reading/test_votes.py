@@ -7,7 +7,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.comparisons import rank
-from cofactor_app.reading.votes import read_votes, reading
+from cofactor.reading.votes import read_votes, reading
 from tests.each import each
 
 

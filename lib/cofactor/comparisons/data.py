@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -16,7 +15,6 @@ from scipy import sparse
 
 from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, numeric, plain_numbers, read_frame
 from cofactor.core.lazy import csgraph, pd
 from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
@@ -132,7 +130,10 @@ class Comparisons:
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
         """
-        return cls._read(frame, (user, left, right, outcome, counts), same_item, text=False)
+
+        from cofactor.reading.votes import comparisons_of
+
+        return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
 
     @classmethod
     def from_csv(
@@ -153,23 +154,10 @@ class Comparisons:
         numbers. By default `sep` is whichever of comma, tab, semicolon and ``|`` fits. The other arguments and errors
         are those of `from_frame`.
         """
-        names = (user, left, right, outcome, counts)
-        frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison")
-        return cls._read(frame, names, same_item, text=True)
 
-    @classmethod
-    def _read(cls, frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Self:
-        """Take the columns user, left, right, outcome and perhaps counts, of whatever names."""
-        check_columns(frame, list(filter(None, names)), "comparisons")
-        user, left, right, outcome, counts = names
-        for name in (user, left, right):
-            check_present(frame[name], name, text)
-        who, users = encoded(frame[user], user, text)
-        what, items = encoded(pd.concat([frame[left], frame[right]]), "items", text)
-        first, second = np.split(what, 2)
-        won = numeric(frame, outcome, f"{outcome} must hold numbers")
-        often = numeric(frame, counts, f"{counts} must hold numbers") if counts else None
-        return cls(who, first, second, won, len(users), len(items), often, same_item).with_ids(users, items)
+        from cofactor.reading.votes import read_comparisons
+
+        return read_comparisons(cls, path, (user, left, right, outcome, counts), same_item, encoding, sep)
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"
@@ -356,16 +344,3 @@ def _without_same_items(columns: dict[str, NDArray[Any]], same_item: SameItem) -
         raise CofactorError("every comparison is of an item with itself: there is nothing to learn from")
     warnings.warn(f"{int(same.sum())} comparisons of an item with itself were dropped", DataWarning, stacklevel=3)
     return {name: values[~same] for name, values in columns.items()}
-
-
-def encoded(column: pd.Series[Any], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
-    """Return codes and ids, sorted where they can be, else as they came; of text, plain whole numbers are numbers."""
-    try:
-        code, found = pd.factorize(column.to_numpy(dtype=object))
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
-    ids = plain_numbers(pd.Series(found, dtype=object)).to_numpy(dtype=object) if text else found
-    with suppress(TypeError):
-        place, ids = pd.factorize(ids, sort=True)
-        code = place[code]
-    return code.astype(np.int32), ids.tolist()

@@ -196,9 +196,11 @@ def reading_parquet(name: object) -> Iterator[None]:
 def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
     """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
 
+    Columns of text are dictionaries: codes, and their distinct values.
+
     A file that unpacks to more than 200 times its size is refused as by `unpacked`; call it inside `reading_parquet`.
     """
-    from pyarrow import parquet, table, types
+    from pyarrow import parquet, types
 
     packed = source.getbuffer().nbytes if isinstance(source, io.BytesIO) else os.stat(source).st_size
     known = parquet.read_schema(source)
@@ -209,8 +211,7 @@ def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str
         _refuse_packed(size, packed, name)
         read = file.read(found)
     _refuse_packed(sum(map(_unfolded, read.columns)), packed, name)
-    plain = [one.cast(one.type.value_type) if types.is_dictionary(one.type) else one for one in read.columns]
-    return table(plain, names=read.column_names)
+    return read
 
 
 def refuse_packed_parquet(path: str | PathLike[str], n_columns: int) -> None:

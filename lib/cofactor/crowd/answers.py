@@ -1,4 +1,4 @@
-"""Answers that are no single label: several of one worker to one task, several classes at once, or none at all.
+"""Several answers of one worker to one task.
 
 A worker who is asked m times, such as a language model, has one opinion with a spread: each answer counts 1/m. In the
 vote these are parts of a vote. In Dawid-Skene and its relatives they are exponents,
@@ -10,64 +10,10 @@ so that five equal answers count as one, and answers that differ speak for eithe
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 
-from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import located, nested_cells, one_way
-from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import skeleton
-from cofactor.core.spelling import by_value, says_nothing
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-
-PLUS, MINUS = "+", "-"
-
-
-def answered(frame: pd.DataFrame, label: str, ignore: Sequence[Any] = ()) -> pd.DataFrame:
-    """Return the rows whose label is none of `ignore`; warn of labels that look like no answer."""
-    if isinstance(ignore, str):
-        ignore = [ignore]
-    plain = by_value(frame[label], lambda one: one.map(one_way))
-    out = plain.isin([one_way(word) for word in ignore])
-    if out.all():
-        raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
-    left = frame[~out] if out.any() else frame
-    if (may_be := by_value(left[label], lambda one: one.map(says_nothing)).astype(bool)).any():
-        counts = {str(word): n for word, n in left[label][may_be].value_counts().items()}
-        if message := unsure(counts | ({PLUS: 1} if (plain == PLUS).any() else {})):
-            warnings.warn(message, DataWarning, stacklevel=4)
-    return left
-
-
-def unsure(counts: Mapping[str, int]) -> str:
-    """Say which classes look as if nothing was answered, and how many labels each has; "" for none.
-
-    Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
-    which symptom is seen, or how hostile a text is (none, mild, severe).
-    """
-    sign = MINUS if PLUS in counts else None
-    alike = sorted(name for name in counts if says_nothing(name) and skeleton(name) != sign)
-    if not alike:
-        return ""
-    told = listing(f"{name!r} ({counts[name]})" for name in alike)
-    return (
-        f"labels that look like no answer count as a class: {told}; "
-        f"if they are none, leave them out with ignore (--ignore {alike[0]!r})"
-    )
-
-
-def check_single(column: pd.Series[Any]) -> None:
-    """Refuse several classes in one cell, and say what to do; their rows are named."""
-    several = nested_cells(column)
-    if several.any():
-        raise CofactorError(
-            f"several classes at once in {located(column, several)}: ask one question per label, as a table for each "
-            "class with the labels yes and no"
-        )
 
 
 def shares_of_answers(task: Ints, worker: Ints, label: Ints) -> tuple[tuple[Ints, Ints, Ints], Floats]:

@@ -7,7 +7,7 @@ share the K classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -15,17 +15,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cofactor.core.cells import Spelling
 from cofactor.core.checks import check_kind, positions, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns, check_present, located, plain_numbers
 from cofactor.core.lazy import pd
+from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
-from cofactor.crowd.answers import answered, check_single, most_frequent, shares_of_answers
-from cofactor.crowd.files import COLUMNS, check_different, read_labels, require_crowd
-from cofactor.crowd.usual_names import GOLD
+from cofactor.crowd.answers import most_frequent, shares_of_answers
 
 Conflicts = Literal["error", "first", "last", "all"]
+COLUMNS = ("task", "worker", "label")
 
 
 class CrowdLabels:
@@ -56,6 +56,7 @@ class CrowdLabels:
         classes: Sequence[Any] | None = None,
         conflicts: Conflicts = "error",
         ignore: Sequence[Any] = (),
+        spelling: Spelling = "classes",
     ) -> CrowdLabels:
         """Read a long table: one row per label.
 
@@ -73,6 +74,10 @@ class CrowdLabels:
             label given twice counts once, with a `DataWarning`.
         ignore : sequence, optional
             Answers that are none, such as "unsure"; capitals do not matter. A task without another answer is left out.
+        spelling : {"classes", "keep", "all"}
+            Which names become one that differ in capitals, surrounding blanks or invisible characters alone, with a
+            `DataWarning`: those of classes, none, or those of tasks and workers, too. Others that look alike stay
+            different, and are named.
 
         Raises
         ------
@@ -87,20 +92,10 @@ class CrowdLabels:
         >>> labels.n_tasks, labels.n_workers, labels.classes
         (2, 2, ['cat', 'dog'])
         """
-        columns = (task, worker, label)
-        check_different(columns)
-        check_columns(frame, columns)
-        for name in columns:
-            check_present(frame[name], name)
-        check_single(frame[label])
-        frame = answered(frame, label, ignore)
-        ids = [_distinct(frame[name], name) for name in columns]
-        if classes is not None:
-            _check_classes(frame[label], list(classes))
-            ids[2] = list(classes)
-        _check_several(ids[2])
-        codes = [_encode(frame[name], known) for name, known in zip(columns, ids, strict=True)]
-        return cls._assemble(codes, ids, conflicts)
+        from cofactor.reading.labels import of_frame
+
+        how = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
+        return of_frame(frame, (task, worker, label), **how)
 
     @classmethod
     def from_wide(cls, frame: pd.DataFrame, classes: Sequence[Any] | None = None) -> CrowdLabels:
@@ -137,7 +132,7 @@ class CrowdLabels:
         encoding: str = "utf-8-sig",
         sep: str | None = None,
         ignore: Sequence[Any] = (),
-        merge_look_alikes: bool = False,
+        spelling: Spelling = "classes",
     ) -> CrowdLabels:
         """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or what platforms and people write.
 
@@ -150,19 +145,14 @@ class CrowdLabels:
             Names of the columns; capitals and blanks around them do not matter if only one column can be meant.
             Exports of Label Studio, Prodigy, Argilla, doccano and labelling jobs, results of Mechanical Turk, Figure
             Eight and Toloka, tables with one column a worker, and other usual names are recognised; a note says what
-            was taken for what. See `cofactor.crowd.layouts` and `unfold`.
-        classes, conflicts, ignore
+            was taken for what. See `cofactor.reading.layouts` and `unfold`.
+        classes, conflicts, ignore, spelling
             As in `from_frame`. Where one worker gave one task several labels and the file has a column `updated_at`,
-            "first" and "last" go by it; otherwise by the order of the file.
+            "first" and "last" go by it; otherwise by the order of the file. A note says which, and for how many.
         encoding : str
             Of text.
         sep : str, optional
             What separates columns of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
-        merge_look_alikes : bool
-            Whether names of tasks, workers and classes are one that differ only in capitals, blanks, invisible
-            characters, letters of another script that look the same, or the form of a number. Default: they are
-            different, and a `DataWarning` names them.
-
         Returns
         -------
         CrowdLabels
@@ -174,21 +164,19 @@ class CrowdLabels:
         CofactorError
             As `from_frame`, with rows counted as a spreadsheet does (the first line is row 1; lines or records of JSON
             and parquet from 1); a file that is not there, empty, packed otherwise than its name says, not text in
-            `encoding`, with rows longer than its header; or labels that are no single classes.
+            `encoding`, with rows longer than its header; labels that are no single classes; or a time by which
+            conflicts are settled that cannot be read.
 
         Warns
         -----
         DataWarning
-            Classes look alike, such as yes and Yes, 1 and 1.0.
+            Names look alike, such as yes and Yes, 1 and 1.0; a worker uses classes that no other one uses; a row shares
+            no task, worker and class with another.
         """
-        frame = read_labels(path, (task, worker, label), encoding, sep, merge_look_alikes)
-        if classes is not None and pd.api.types.is_integer_dtype(frame[label]):
-            classes = plain_numbers(pd.Series([str(known) for known in classes], dtype=object)).tolist()
-        labels = cls.from_frame(frame, task, worker, label, classes, conflicts, ignore)
-        if known := frame.attrs[GOLD]:
-            ids, named = {str(name): name for name in labels.tasks}, {str(name): name for name in labels.classes}
-            labels.gold = {ids[n]: named[k] for n, k in known.items() if n in ids and k in named}
-        return labels
+        from cofactor.reading.labels import read_labels
+
+        how = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
+        return read_labels(path, (task, worker, label), encoding, sep, **how)
 
     from_csv = from_file  # under the name of the usual case
 
@@ -249,14 +237,17 @@ class CrowdLabels:
         return cls._assemble(codes, [range(size) for size in sizes], conflicts)
 
     @classmethod
-    def _assemble(cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts) -> CrowdLabels:
+    def _assemble(
+        cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts, by: str = "their order"
+    ) -> CrowdLabels:
+        """Make labels of codes; of conflicting ones the first or the last is kept, in the order that `by` names."""
         (task, worker, label), (tasks, workers, classes) = codes, ids
         _check_several(classes)
         sizes = np.full(len(workers), len(classes))
         if conflicts == "all":
             entries, shares = shares_of_answers(task, worker, label)
             return cls(CategoricalTable.from_entries(*entries, sizes, len(tasks), shares), tasks, workers, classes)
-        kept = _one_label_each(task, worker, label, tasks, workers, conflicts)
+        kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
         table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
@@ -328,28 +319,18 @@ class CrowdLabels:
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
+def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
+    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
+    needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
+    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
+    require_bytes(needed, what, "look whether the labels are classes, or ask for less")
+
+
 def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
     """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
     check_kind(CrowdLabels, labels=labels)
     totals = labels.votes.sum(axis=1, keepdims=True)
     return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
-
-
-def _distinct(column: pd.Series[Any], name: str) -> list[Any]:
-    """Return the distinct ids, sorted; where they cannot be compared, as they came."""
-    try:
-        ids = list(dict.fromkeys(column.tolist()))
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
-    try:
-        return sorted(ids)
-    except TypeError:
-        return ids
-
-
-def _encode(column: pd.Series[Any], ids: list[Hashable]) -> Ints:
-    code = {known: number for number, known in enumerate(ids)}
-    return np.array([code[value] for value in column.tolist()], dtype=np.int64)
 
 
 def _check_several(classes: Sequence[Any]) -> None:
@@ -358,16 +339,6 @@ def _check_several(classes: Sequence[Any]) -> None:
             f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
             "never used, name them all with classes=[...] (--classes)"
         )
-
-
-def _check_classes(column: pd.Series[Any], classes: list[Hashable]) -> None:
-    if len(set(classes)) < len(classes):
-        raise CofactorError(f"a class is named twice: {listing(classes)}")
-    known = set(classes)
-    other = [value not in known for value in column.tolist()]
-    if any(other):
-        named, bad = listing(map(repr, classes)), located(column, other, column[other].tolist())
-        raise CofactorError(f"labels that are not among the classes {named}: {bad}")
 
 
 def _size(code: Ints, limit: int | None, name: str) -> int:
@@ -383,16 +354,16 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
 
 
 def _one_label_each(
-    task: Ints, worker: Ints, label: Ints, tasks: Sequence[Any], workers: Sequence[Any], conflicts: Conflicts
+    task: Ints, worker: Ints, label: Ints, tasks: Sequence[Any], workers: Sequence[Any], conflicts: Conflicts, by: str
 ) -> NDArray[np.intp]:
     """Rows to keep so that each worker labels each task at most once."""
     if conflicts not in ("error", "first", "last"):
         raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
     pair = task * len(workers) + worker
+    if (np.diff(np.sort(pair)) != 0).all():
+        return np.arange(len(pair))
     order = np.argsort(pair, kind="stable")
     new = np.append(True, np.diff(pair[order]) != 0)
-    if new.all():
-        return np.arange(len(pair))
     repeats = np.flatnonzero(~new)
     clash = repeats[label[order[repeats]] != label[order[repeats - 1]]]
     if conflicts == "error" and clash.size:
@@ -403,6 +374,7 @@ def _one_label_each(
             "'all' counts each of m answers of a worker 1/m"
         )
     message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
+    message += f", by {by} the {conflicts} one; {clash.size} of them differ" if clash.size else ""
     warnings.warn(message, DataWarning, stacklevel=4)
     last = np.append(new[1:], True)
     return np.sort(order[last if conflicts == "last" else new])

@@ -8,7 +8,6 @@ from decimal import Decimal
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.data.registry import DATASETS_DIR
 
@@ -33,11 +32,11 @@ def published(name: str) -> pd.DataFrame:
     if not path.is_file():
         known = sorted(file.stem for file in path.parent.glob("*.csv"))
         raise CofactorError(f"no published table {name!r}; there are {', '.join(known)}")
-    frame = read_frame(path, COLUMNS, row="number")
     try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)[COLUMNS]
         rounding = frame["value"].map(_half_of_last_digit)
         return frame.assign(rounding=rounding).replace({"value": "", "spread": ""}, "nan").astype(NUMBERS)
-    except (ValueError, ArithmeticError) as error:  # of a decimal
+    except (KeyError, ValueError, ArithmeticError) as error:  # no such column, no table, or no decimal
         raise CofactorError(f"{path}: values and spreads must be numbers: {error}") from None
 
 

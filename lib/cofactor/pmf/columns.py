@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core.cells import located
 from cofactor.core.errors import CofactorError
-from cofactor.core.frames import located
 from cofactor.core.lazy import pd
 from cofactor.core.tables import LARGEST_EXACT_CODE, MISSING
 from cofactor.core.types import Floats, Ints

@@ -15,12 +15,21 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core.cells import (
+    LIKE_MISSING,
+    NO_VALUE,
+    Spelling,
+    check_columns,
+    check_spelling,
+    look_alikes,
+    merged_names,
+    plain,
+    says_nothing,
+    told_merged,
+)
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_columns
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, merged_names
-from cofactor.core.spelling import LIKE_MISSING, NO_VALUE, plain, says_nothing
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.columns import FEW_VALUES, CodedColumn, as_numbers, as_text, names_of
@@ -104,17 +113,18 @@ class CategoricalFrame:
         columns: Sequence[str] | None = None,
         n_bins: int = N_BINS,
         gaps: Sequence[str] | None = None,
-        merge_look_alikes: bool = False,
+        spelling: Spelling = "classes",
     ) -> CategoricalFrame:
         """Take columns of a table of text, as `read_frame` gives it.
 
         `columns` are those to take, by default all that can be of use. `gaps` are the words that say that nothing was
-        observed, beside empty cells; by default `GAPS`, and "None" among numbers. `merge_look_alikes` makes one of
-        values of a column that differ in capitals, blanks and the like, the most frequent one. Raises a
-        CofactorError where a column is missing or cannot be used, where none is left, or fewer than two intervals are
+        observed, beside empty cells; by default `GAPS`, and "None" among numbers. `spelling` "all" makes one of
+        values of a column that differ in capitals, surrounding blanks or invisible characters alone, the most frequent
+        one. Raises a CofactorError where a column is missing or cannot be used, where none is left, or fewer than two intervals are
         asked for.
         """
         check_whole(2, n_bins=n_bins)
+        check_spelling(spelling)
         check_columns(frame, columns or list(frame.columns), "cases")
         frame, written = _plain(frame, tuple(gaps or ()))
         missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
@@ -129,7 +139,7 @@ class CategoricalFrame:
         names = [str(name) for name, why in whys.items() if not why]
         if not names:
             raise CofactorError(f"no column is left: {_told(left_out)}")
-        if merge_look_alikes:
+        if spelling == "all":
             frame = frame.assign(**{name: _merged(frame[name]) for name in names})
         coded = [CodedColumn.of(frame[name], n_bins) for name in names]
         codes = np.column_stack([column.codes(frame[column.name]) for column in coded])
@@ -268,9 +278,11 @@ def rows_told(rows: pd.Index[Any]) -> str:
 
 
 def _merged(column: pd.Series[str]) -> pd.Series[str]:
-    """Make one of values that look alike, the most frequent one."""
+    """Make one of values that differ in capitals and the like alone, the most frequent one, with a `DataWarning`."""
     counts = {str(value): int(count) for value, count in column.value_counts(sort=False).items()}
-    known = merged_names(counts, truth_values=True)
+    known = merged_names(counts)
+    if known:
+        warnings.warn(told_merged(known, f"{column.name}: values"), DataWarning, stacklevel=4)
     return column.map(lambda cell: known.get(cell, cell)) if known else column
 
 

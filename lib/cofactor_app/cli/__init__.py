@@ -29,6 +29,7 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     },
     **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
+    **{"spelling": "--spelling"},
     **{"min_documents": "--min-documents", "min_comparisons": "--min-comparisons"},
     **{name: f"--{name}" for name in ("document", "word", "count")},
 }

@@ -16,11 +16,9 @@ from cofactor.core.errors import listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.answers import answered
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.evidence import gold_codes
-from cofactor.crowd.files import read_labels
 from cofactor.crowd.readings import Readings, View, believed, readings
 from cofactor.crowd.tables import (
     confusion_frame,
@@ -30,19 +28,19 @@ from cofactor.crowd.tables import (
     posterior_frame,
     widened,
 )
-from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
+from cofactor.reading.records import GOLD
+from cofactor.reading.truth import read_truth
 from cofactor_app import planning
 from cofactor_app.cli import engines, facts, grades, growing, sampled, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
 from cofactor_app.growing import CrowdFit
-from cofactor_app.reading.truth import read_truth
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
-READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "merge_look_alikes", "encoding", "sep")
+READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "spelling", "encoding", "sep")
 SHOWN = 4  # files that are named one by one
 PREVIEWED = 5  # rows
 LEAST_PLANNED = 15  # planned for at least; where there are many labels now, up to twice as many
@@ -53,13 +51,12 @@ def preview(arguments: argparse.Namespace) -> bool:
     if not arguments.preview:
         return False
     sources = [arguments.labels] if isinstance(arguments.labels, str) else arguments.labels
-    columns, roles = [arguments.task, arguments.worker, arguments.label], ["task", "worker", "label"]
+    roles = ["task", "worker", "label"]
     if len(sources) == 1 and _is_data_set(sources[0]):
         frame = cf.data.load(sources[0], "crowd").labels.to_frame()
     else:
         source = sources[0] if len(sources) == 1 else sources
-        frame = read_labels(source, (*columns,), arguments.encoding, arguments.sep, arguments.merge_look_alikes)
-        frame = answered(frame, columns[2], arguments.ignore).rename(columns=dict(zip(columns, roles, strict=True)))
+        frame = _read(source, arguments)[0].to_frame()
     found = [
         f"{frame[role].nunique()} {many}" for role, many in zip(roles, ("tasks", "workers", "classes"), strict=True)
     ]

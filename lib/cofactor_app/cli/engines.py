@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from cofactor.core.cells import check_columns
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import reading_parquet
-from cofactor.core.frames import TAKEN, check_columns, refuse_twice, renamed_columns, text_pieces
 from cofactor.core.lazy import pd
-from cofactor.core.text_tables import SEPARATOR
-from cofactor.crowd.files import check_different
-from cofactor.crowd.layouts import recognised
+from cofactor.reading.labels import check_different
+from cofactor.reading.layouts import recognised
+from cofactor.reading.tables import TAKEN, read_frame, refuse_twice, renamed_columns
 from cofactor_app.cli.methods import DEFAULT
 
 PER_LABEL = 300  # bytes of memory at the peak of a fit, of 10^7 labels
@@ -40,7 +40,7 @@ SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as s
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 LOST = "readings are not compared there, and copies are looked for on a sample of two million labels at most"
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
-READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
+READ_WHOLE = ("ignore", "classes", "spelling", "order")  # read in memory only
 NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "gold", "model")), "method": DEFAULT}  # by a command without them
 
 
@@ -214,8 +214,7 @@ def _first_rows(path: Path, columns: Sequence[str], sep: str | None) -> tuple[pd
             rows = next(file.iter_batches(FIRST), None)
             empty = pd.DataFrame(columns=names, dtype=object)
             return (empty if rows is None else rows.to_pandas(ignore_metadata=True).astype(str).astype(object)), ","
-    first = next(text_pieces(path, columns, sep, FIRST), pd.DataFrame())
-    return first, first.attrs.get(SEPARATOR, ",")
+    return read_frame(path, None, sep=sep), sep or ","
 
 
 def _rows(name: str) -> int:

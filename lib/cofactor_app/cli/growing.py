@@ -12,9 +12,9 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.files import restore, whole_file
 from cofactor.core.locks import locked
 from cofactor.core.result import Result
-from cofactor.crowd.files import read_labels
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.tables import consensus_frame
+from cofactor.reading.labels import read_labels
 from cofactor_app.cli import engines, tell
 from cofactor_app.cli.output import outputs, reserved
 from cofactor_app.growing import CrowdFit, labels_of_classes

@@ -12,11 +12,11 @@ import numpy as np
 import cofactor as cf
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor.reading.tables import read_frame
 from cofactor_app.cli import tell, warned
 from cofactor_app.cli.joint_files import asked_cells, gap_words, sample_of, write_draws, write_sample, write_tables
 from cofactor_app.cli.joint_kept import fill_new, keep
@@ -96,7 +96,7 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     gaps = gap_words(arguments)
     used = [name for name in dict.fromkeys(named if arguments.columns else ()) if name != arguments.weight] or None
     rest = frame.drop(columns=[arguments.weight] if arguments.weight else [])
-    data = CategoricalFrame.from_frame(rest, used, arguments.bins, gaps, arguments.merge_look_alikes)
+    data = CategoricalFrame.from_frame(rest, used, arguments.bins, gaps, arguments.spelling)
     if arguments.weight:
         whole = data.frame.assign(**{arguments.weight: frame[arguments.weight]})
         data = replace(data, frame=whole[frame.columns.tolist()])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
-from cofactor.core.frames import read_frame
 from cofactor.pmf.frames import CategoricalFrame
+from cofactor.reading.tables import read_frame
 from cofactor_app.cli import tell
 from cofactor_app.cli.joint_files import asked_cells, gap_words, sample_of, write_sample, write_tables
 from cofactor_app.cli.joint_lines import rule_lines, table_lines
@@ -17,7 +17,7 @@ from cofactor_app.cli.output import outputs
 from cofactor_app.joint.kept import JointFit
 from cofactor_app.joint.rules import NotAsked
 
-USUAL = {"bins": 8, "method": "CNMF-EM", "jobs": 1, "merge_look_alikes": False}
+USUAL = {"bins": 8, "method": "CNMF-EM", "jobs": 1, "spelling": "classes"}
 OF_A_FIT = ("columns", "rank", "target", "draws", "pooled", "weight", "forbid", "report", "keep_model")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from cofactor.core.cells import told
 from cofactor.core.errors import listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import told
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame, rows_told, text_cells
 from cofactor_app.cli import in_options

@@ -19,10 +19,10 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.readings import CLEARLY_MORE, LEAST_GOLD, View
 from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.reading.truth import codes_of, read_task_and_truth
 from cofactor_app.cli import facts, tell
 from cofactor_app.cli.aggregate import judged_by, without_strange
 from cofactor_app.cli.methods import DEFAULT
-from cofactor_app.reading.truth import codes_of, read_task_and_truth
 from cofactor_app.scale.coded import CodedLabels
 from cofactor_app.scale.coding import trimmed
 from cofactor_app.scale.copies import merged_there, owners_of

@@ -16,9 +16,9 @@ from cofactor_app.cli.parts import (
     WRITTEN,
     Format,
     LateParser,
-    add_merging,
     add_overwriting,
     add_reading,
+    add_spelling,
     file_name,
     new_command,
     separator,
@@ -247,7 +247,7 @@ def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
     command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
     ignored = "answers that are none, such as unsure,skip"
     command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
-    add_merging(command)
+    add_spelling(command)
     preview = "print the first rows as they are understood, and do nothing else"
     command.add_argument("--preview", action="store_true", help=preview)
     add_reading(command)

@@ -7,7 +7,7 @@ from typing import Any
 
 from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_merging, add_overwriting, add_reading, new_command
+from cofactor_app.cli.parts import TABLES, WRITTEN, add_overwriting, add_reading, add_spelling, new_command
 
 RANK = """\
 use it where all users are to share one ranking: votes between language models, matches between players.
@@ -141,7 +141,7 @@ def _add_rank(commands: Any) -> None:
     command.add_argument("--next", type=int, default=0, metavar="N", help=more)
     beside = "log-loss of Elo, average win rate and PageRank beside; their scores become columns of -o"
     command.add_argument("--baselines", action="store_true", help=beside)
-    add_merging(command)
+    add_spelling(command)
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -180,7 +180,7 @@ def _add_joint(commands: Any) -> None:
     draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
     command.add_argument("--draws", type=int, metavar="D", help=draws)
     command.add_argument("--jobs", type=int, default=1, help="with --draws: processes (default: 1)")
-    add_merging(command)
+    add_spelling(command)
     add_reading(command)
     files = command.add_argument_group("files to write", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}

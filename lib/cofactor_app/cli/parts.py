@@ -49,12 +49,16 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     command.add_argument("--encoding", default="utf-8-sig", help="of text (default: UTF-8)")
     sep = "between columns of text, such as ';' or '\\t' (default: whichever of , tab ; | fits)"
     command.add_argument("--sep", type=separator, help=sep)
+    command.add_argument("--strict", action="store_true", help="notes about the data are an error")
 
 
-def add_merging(command: argparse.ArgumentParser) -> None:
-    """Add the option that makes one of names that look alike."""
-    merged = "make one of names that differ in capitals, blanks, invisible characters, scripts, forms of a number"
-    command.add_argument("--merge-look-alikes", action="store_true", help=merged)
+def add_spelling(command: argparse.ArgumentParser) -> None:
+    """Add the option that says which names become one."""
+    alike = (
+        "which names become one that differ in capitals, surrounding blanks or invisible characters alone: those of "
+    )
+    alike += "classes (default), none (keep), or those of tasks, workers, items and cells, too (all)"
+    command.add_argument("--spelling", choices=("classes", "keep", "all"), default="classes", help=alike)
 
 
 def add_overwriting(files: Any) -> None:

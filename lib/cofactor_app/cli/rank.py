@@ -18,10 +18,10 @@ from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Indices
+from cofactor.reading.votes import OPTIONAL, reading
 from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
 from cofactor_app.reading.orders import read_orders
-from cofactor_app.reading.votes import OPTIONAL, reading
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
 READING = (
@@ -30,10 +30,10 @@ READING = (
     "sep",
     "words",
     "home",
-    "merge_look_alikes",
+    "spelling",
     "by",
 )  # other options of how a file is read
-ORDERS_READING = ("encoding", "sep", "merge_look_alikes")
+ORDERS_READING = ("encoding", "sep", "spelling")
 TABLES = ("output", "probabilities", "coefficients", "users")
 PAIRS_ONLY = ("winner", "loser", "tie", "outcome", "words", "users", "by")
 ALL = "(all)"  # the board of all comparisons

@@ -19,11 +19,11 @@ from cofactor.core.lazy import pd
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.core.types import Floats, Indices
 from cofactor.crowd.outside import is_outside
+from cofactor.reading.matrices import read_matrix
 from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, suggest_n_anchors
 from cofactor_app.cli import tell, warned
 from cofactor_app.cli.output import Writer, outputs, write_page
-from cofactor_app.reading.matrices import read_matrix
 
 Image = tuple[int, int] | None  # rows and columns, where points are its pixels
 

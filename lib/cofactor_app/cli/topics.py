@@ -14,17 +14,17 @@ import numpy as np
 from scipy import sparse
 
 import cofactor as cf
+from cofactor.core.cells import check_present, look_alikes, numeric, told
 from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import STDIN, check_present, numeric, read_frame
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, told
 from cofactor.core.memory import available_bytes, require_bytes
-from cofactor.core.text_tables import without_headers
+from cofactor.reading.matrices import is_array_file, read_matrix
+from cofactor.reading.tables import STDIN, read_frame
+from cofactor.reading.text import without_headers
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import write_page
 from cofactor_app.cli.separable import DOUBLE, outputs_of, write_weights
-from cofactor_app.reading.matrices import is_array_file, read_matrix
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
 SEVERAL = 3  # words make a text

@@ -9,12 +9,12 @@ from typing import cast
 import cofactor as cf
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import whole_file
-from cofactor.core.frames import read_frame
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
+from cofactor.reading.tables import read_frame
 from cofactor_app.cli import facts, known, sampled
 from cofactor_app.cli.engines import READ_WHOLE, SHARE, machine_memory
 from cofactor_app.cli.growing import IN_DATABASE

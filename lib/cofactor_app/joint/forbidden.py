@@ -29,8 +29,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cofactor.core.cells import located
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import located
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable

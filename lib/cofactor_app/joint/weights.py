@@ -6,10 +6,9 @@ import re
 
 import numpy as np
 
+from cofactor.core.cells import located, plain
 from cofactor.core.errors import CofactorError
-from cofactor.core.frames import located
 from cofactor.core.lazy import pd
-from cofactor.core.spelling import plain
 from cofactor.core.types import Floats
 from cofactor.pmf.columns import FEW_VALUES, as_numbers
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.data import LARGEST_COUNT, encoded
+from cofactor.comparisons.data import LARGEST_COUNT
 from cofactor.comparisons.orders import NONE, Orders
+from cofactor.core.cells import check_columns, check_present, located, look_alikes, merged_names, numeric, told
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, merged_names, told
 from cofactor.core.types import Floats
-from cofactor_app.reading.votes import told_of_nothing
+from cofactor.reading.tables import read_frame
+from cofactor.reading.votes import encoded, told_of_nothing
 
 
 def read_orders(
@@ -30,7 +30,7 @@ def read_orders(
     weight: str | None = None,
     encoding: str = "utf-8-sig",
     sep: str | None = None,
-    merge_look_alikes: bool = False,
+    spelling: str = "classes",
 ) -> Orders:
     """Read orders: one a row from columns of places, or one result a row from a long table.
 
@@ -45,7 +45,7 @@ def read_orders(
     user : column of who ordered
     weight : column of how often this order was given; of a race, in its first row
     encoding, sep : as of `Comparisons.from_csv`
-    merge_look_alikes : as of `read_votes`, of items
+    spelling : as of `read_votes`, of items
 
     Raises a CofactorError that names rows with equal items or places, and where a cell cannot be read.
 
@@ -69,7 +69,7 @@ def read_orders(
         frame, lists, placed = _of_races(frame, race, item, place, text)
     else:
         lists, placed = _lists(frame, list(places), list(others))
-    lists = _one_way(lists, merge_look_alikes)
+    lists = _one_way(lists, spelling == "all")
     rule = f"{weight} (how often this order was given) must hold numbers above 0"
     often = numeric(frame, weight, rule, lambda n: (n >= 1 / LARGEST_COUNT) & (n <= LARGEST_COUNT)) if weight else None
     return _orders(frame, lists, placed, None if user is None else frame[user], often, text)
@@ -82,7 +82,7 @@ def _one_way(lists: list[list[Any]], merge: bool) -> list[list[Any]]:
         for message in filter(None, (told(look_alikes(counts, spaced=False), "items"), told_of_nothing(counts))):
             warnings.warn(message, DataWarning, stacklevel=3)
         return lists
-    known = merged_names(counts, spaced=False)
+    known = merged_names(counts)
     return [[known.get(str(item), item) for item in one] for one in lists]
 
 
@@ -144,12 +144,12 @@ def _orders(
         found = located(frame, np.array(bad))
         if found:
             raise CofactorError(f"{what} in {found}: mend or drop these rows")
-    flat, items = encoded(pd.Series([item for one in lists for item in one], dtype=object), "items", text)
+    flat, items = encoded([pd.Series([item for one in lists for item in one], dtype=object)], "items", text)
     size = np.array([len(one) for one in lists])
     codes = np.full((len(lists), size.max()), NONE, dtype=np.int32)
     codes[np.arange(size.max()) < size[:, None]] = flat
     who = None
     if user is not None:
         check_present(user, str(user.name), text)
-        who = encoded(user, "users", text)[0]
+        who = encoded([user], "users", text)[0]
     return Orders(codes, np.array(placed), who, items, weight)

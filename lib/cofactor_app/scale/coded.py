@@ -18,15 +18,15 @@ from uuid import uuid4
 
 import numpy as np
 
+from cofactor.core.cells import NO_VALUE as NO_LABEL
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.text_tables import as_name, places_of
 from cofactor.core.types import Ints
-from cofactor.crowd.answers import unsure
-from cofactor.crowd.exports import TIME
-from cofactor.crowd.files import COLUMNS, NO_LABEL, alike_names, odd_names
-from cofactor.crowd.labels import Conflicts
-from cofactor.crowd.layouts import names_of_columns
+from cofactor.crowd.labels import COLUMNS, Conflicts
+from cofactor.reading.labels import alike_names, odd_names, unsure
+from cofactor.reading.layouts import names_of_columns
+from cofactor.reading.records import TIME
+from cofactor.reading.tables import as_name, places_of
 from cofactor_app.scale.coding import MOST_COMPARED, PLAIN, trimmed
 from cofactor_app.scale.doors import OWN, Door
 from cofactor_app.scale.queries import BLANKS, name_in, quoted

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core.cells import NO_VALUE as NO_LABEL
+from cofactor.core.cells import UNSEEN, has_no_shape
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.look_alikes import UNSEEN, has_no_shape
 from cofactor.core.types import Ints
-from cofactor.crowd.files import COLUMNS, NO_LABEL
+from cofactor.crowd.labels import COLUMNS
 
 PLAIN = re.compile("0|-?[1-9][0-9]{0,17}")  # whole numbers that lose nothing as numbers, as in `CrowdLabels.from_csv`
 BLANK_CELL = rf"[\s\p{{Cf}}{UNSEEN}]*"  # a cell in which nothing can be seen

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofactor.core.cells import spellings
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import from_json, load_arrays, save_arrays, whole_folder
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import spellings
 from cofactor.core.result import Result
 from cofactor.crowd.evidence import UNKNOWN, Evidence, GoldEvidence
 from cofactor.crowd.labels import Conflicts, CrowdLabels

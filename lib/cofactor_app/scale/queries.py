@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cofactor.core.cells import NO_VALUE as NO_LABEL
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import TIE
 from cofactor.core.lazy import sqlglot
-from cofactor.crowd.files import COLUMNS, NO_LABEL
-from cofactor.crowd.labels import Conflicts
+from cofactor.crowd.labels import COLUMNS, Conflicts
 
 BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))  # what Python's strip takes away
 LABELS = """

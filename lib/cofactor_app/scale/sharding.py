@@ -22,9 +22,8 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_folder
 from cofactor.core.locks import beside, locked
 from cofactor.core.types import Ints
-from cofactor.crowd.answers import unsure
-from cofactor.crowd.files import COLUMNS, alike_names, odd_names
-from cofactor.crowd.labels import Conflicts
+from cofactor.crowd.labels import COLUMNS, Conflicts
+from cofactor.reading.labels import alike_names, odd_names, unsure
 from cofactor_app.scale.coding import BATCH, MOST_COMPARED, PLAIN, Ids, batches, trimmed
 from cofactor_app.scale.shards import LabelShards, write_vocabulary
 from cofactor_app.scale.sources import imported

@@ -37,8 +37,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import SymNMF
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.evidence import Evidence, GoldEvidence
-from cofactor.crowd.files import COLUMNS
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import COLUMNS, CrowdLabels
 from cofactor.crowd.moments import CrowdMoments, save_moments
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.tables import consensus_frame

@@ -14,15 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cofactor.core.cells import plain_name
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import refuse_packed_parquet
-from cofactor.core.frames import text_pieces
-from cofactor.core.look_alikes import plain_name
-from cofactor.core.text_tables import SEPARATOR, TWICE, as_name, places_of
-from cofactor.crowd.exports import TIME
-from cofactor.crowd.files import COLUMNS, label_pieces
-from cofactor.crowd.labels import Conflicts
-from cofactor.crowd.layouts import names_of_columns
+from cofactor.crowd.labels import COLUMNS, Conflicts
+from cofactor.reading.layouts import names_of_columns
+from cofactor.reading.records import TIME
+from cofactor.reading.tables import as_name, places_of, read_frame
+from cofactor.reading.text import TWICE
 from cofactor_app.scale.coding import BATCH, Ids, batches, check_present, import_labels, missing
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -49,7 +48,7 @@ def imported(
         numbers = import_labels(base, partial(batches, query=query, size=BATCH), text)
         check_present(base, *numbers)
         return numbers
-    firsts = [next(text_pieces(path, columns, sep, 1), None) for path in sources]
+    firsts = [read_frame(path, None, sep=sep) for path in sources]
     known = [{TIME, *columns} if first is None else set(map(str, first.columns)) for first in firsts]
     _refuse_times(known, conflicts)
     try:
@@ -74,7 +73,7 @@ def _in_pieces(sources: Sequence[str], columns: Sequence[str], sep: str | None) 
 
     for path in sources:
         try:
-            for frame in label_pieces(path, columns, sep, BATCH):
+            for frame in [read_frame(path, columns, sep=sep).set_axis(list(COLUMNS), axis=1)]:
                 yield pa.record_batch({name: pa.array(frame[name], pa.string()) for name in COLUMNS})
         except CofactorError as error:
             raise error if len(sources) == 1 or path in str(error) else CofactorError(f"{path}: {error}") from None
@@ -85,7 +84,7 @@ def _by_duckdb(base: Any, sources: Sequence[str], columns: Sequence[str], firsts
     import duckdb
     import pyarrow as pa
 
-    seps = {first.attrs[SEPARATOR] for first in firsts if first is not None}
+    seps = {","}
     twice = any(first is None or set(columns) & set(first.attrs[TWICE]) for first in firsts)
     if twice or len(seps) != 1 or not all(map(_is_plain, sources)):
         raise Unclear

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.cells import plain_numbers
 from cofactor.core.em import SoftCounts, log_dirichlet
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import from_json, load_arrays, save_arrays
-from cofactor.core.frames import plain_numbers, read_frame
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import optimize, pd
 from cofactor.core.moments import PairwiseMoments
@@ -35,6 +35,7 @@ from cofactor.crowd.evidence import require_same_amounts
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.priors import prior_cells
 from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.reading.tables import read_frame
 
 COUNTED = ("what", "worker", "label", "other_worker", "other_label", "size", "n")
 REFINED = ("what", "worker", "label", "true_class", "amount")

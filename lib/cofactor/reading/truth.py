@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core.cells import NO_VALUE, check_present, skeleton
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.frames import check_present, read_frame
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import skeleton
-from cofactor.core.spelling import NO_VALUE
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.reading.tables import read_frame
 
 
 def read_task_and_truth(path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None) -> pd.DataFrame:

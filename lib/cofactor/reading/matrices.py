@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.cells import NO_VALUE, located, plain
 from cofactor.core.checks import sound_places
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
-from cofactor.core.frames import located, read_frame
 from cofactor.core.lazy import pd, scipy_io
-from cofactor.core.spelling import NO_VALUE, plain
 from cofactor.data.matlab import load_matlab
+from cofactor.reading.tables import read_frame
 from cofactor_app.reading.envi import HEADER, NUMBERS, load_envi
 
 Names = list[str] | None

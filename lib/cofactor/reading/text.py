@@ -1,4 +1,4 @@
-"""Tables of text with a separator between cells, by pandas: whole, or in pieces where they may not fit into memory.
+"""Tables of text with a separator between cells, by pyarrow where nothing is quoted, else by pandas.
 
 Beside what pandas refuses, rows are refused that are longer than the header, and cells with text after a closing
 quote: other programs write quotes within a cell with a backslash, and then all that follows would be read wrong.
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import mmap
 import re
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from cofactor.core.cells import SEPARATORS, plain_name
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import plain_name
 
-SEPARATORS = ",\t;|"
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
@@ -32,57 +32,49 @@ FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
-SEPARATOR = "separator"  # another: what stood between its cells
+FOUND = "found"  # another: the names of all columns of the file
+PIECE = 1 << 20  # bytes that are looked at in one go
+BLOCK = 1 << 26  # bytes that pyarrow reads at once; no row is longer
+UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
 
 
-def read_text(head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None) -> pd.DataFrame:
-    """Read a whole table of text; its index counts as a spreadsheet does, `attrs["twice"]` has names there twice."""
-    (frame,) = pieces(head, content, columns, encoding, sep, None)
-    return frame
+def read_text(
+    head: bytes, content: Any, columns: Sequence[str], optional: Sequence[str], encoding: str, sep: str | None
+) -> pd.DataFrame:
+    """Read a table of text; rows without any cell are left out.
 
-
-def refuse_many(names: Sequence[str]) -> None:
-    """Raise a CofactorError where a header has too many columns to look at each for the few that are wanted."""
-    if len(names) > MOST_COLUMNS:
-        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
-
-
-def pieces(
-    head: bytes, content: Any, columns: Sequence[str], encoding: str, sep: str | None, size: int | None
-) -> Iterator[pd.DataFrame]:
-    """Yield a table of text in pieces of `size` rows, or whole; rows without any cell are left out.
+    Its index counts as a spreadsheet does, `attrs["twice"]` has the names there twice, `attrs["found"]` all names. Of
+    simple text pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
 
     Parameters
     ----------
     head : bytes
         The first ones of the file.
     content : path or BytesIO
-    columns : names wanted, by which the separator is told where `sep` is None
+    columns, optional : names wanted, by which the separator is told where `sep` is None
+        Where all `columns` are there, only these and the optional ones are read; with no `columns`, all.
     """
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
-    sep = sep or separator_of(begin.lstrip("\r\n"), columns)
+    sep = sep or separator_of(begin.lstrip("\r\n"), [*columns, *optional])
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
     names = _row(begin.lstrip("\r\n"), sep, 0)
     if columns:
         refuse_many(names)
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
-    options |= {"skip_blank_lines": False, "skiprows": above, "compression": None, "chunksize": size}
-    row = above + 2
+    options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
     try:
-        check_text(content, encoding, sep)
+        simple = check_text(content, encoding, sep) and not twice and all(names) and encoding.casefold() in UTF_8
+        header, end, _ = begin.lstrip("\r\n").partition("\n")
+        if simple and columns and end and header.count('"') % 2 == 0:
+            frame = _by_arrow(content, sep, names, needed_columns(names, columns, optional), above)
+            if frame is not None:
+                return frame
         if len(_row(begin.lstrip("\r\n"), sep, 1)) > len(names):  # an empty cell behind all rows: pandas 2 drops it
             _name_ragged(whole(content).decode(encoding), sep)
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # rows that are too long
-            read = pd.read_csv(content, **options)
-            with nullcontext([read]) if size is None else read as parts:
-                for frame in parts:
-                    frame.index = pd.RangeIndex(row, row + len(frame), name="row")
-                    row += len(frame)
-                    found = frame[~(frame == "").all(axis=1)]
-                    found.attrs |= {TWICE: twice, SEPARATOR: sep}
-                    yield found
+            frame = pd.read_csv(content, **options)
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
             _name_ragged(whole(content).decode(encoding), sep)
@@ -90,6 +82,59 @@ def pieces(
             what = f"a quote in row {int(found[1]) + 1} {FIRST_ROW} is never closed"
             raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
         raise
+    frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
+    frame = frame[~(frame == "").all(axis=1)]
+    frame.attrs |= {TWICE: twice, FOUND: list(map(str, frame.columns))}
+    return frame
+
+
+def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
+    """Return the names of columns to read: those wanted, if all of them are there, else all."""
+    plain = {name: plain_name(name) for name in names}
+    if not columns or not set(map(plain_name, columns)) <= {*plain.values()}:
+        return list(names)
+    wanted = set(map(plain_name, [*columns, *optional]))
+    return [name for name in names if plain[name] in wanted]
+
+
+def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: int) -> pd.DataFrame | None:
+    """Read a simple text as columns of categories; None where pyarrow refuses it, or rows are empty."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    types = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
+    try:
+        table = arrow.read_csv(
+            pa.BufferReader(content.getvalue()) if isinstance(content, io.BytesIO) else pa.OSFile(str(content)),
+            arrow.ReadOptions(column_names=names, skip_rows=above + 1, block_size=BLOCK, use_threads=False),
+            arrow.ParseOptions(delimiter=sep, newlines_in_values=True, ignore_empty_lines=False),
+            arrow.ConvertOptions(column_types=types, include_columns=kept, strings_can_be_null=False),
+        )
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    index = pd.RangeIndex(above + 2, above + 2 + table.num_rows, name="row")
+    frame = pd.DataFrame({name: categories(table[name]) for name in kept}, index=index)
+    if (frame == "").all(axis=1).any():
+        return None
+    frame.attrs |= {TWICE: [], FOUND: names}
+    return frame
+
+
+def categories(column: Any) -> Any:
+    """Return a column of pyarrow, of text or of a dictionary of texts, as a Categorical of pandas."""
+    import pyarrow as pa
+
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    coded = coded.unify_dictionaries().combine_chunks()
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    values = pd.Index(coded.dictionary.to_pylist(), dtype=object)
+    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(values))
+
+
+def refuse_many(names: Sequence[str]) -> None:
+    """Raise a CofactorError where a header has too many columns to look at each for the few that are wanted."""
+    if len(names) > MOST_COLUMNS:
+        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
 
 
 def whole(content: Any) -> bytes:
@@ -146,76 +191,14 @@ def _name_ragged(text: str, sep: str) -> None:
         )
 
 
-def without_headers(frame: pd.DataFrame, written: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Leave out rows that repeat the header, as in two files one after the other, and say so.
-
-    Cells are compared as names of columns are, without a byte order mark and quotes behind it. A row that names the
-    columns in another order is refused: what follows would be read wrong. A header of numbers alone may be like a row.
-
-    Parameters
-    ----------
-    frame : a table of text
-    written : the names that the header may have for a column, its own first, for columns in the order in which they are
-        looked at
-    """
-    if all(map(_is_number, itertools.chain(*written.values()))):
-        return frame
-    place = places_of(written)
-    again = pd.Series(True, frame.index)
-    for name in written:
-        cells = frame.loc[again, name].unique()
-        again &= frame[name].isin([one for one in cells if isinstance(one, str) and as_name(one) in place])
-        if not again.any():
-            return frame
-    meant = frame.loc[again, list(written)].map(lambda cell: place[as_name(cell)])
-    same = (meant == list(written)).all(axis=1)
-    _refuse_other_order(frame, meant[~same & (meant.nunique(axis=1) == len(written))].index)
-    again[again] = same
-    if not again.any():
-        return frame
-    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
-    warnings.warn(message, DataWarning, stacklevel=4)
-    return frame[~again]
-
-
-def places_of(written: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the column that a name stands for; what a column is called comes before what it may be called."""
-    place: dict[str, str] = {}
-    for names in itertools.zip_longest(*written.values()):
-        for column, name in zip(written, names, strict=True):
-            if name is not None:
-                place.setdefault(plain_name(name), column)
-    return place
-
-
-def as_name(cell: str) -> str:
-    """Return a cell as a name of a column is compared; a second file may begin with a mark, and quotes behind it."""
-    return plain_name(cell.lstrip("\ufeff").strip('"'))
-
-
-def _refuse_other_order(frame: pd.DataFrame, rows: Any) -> None:
-    if len(rows):
-        where = f"{frame.index.name or 'data row'}s {listing(rows)}" + f" {FIRST_ROW}" * (frame.index.name == "row")
-        found = listing(frame.loc[rows[0]].astype(str))
-        raise CofactorError(
-            f"{where} name the columns in another order than the header ({found}), as in two files one after the "
-            "other: give the files one by one, or put their columns in one order"
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 # ---- what pandas passes over ----
 
 
-def check_text(content: Any, encoding: str, sep: str) -> None:
+def check_text(content: Any, encoding: str, sep: str) -> bool:
     """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
+
+    Returns whether the text is simple: cells have no quotes, or quotes around them alone, and line feeds alone end its
+    rows, perhaps behind a return.
 
     A `DataWarning` names rows that a carriage return alone ends, where others end in line feeds.
     Cost: O(bytes) time, one search for each of the three signs, and one more where there are quotes.
@@ -226,10 +209,29 @@ def check_text(content: Any, encoding: str, sep: str) -> None:
             whole(content).decode(encoding)  # what is no text in this encoding is told as such
             advice = "name its encoding, for example encoding='utf-16', or save it as UTF-8"
             raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
-        if text.find(b'"') >= 0 and (row := _row_after_quote(text, sep)):
+        odd = text.find(b'"') >= 0 and not _all_around(text, sep)
+        if odd and (row := _row_after_quote(text, sep)):
             raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
-        if text.find(b"\r") >= 0 and text.find(b"\n") >= 0 and RETURN_ALONE.search(text):
+        alone = text.find(b"\r") >= 0 and RETURN_ALONE.search(text) is not None
+        if alone and text.find(b"\n") >= 0:
             _note_returns(text, sep)
+        return not (odd or alone)
+
+
+def _all_around(text: Any, sep: str) -> bool:
+    """Whether quotes stand in pairs, the first behind a separator or an end of line, the second before one."""
+    signs = np.frombuffer(text, dtype=np.uint8)
+    end = np.zeros(256, dtype=bool)
+    end[[ord(one) for one in (sep, "\n", "\r")]] = True
+    start, seen = len(BOM_UTF8) * (text[: len(BOM_UTF8)] == BOM_UTF8), 0
+    for begin in range(start, len(signs), PIECE):
+        quotes = begin + np.flatnonzero(signs[begin : begin + PIECE] == ord('"'))
+        first, second = quotes[seen % 2 :: 2], quotes[1 - seen % 2 :: 2]
+        seen += len(quotes)
+        before, after = signs[first[first > start] - 1], signs[second[second < len(signs) - 1] + 1]
+        if not (end[before].all() and end[after].all()):
+            return False
+    return seen % 2 == 0
 
 
 def _note_returns(text: Any, sep: str) -> None:

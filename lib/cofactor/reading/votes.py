@@ -10,18 +10,61 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.comparisons.data import LARGEST_COUNT, Comparisons, encoded
+from cofactor.comparisons.data import CHOICES, LARGEST_COUNT, Codes, Comparisons, Names, SameItem
+from cofactor.core.cells import (
+    Spelling,
+    check_columns,
+    check_present,
+    check_spelling,
+    located,
+    look_alikes,
+    merged_names,
+    numeric,
+    plain_numbers,
+    says_nothing,
+    told,
+    told_merged,
+)
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.frames import check_columns, check_present, located, numeric, read_frame, refuse_twice
 from cofactor.core.lazy import pd
-from cofactor.core.look_alikes import look_alikes, merged_names, told
-from cofactor.core.spelling import says_nothing
-from cofactor.core.text_tables import TWICE
 from cofactor.core.types import Floats
-from cofactor_app.reading import vote_layouts
-from cofactor_app.reading.vote_layouts import Layout
+from cofactor.reading.tables import Coded, read_frame, refuse_twice
+from cofactor.reading.text import TWICE
 
+WON = (  # names of the columns of the item that won, and of the other one
+    *(("winner", "loser"), ("winner_name", "loser_name"), ("winner_id", "loser_id"), ("chosen", "rejected")),
+    *(("preferred", "rejected"), ("selected", "rejected"), ("better", "worse")),
+    *(("winning_team", "losing_team"), ("winner_model", "loser_model"), ("winner_team", "loser_team")),
+)
+SIDES = (  # names of the two sides of a comparison
+    *(("model_a", "model_b"), ("player_a", "player_b"), ("item_a", "item_b"), ("option_a", "option_b"), ("a", "b")),
+    *(("home", "away"), ("home_team", "away_team"), ("hometeam", "awayteam"), ("team_a", "team_b"), ("left", "right")),
+    *(("player1", "player2"), ("player_1", "player_2"), ("item1", "item2"), ("item_1", "item_2"), ("x", "y")),
+    *(("team1", "team2"), ("team_1", "team_2"), ("model1", "model2"), ("model_1", "model_2"), ("first", "second")),
+    *(("white", "black"), ("i", "j"), ("response_a", "response_b"), ("response1", "response2")),
+    *(("response_1", "response_2"), ("option1", "option2"), ("option_1", "option_2"), ("answer_a", "answer_b")),
+    *(("answer_1", "answer_2"), ("image_a", "image_b"), ("image_1", "image_2"), ("candidate_a", "candidate_b")),
+)
+OUTCOMES = (
+    *("winner", "outcome", "result", "res", "ftr", "preference", "preferred", "chosen", "choice", "label", "vote"),
+    *("better", "picked", "selected", "verdict", "judgment", "judgement", "score"),
+)
+SCORES = (
+    *(("score_a", "score_b"), ("score1", "score2"), ("score_1", "score_2"), ("score_left", "score_right")),
+    *(("home_score", "away_score"), ("score_home", "score_away"), ("home_goals", "away_goals"), ("hg", "ag")),
+    *(("fthg", "ftag"), ("goals_a", "goals_b"), ("goals_home", "goals_away"), ("points_a", "points_b")),
+)
+WINS = ("winner_{}", "{}_wins", "{}_won", "{}_win", "win_{}", "wins_{}")  # columns of zeros and ones
+TIED = ("tie", "draw", "tied")
+SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)")  # both scores in one cell
+TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
+WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
+    *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
+    *(("first", "second", ""), ("1-0", "0-1", ""), ("1", "2", "x"), ("white", "black", ""), ("win", "loss", "")),
+    *(("w", "l", "d"), ("true", "false", ""), ("yes", "no", ""), ("model_a", "model_b", ""), ("won", "lost", "")),
+    *(("player1", "player2", ""), ("team1", "team2", ""), ("1", "-1", "0"), ("a>b", "b>a", "a=b")),
+)
 YES_WORDS, NO_WORDS = ("1", "1.0", "true", "t", "yes", "y", "x"), ("", "0", "0.0", "false", "f", "no", "n")
 OPTIONAL = ("user", "tie", "outcome", "weight")
 REPEATING = (  # names of columns that votes often share
@@ -57,7 +100,7 @@ def read_votes(
     sep: str | None = None,
     words: tuple[str, str] | None = None,
     home: bool = False,
-    merge_look_alikes: bool = False,
+    spelling: Spelling = "classes",
 ) -> tuple[Comparisons, pd.DataFrame]:
     """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
 
@@ -82,9 +125,9 @@ def read_votes(
     words : the two words of `outcome` for the first and the second item, where it has others
     home : bool
         Add a covariate that is one in every comparison: how much better the first side does by being the first.
-    merge_look_alikes : bool
-        Make one of items, and of users, that differ in capitals, blanks, invisible characters, scripts and forms of a
-        number, the one that is used most. Else they are named and count as different.
+    spelling : {"classes", "keep", "all"}
+        "all" makes one of items, and of users, that differ in capitals, surrounding blanks or invisible characters
+        alone, the one that is used most. Others that look alike are named and count as different.
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
@@ -100,7 +143,7 @@ def read_votes(
     (('gin', 'milk', 'tea'), [1.0, 0.5])
     """
     named: Named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
-    found = reading(source, named, covariates, encoding, sep, words, home, merge_look_alikes)
+    found = reading(source, named, covariates, encoding, sep, words, home, spelling)
     return found.comparisons, found.covariates
 
 
@@ -112,7 +155,7 @@ def reading(
     sep: str | None = None,
     words: Sequence[str] | None = None,
     home: bool = False,
-    merge_look_alikes: bool = False,
+    spelling: Spelling = "classes",
     by: str | None = None,
 ) -> Reading:
     """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said.
@@ -128,19 +171,19 @@ def reading(
         check_columns(source, needed, "comparisons")
         frame = source
     else:
-        optional = [*vote_layouts.candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
+        optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
-    first, second = vote_layouts.sides_of(list(frame.columns), named["winner"], named["loser"])
+    first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
         names = " ".join(places)
         raise CofactorError(f"columns {listing(places)} seem to hold orders: read them by `rank --places {names}`, or "
                             "in Python by read_orders")  # fmt: skip
     if not {first, second} <= set(frame.columns):
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
-    layout = vote_layouts.layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
+    layout = layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
     if layout.outcome and layout.tie:
         raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
-    if not (layout.sided or named["winner"] or named["loser"] or (first, second) in vote_layouts.WON):
+    if not (layout.sided or named["winner"] or named["loser"] or (first, second) in WON):
         advice = "name the column that does as outcome, or the columns of winner and loser"
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
@@ -148,7 +191,8 @@ def reading(
     votes = _Votes(frame, layout, named, frame is not source)
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
     refuse_twice([name for name in dict.fromkeys(used) if name and name in frame.attrs.get(TWICE, ())])
-    votes.write_one_way(merge_look_alikes)
+    check_spelling(spelling)
+    votes.write_one_way(spelling == "all")
     return votes.read(list(covariates), words, home, by)
 
 
@@ -202,18 +246,21 @@ class _Votes:
         return notes
 
     def write_one_way(self, merge: bool) -> None:
-        """Merge items, and users, that look alike, or note them."""
+        """Make one of items, and of users, that differ in capitals and the like where asked to; note look-alikes."""
         columns = {"items": [self.layout.first, self.layout.second], "users": [self.user] if self.user else []}
         for what, names in columns.items():
-            used = pd.concat([self.frame[name].dropna() for name in names]).value_counts(sort=False) if names else {}
-            counts = {str(name): int(count) for name, count in used.items()}
+            used = (
+                Coded.joined([Coded.of(self.frame[name]) for name in names]) if names else Coded(np.zeros(0, int), [])
+            )
+            counts = {str(name): n for name, n in zip(used.values, used.counts.tolist(), strict=True)}
             if what == "items" and (message := told_of_nothing(counts)):
                 self.notes.append(message)
-            if not merge:
-                self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
-            elif known := merged_names(counts, spaced=False):
+            if merge and (known := merged_names(counts)):
                 told_by = [*names, *([self.layout.outcome] if self.layout.outcome else [])]
                 self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
+                self.notes.append(told_merged(known, what))
+                counts = {name: n for name, n in counts.items() if known.get(name, name) == name}
+            self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
 
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool, by: str | None) -> Reading:
         """Return the votes; refuse what cannot be read."""
@@ -221,15 +268,15 @@ class _Votes:
         frame = self.frame
         for name in filter(None, (first, second, self.user, self.prompt)):
             check_present(frame[name], name, self.text)
-        code, items = encoded(pd.concat([frame[first], frame[second]]), "items", self.text)
+        code, items = encoded([frame[first], frame[second]], "items", self.text)
         left, right = np.split(code, 2)
         self._check_items(left, right, items)
         who, users = np.zeros(len(frame), dtype=np.int32), [0]
         if self.user:
-            who, users = encoded(frame[self.user], "users", self.text)
-        prompt = encoded(frame[self.prompt], "prompts", self.text)[0] if self.prompt else None
+            who, users = encoded([frame[self.user]], "users", self.text)
+        prompt = encoded([frame[self.prompt]], "prompts", self.text)[0] if self.prompt else None
         pair = (str(words[0]), str(words[1])) if words else None
-        won = vote_layouts.outcomes(frame, self.layout, pair, _ties)
+        won = outcomes(frame, self.layout, pair, _ties)
         found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
@@ -291,3 +338,197 @@ def _ties(frame: pd.DataFrame, name: str) -> Floats:
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         raise CofactorError(f"{name} must hold yes or no; not so in {found}: mend or drop these rows")
     return values
+
+
+# ---- columns: which hold the two items, and which say who won ----
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names of the columns of a table of votes; `first` and `second` are winner and loser where nothing says more."""
+
+    first: str
+    second: str
+    outcome: str | None = None
+    tie: str | None = None
+    each: tuple[str, ...] = ()  # columns of zeros and ones: the first won, the second, perhaps a tie
+    scores: tuple[str, ...] = ()
+
+    @property
+    def sided(self) -> bool:
+        """Whether the sides are told apart by more than who won."""
+        return bool(self.outcome or self.each or self.scores)
+
+
+def candidates() -> list[str]:
+    """Return every name that is looked for."""
+    pairs = [name for pair in (*WON, *SIDES, *SCORES) for name in pair]
+    sides = [short for pair in SIDES for name in pair for short in (name, _short(name))]
+    each = [form.format(name) for form in WINS for name in (*sides, *TIED)]
+    return [*dict.fromkeys([*pairs, *OUTCOMES, *each, *TIED])]
+
+
+def sides_of(columns: Sequence[str], winner: str | None, loser: str | None) -> tuple[str, str]:
+    """Return the names of the two columns of items: as given, winner and loser, or a pair that is called like sides."""
+    if winner or loser:
+        return winner or "winner", loser or "loser"
+    return next((pair for pair in (*WON, *SIDES) if set(pair) <= set(columns)), WON[0])
+
+
+def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | None, tie: str | None) -> Layout:
+    """Return which columns tell who won; "" for `outcome` or `tie`: none of that kind."""
+    items = {first, second}
+    each = _each(columns, first, second)
+    if not outcome and (first, second) not in WON:
+        found = [name for name in OUTCOMES if name in columns and name not in items]
+        alone = next((form.format(name) for form in WINS for name in (first, _short(first))
+                      if form.format(name) in columns), None)  # fmt: skip
+        outcome = (found[0] if found else alone) if outcome is None and not each else None
+        if not outcome and not tie:
+            scores = next((pair for pair in SCORES if set(pair) <= set(columns) and not items & set(pair)), ())
+            if each or scores:
+                return Layout(first, second, each=each, scores=() if each else scores)
+    elif outcome is None and "outcome" in columns:
+        outcome = "outcome"
+    elif outcome in each[:2]:
+        return Layout(first, second, each=each)
+    if tie is None and "tie" in columns and "tie" not in items:
+        tie = "tie"
+    return Layout(first, second, outcome or None, tie or None)
+
+
+def _each(columns: Sequence[str], first: str, second: str) -> tuple[str, ...]:
+    for one, other in ((first, second), (_short(first), _short(second))):
+        for form in WINS:
+            pair = form.format(one), form.format(other)
+            if set(pair) <= set(columns):
+                tied = [form.format(word) for word in TIED if form.format(word) in columns]
+                return (*pair, *tied[:1])
+    return ()
+
+
+def _short(side: str) -> str:
+    """Return what tells a side from the other: "a" of "model_a"."""
+    return side.rpartition("_")[2]
+
+
+# ---- who won ----
+
+
+def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, yes: Any) -> Floats:
+    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; `yes` reads a tie column."""
+    if layout.each:
+        return _of_each(frame, layout)
+    if layout.scores:
+        one, two = (numeric(frame, name, f"{name} (a score) must hold numbers") for name in layout.scores)
+        return np.asarray((1 + np.sign(one - two)) / 2)
+    if layout.outcome:
+        return _of_words(frame, layout.outcome, layout, words)
+    return np.ones(len(frame)) if layout.tie is None else np.asarray(yes(frame, layout.tie))
+
+
+def _of_each(frame: pd.DataFrame, layout: Layout) -> Floats:
+    rule = "{} must hold 1 where this side won and 0 elsewhere"
+    true = {"true": "1", "false": "0"}
+    plain = pd.DataFrame({c: [true.get(str(x).strip().casefold(), x) for x in frame[c]] for c in layout.each})
+    plain.index = frame.index
+    values = [numeric(plain, name, rule.format(name), lambda n: np.isin(n, (0, 1))) for name in layout.each]
+    won, lost = values[:2]
+    tied = values[2] if len(values) > 2 else 1 - won - lost
+    bad = (won + lost + tied != 1) | (tied < 0)
+    if bad.any():
+        found = located(frame, bad)
+        raise CofactorError(f"{listing(layout.each)}: not exactly one of them is 1 in {found}; mend or drop these rows")
+    return np.asarray(won + tied / 2)
+
+
+def _of_words(frame: pd.DataFrame, name: str, layout: Layout, words: tuple[str, str] | None) -> Floats:
+    code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
+    text = ["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells]
+    meaning = _meaning([word for word in text if word], layout, words)
+    values = np.array([meaning.get(word, np.nan) for word in text])[code]
+    if np.isnan(values).any() and not words:
+        values = _of_names(frame, layout, np.array(text, dtype=object)[code], values)
+    if np.isnan(values).any():
+        found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
+        given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
+        advice = "give the two words of your file as words, or mend or drop these rows"
+        raise CofactorError(f"{name} must hold {given}, or the winner's name; not so in {found}: {advice}")
+    return values
+
+
+def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> dict[str, float]:
+    """Return what every word says; words that no list explains are left out."""
+    ties = {word: 0.5 for word in text if TIES.match(word)}
+    if words:
+        return {**ties, words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
+    number = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy()
+    plain = {word: float(n) for word, n in zip(text, number, strict=True) if n in CHOICES}
+    plain |= {layout.first.casefold(): 1.0, layout.second.casefold(): 0.0, **ties}
+    if all(word in plain for word in text):
+        return plain
+    scores = _scores(text)
+    if all(word in ties or word in scores for word in text):
+        return {**ties, **scores}
+    at_home = "home" in layout.first.casefold() or "h" in text  # where "a" is away
+    for first, second, tie in WORDS if at_home else WORDS[2:]:
+        found = {**ties, first: 1.0, second: 0.0, **({tie: 0.5} if tie else {})}
+        if all(word in found for word in text):
+            return found
+    return plain
+
+
+def _scores(text: list[str]) -> dict[str, float]:
+    """Return what words such as 2-1 or 0:3 say."""
+    pairs = {word: found.groups() for word in text if (found := SCORE.fullmatch(word))}
+    return {word: float((1 + np.sign(int(one) - int(other))) / 2) for word, (one, other) in pairs.items()}
+
+
+def _of_names(frame: pd.DataFrame, layout: Layout, words: Any, values: Floats) -> Floats:
+    """Fill in rows whose word is the name of one of the two items."""
+    one, two = (frame[name].astype(str).str.strip().str.casefold() for name in (layout.first, layout.second))
+    open_rows = np.isnan(values)
+    return np.where(open_rows & (words == one), 1.0, np.where(open_rows & (words == two), 0.0, values))
+
+
+# ---- comparisons of named columns ----
+
+
+def read_comparisons(
+    cls: type[Comparisons],
+    path: str | PathLike[str],
+    names: Names,
+    same_item: SameItem,
+    encoding: str,
+    sep: str | None,
+) -> Comparisons:
+    """Read a file with one row per comparison, see `Comparisons.from_csv`."""
+    frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
+    return comparisons_of(cls, frame, names, same_item, text=True)
+
+
+def comparisons_of(
+    cls: type[Comparisons], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool
+) -> Comparisons:
+    """Take the columns user, left, right, outcome and perhaps counts, of whatever names, see `Comparisons.from_frame`."""
+    check_columns(frame, list(filter(None, names)), "comparisons")
+    user, left, right, outcome, counts = names
+    for name in (user, left, right):
+        check_present(frame[name], name, text)
+    who, users = encoded([frame[user]], user, text)
+    what, items = encoded([frame[left], frame[right]], "items", text)
+    first, second = np.split(what, 2)
+    won = numeric(frame, outcome, f"{outcome} must hold numbers")
+    often = numeric(frame, counts, f"{counts} must hold numbers") if counts else None
+    return cls(who, first, second, won, len(users), len(items), often, same_item).with_ids(users, items)
+
+
+def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
+    """Return codes of columns one after the other, and their ids, sorted where they can be; of text, whole numbers are
+    numbers."""
+    try:
+        column = Coded.joined([Coded.of(one) for one in columns])
+    except TypeError as error:
+        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    column = (column.map(plain_numbers) if text else column).sorted()
+    return column.codes.astype(np.int32), column.values

@@ -1,15 +1,29 @@
-"""Labels that may not be what they are taken for: each different label is a class, whatever it looks like."""
+"""What is odd about a table of labels: names that are hardly classes or ids, workers and rows that stand alone.
+
+Each is a sentence for a note; nothing here changes a label. All of it is asked of distinct names, or of codes.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cofactor.core.cells import located
+from cofactor.core.errors import listing
+from cofactor.core.lazy import csgraph, pd
+from cofactor.reading.tables import Coded
 
 MANY = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
 SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+")  # as a spreadsheet shows long numbers
 FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
 NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
+FEW = 0.1  # of the rows
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
 
@@ -58,7 +72,7 @@ def _compound(labels: Sequence[str]) -> Iterator[str]:
 
 def cut_ids(names: Sequence[str], what: str) -> Iterator[str]:
     """Say where ids look like long numbers of which a spreadsheet has kept the first digits."""
-    cut = [name for name in names if SHORTENED.fullmatch(name)]
+    cut = [name for name in names if "E+" in name and SHORTENED.fullmatch(name)]
     if cut:
         yield (
             f"{what} such as {cut[0]!r} are numbers whose last digits a spreadsheet has cut, so that different ones "
@@ -71,3 +85,67 @@ def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
     found = [name for name in columns if str(name).strip().casefold() in CONFIDENCES and name not in used]
     if found:
         yield f"column {found[0]} is not used: how good a worker is, is learned from the labels themselves"
+
+
+# ---- structure ----
+
+
+def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
+    """Say which values are equal as text, which rows share nothing with another, which workers no word with another.
+
+    `rows` are the numbers of the rows. O(labels) time; no list of words is kept. Rows that share nothing are named where
+    they are a tenth of all at most: else nothing repeats.
+    """
+    for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
+        yield from _equal_as_text(column.values, what)
+    alone = np.ones(len(rows), dtype=bool)
+    for column in (label, worker, task):
+        alone &= column.where(column.counts == 1)
+        if not alone.any():
+            break
+    if 0 < alone.sum() <= FEW * len(rows):
+        cells = zip(*(_cells(column, alone) for column in (task, worker, label)), strict=True)
+        where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
+        yield f"a task, a worker and a class that occur nowhere else stand in {where}: leave out what is no label, such as a total"
+    yield from _alone_with_their_words(worker, label)
+
+
+def _cells(column: Coded, rows: NDArray[np.bool_]) -> list[Any]:
+    return [column.values[code] for code in column.codes[rows].tolist()]
+
+
+def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
+    """Name values that are different, and read the same, such as 1 and "1"."""
+    if len(set(map(type, values))) < 2:
+        return
+    same: defaultdict[str, list[Any]] = defaultdict(list)
+    for value in values:
+        same[str(value)].append(value)
+    twice = [" and ".join(map(repr, group)) for group in same.values() if len(group) > 1]
+    if twice:
+        yield f"{len(twice)} {what} occur as two values that read the same: {listing(twice)}: make all of them text, or none"
+
+
+def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
+    """Name workers who use no class of anybody else, where others share theirs."""
+    n_workers, n_classes = len(worker.values), len(label.values)
+    there = (worker.codes >= 0) & (label.codes >= 0)
+    used = sparse.coo_array(
+        (np.ones(there.sum(), dtype=bool), (worker.codes[there], label.codes[there])), shape=(n_workers, n_classes)
+    ).tocsr()
+    graph = sparse.block_array([[None, used], [used.T, None]], format="csr")
+    n_parts, part = csgraph.connected_components(graph, directed=False)
+    workers = np.bincount(part[:n_workers], minlength=n_parts)
+    if workers.max() < 2:
+        return
+    words = np.bincount(part[n_workers:], minlength=n_parts)
+    alone = np.flatnonzero((workers == 1)[part[:n_workers]] & (words > 1)[part[:n_workers]])
+    if alone.size:
+        own = (
+            f"{worker.values[m]} (only {listing(map(repr, np.array(label.values, dtype=object)[used.indices[used.indptr[m] : used.indptr[m + 1]]]))})"
+            for m in alone
+        )
+        yield (
+            f"{len(alone)} workers use classes that no other worker uses: {listing(own)}; "
+            "where their words mean the same, write them in one way"
+        )

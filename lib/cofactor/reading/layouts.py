@@ -24,20 +24,18 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cofactor.core import text_tables
+from cofactor.core.cells import NO_VALUE, nested_cells
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.files import from_json
-from cofactor.core.frames import TAKEN
 from cofactor.core.lazy import pd
-from cofactor.core.spelling import NO_VALUE
-from cofactor.crowd.usual_names import COUNTED, GOLD, IDS, RARER, USUAL
-from cofactor.crowd.wide import marks, of_marks, of_wide
+from cofactor.reading import tables
+from cofactor.reading.records import AGREED, COUNTED, GOLD, IDS, KNOWN, RARER, USUAL, leaf
+from cofactor.reading.tables import TAKEN, Coded
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = 
     frame = _with_task_of_toloka(frame)
     for layout in LAYOUTS:
         if {layout.task, layout.worker} <= set(frame) and (layout.name != "Label Studio" or "annotation_id" in frame):
-            return _of_platform(frame, layout, columns)
+            return _of_platform(frame.astype(object), layout, columns)
     return _of_people(frame, columns, whose)
 
 
@@ -174,7 +172,7 @@ def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
     shown = _beginning("INPUT:")(frame)
     if worker not in frame or task in frame or not shown:
         return frame
-    return frame.assign(**{task: frame[shown].fillna("").agg(" | ".join, axis=1)})
+    return frame.assign(**{task: frame[shown].astype(object).fillna("").agg(" | ".join, axis=1)})
 
 
 def _label_of(frame: pd.DataFrame, layout: Layout, wanted: str) -> tuple[pd.DataFrame, str]:
@@ -212,7 +210,9 @@ def _taken(
     message = f"{layout}: {', '.join([*said, *more])}; task=, worker= and label= choose other columns"
     warnings.warn(message, DataWarning, stacklevel=6)
     found = pd.DataFrame({wanted: frame[name] for wanted, name in chosen.items()}, index=frame.index)
-    found[list(chosen)[-1]] = [leaf(cell) for cell in found[list(chosen)[-1]]]
+    label = list(chosen)[-1]
+    if not nested_cells(found[label]).any():
+        found[label] = Coded.of(found[label]).map(lambda cells: list(map(leaf, cells))).series(found.index, coded=True)
     found.attrs |= {GOLD: known or {}, TAKEN: list(chosen.values())}
     return found
 
@@ -226,6 +226,7 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
     rarer = [known or _usual(frame, *pair, RARER) for known, pair in zip(found.values(), pairs, strict=True)]
     if all(rarer) and len(set(rarer)) == len(rarer):
         return _taken(frame, dict(zip(columns, map(str, rarer), strict=True)), "columns")
+    frame = frame.astype(object)
     task, worker, label = found.values()
     free = [str(name) for name in frame if name not in found.values()]
     task = task or (free[0] if _is_id(free, frame) else None)
@@ -314,47 +315,11 @@ def _is_id(names: Sequence[str], frame: pd.DataFrame) -> bool:
     return bool(names) and str(names[0]).strip().casefold() in (*IDS, "")
 
 
-# ---- cells ----
-
-
-def leaf(cell: Any) -> Any:
-    """Return the one answer of a cell that holds JSON; any other cell as it is.
-
-    >>> leaf('[{"sentiment": {"label": "neg"}}]'), leaf('{"yes": true, "no": false}'), leaf("pos")
-    ('neg', 'yes', 'pos')
-    """
-    if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
-        return cell
-    try:
-        thing = from_json(cell)
-        if isinstance(thing, list) and all(isinstance(one, dict) and {"task", "value"} <= set(one) for one in thing):
-            thing = [one["value"] for one in thing]  # Zooniverse
-        found = list(_leaves(thing))
-    except (ValueError, RecursionError):
-        return cell
-    return found[0] if len(found) == 1 else cell
-
-
-def _leaves(thing: Any, name: str = "") -> Iterator[str]:
-    if isinstance(thing, dict):
-        for key, value in thing.items():
-            yield from _leaves(value, key)
-    elif isinstance(thing, list):
-        for value in thing:
-            yield from _leaves(value, name)
-    elif isinstance(thing, bool):
-        yield from [name] if thing else []
-    elif thing is not None and thing != "":
-        yield str(thing)
-
-
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
     """Leave out rows that repeat the header, and say so; `taken` are names of columns in the file, if others."""
     few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
     written = names_of_columns(columns, taken)
-    return text_tables.without_headers(
-        frame, {columns[n]: written[columns[n]] for n in ((2, 1, 0) if few else (1, 2, 0))}
-    )
+    return tables.without_headers(frame, {columns[n]: written[columns[n]] for n in ((2, 1, 0) if few else (1, 2, 0))})
 
 
 def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
@@ -363,3 +328,150 @@ def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[
         name: (name, *taken[n : n + 1], *USUAL[role], *RARER[role])
         for n, (name, role) in enumerate(zip(columns, USUAL, strict=True))
     }
+
+
+YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
+MOST_CLASSES = 20  # distinct answers of a wide table; more are no classes
+OPPOSED = 0.1  # mean correlation of columns, below minus which they are counts of classes and not workers' grades
+MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to one question
+
+
+def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts.
+
+    Raises a CofactorError where cells hold lists or objects, which are no labels.
+    """
+    _refuse_nested(frame.drop(columns=task))
+    others, known, left_out = _columns_of_workers(frame, task)
+    cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
+    values = pd.unique(cells.to_numpy(dtype=object).ravel())
+    values = [value for value in values if isinstance(value, str)]
+    if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or frame[task].duplicated().any():
+        return frame
+    row, column = np.nonzero(cells.notna().to_numpy())
+    if _are_counts(cells):
+        return _of_counts(frame, task, cells, columns)
+    if len(_classes_of_two(cells)) < len(values) / 2:
+        return frame  # columns of different things
+    found = pd.DataFrame(
+        {
+            columns[0]: frame[task].to_numpy(dtype=object)[row],
+            columns[1]: np.array(others, dtype=object)[column],
+            columns[2]: cells.to_numpy(dtype=object)[row, column],
+        },
+        index=frame.index[row],
+    )
+    found.attrs[GOLD] = known
+    message = f"one column a worker: {listing(others)}; task from {task}; cells are labels"
+    message += f"; {len(known)} tasks of known class are gold" if known else ""
+    message += f"; columns not read: {listing(left_out)}" if left_out else ""
+    warnings.warn(message, DataWarning, stacklevel=6)
+    return found
+
+
+def _refuse_nested(cells: pd.DataFrame) -> None:
+    nested = cells.map(lambda cell: isinstance(cell, list | dict))
+    if nested.to_numpy().any():
+        names, rows = listing(cells.columns[nested.any()]), listing(cells.index[nested.any(axis=1)])
+        problem = f"lists or objects in {names}, {cells.index.name or 'row'}s {rows}: what is a worker and what a label"
+        raise CofactorError(f"{problem} is not known from them; write a record for each label: task, worker, label")
+
+
+def _columns_of_workers(frame: pd.DataFrame, task: str) -> tuple[list[str], dict[Any, Any], list[str]]:
+    """Return the columns that may be workers', the class by task of a column of truth, and columns that are neither."""
+    names = {str(name): str(name).strip().casefold() for name in frame if name != task}
+    cells = frame[list(names)].mask(frame[list(names)].isin(NO_VALUE))
+    truth = [name for name, plain in names.items() if plain in KNOWN]
+    known = {} if len(truth) != 1 else {one: cell for one, cell in zip(frame[task], cells[truth[0]], strict=True)
+                                        if isinstance(cell, str)}  # fmt: skip
+    numbered = [name for name, plain in names.items() if _is_numbered_worker(plain)]
+    usual = numbered if len(numbered) > 1 else [
+        name for name, plain in names.items()
+        if plain not in (*KNOWN, *AGREED, *IDS, "total", "comment", "comments", "notes")
+        and 0 < cells[name].nunique() <= MOST_CLASSES
+    ]  # fmt: skip
+    return usual, known, [name for name in names if name not in (*usual, *truth)]
+
+
+def _is_numbered_worker(name: str) -> bool:
+    stem = name.rstrip("0123456789")
+    return stem != name and stem.rstrip(" _-.#") in USUAL["worker"]
+
+
+def _classes_of_two(cells: pd.DataFrame) -> list[str]:
+    """Return the answers that occur in two columns or more, as classes do."""
+    where = pd.Series([value for name in cells for value in cells[name].dropna().unique()]).value_counts()
+    return [str(value) for value in where[where > 1].index]
+
+
+def _are_counts(cells: pd.DataFrame) -> bool:
+    """Whether cells count answers: whole numbers with the same sum, two or more, in every row.
+
+    Where the sums differ: a class that got more answers left fewer to the others, so that columns of counts fall as
+    others rise; columns of workers who grade the same tasks rise together.
+    """
+    if any(map(_is_numbered_worker, map(str.casefold, map(str, cells)))):
+        return False
+    if not cells.notna().to_numpy().all() or not cells.map(str.isdigit).to_numpy().all():
+        return False
+    counts = cells.astype(int).to_numpy()
+    total = counts.sum(axis=1)
+    if counts.max() < 2 or (total < 2).any():
+        return False
+    if (total == total[0]).all():
+        return True
+    shares = pd.DataFrame(counts).corr().to_numpy()[np.triu_indices(counts.shape[1], 1)]
+    return bool(counts.min() == 0 and np.nanmean(shares) < -OPPOSED) if np.isfinite(shares).any() else False
+
+
+def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    counts = cells.astype(int).to_numpy()
+    row, column = np.divmod(np.repeat(np.arange(counts.size), counts.ravel()), counts.shape[1])
+    found = pd.DataFrame(
+        {
+            columns[0]: frame[task].to_numpy(dtype=object)[row],
+            columns[1]: [f"answer {n}" for n in range(1, len(row) + 1)],
+            columns[2]: np.array(list(cells), dtype=object)[column],
+        },
+        index=frame.index[row],
+    )
+    message = (
+        f"one column a class ({listing(cells)}), cells count answers; task from {task}; "
+        "nobody is named, so that the result is the vote"
+    )
+    warnings.warn(message, DataWarning, stacklevel=7)
+    return found
+
+
+def marks(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return the columns, of those, that mark classes: one question's (potato: `question:::class`), else of 0 and 1."""
+    asked = [name for name in names if ":::" in name]
+    if asked:
+        return asked if len({name.split(":::")[0] for name in asked}) == 1 else []
+    return [name for name in names if set(frame[name].dropna().str.strip()) <= {"0", "1", "0.0", "1.0"}]
+
+
+def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None:
+    """Return the class whose column says yes, of columns of yes and no; None if the columns are others.
+
+    Few rows with a yes are not the answers to one question, but to several.
+
+    Raises
+    ------
+    CofactorError
+        Rows say yes in several columns.
+    """
+    cells = frame[list(names)].apply(lambda column: column.str.strip().str.lower())
+    marked, empty = cells.isin(YES), cells.isna() | cells.isin(NO_VALUE)
+    if len(names) < 2 or not (marked | empty | cells.isin(NO)).to_numpy().all() or not marked.to_numpy().any():
+        return None
+    several = marked.sum(axis=1) > 1
+    if several.any():
+        rows = f"more than one is marked in {listing(frame.index[several])} ({several.sum()} rows)"
+        question = f"read one class at a time, as a question of its own, such as label='{names[0]}'"
+        raise CofactorError(f"one column a class ({listing(names)}), and {rows}: {question}")
+    if marked.any(axis=1).mean() < MOSTLY:
+        return None
+    short = np.array([name.replace(":::", ".").rpartition(".")[2] for name in names], dtype=object)
+    found = np.where(marked.any(axis=1), short[marked.to_numpy().argmax(axis=1)], None)
+    return pd.Series(found, index=frame.index, dtype=object)

@@ -1,0 +1,389 @@
+"""Rules for cells and names, most of them for one text: what is missing, how numbers are written, what looks alike.
+
+They stand below the data classes, so that a DataFrame is held to the same rules as a file; readers apply them to the
+distinct values of a column.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.core.types import Floats
+
+INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
+SEPARATORS = ",\t;|"
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+# letters of Cyrillic, Greek and Armenian that look like Latin ones, small letters only: capitals are folded first;
+# dashes, hyphens and minus signs; apostrophes
+SAME_LETTER = str.maketrans(
+    "аеорсухіјѕԁһӏԛԝοανρτυιкмтвнԍүκχζεηβօ\u2010\u2011\u2012\u2013\u2014\u2212\u2018\u2019\u02bc\u2032\u00b4",
+    "aeopcyxijsdhlqwoavptuikmtbhgykxzehbo------'''''",
+)
+# beside category Cf: joiners, selectors of forms, blank letters of Hangul and Khmer, the blank of braille
+UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef"
+HIDDEN = re.compile(f"[{UNSEEN}]")
+NUMERAL = re.compile(r"([+-]?)(\d+(?:_\d+)*)?(?:\.(\d+(?:_\d+)*)?)?(?:e([+-]?\d{1,3}))?")
+TRUTH_VALUES = {"true": "1", "false": "0"}
+Spelling = Literal["classes", "keep", "all"]  # which names that differ by capitals and the like become one
+SIMPLE = re.compile(r"[a-z][!-~]*")
+DISTINCT = re.compile(r"(?:(?:[a-z][!-@\[-~]*+|0|[1-9][0-9]*+)\n)*+")  # names that are alike only where they are equal
+
+
+def plain_name(name: object) -> str:
+    """Return a column's name without what tells no two names apart: capitals, and how its words are joined."""
+    return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
+
+
+def skeleton(name: str, truth_values: bool = False) -> str:
+    r"""Return a key of a name that is equal for names that differ only in how they are written.
+
+    Unicode forms (NFKC), capitals, blanks, invisible characters (such as a zero-width space), letters of other
+    scripts that look the same, kinds of dashes and of apostrophes do not count; numbers are the same whatever their
+    form, and other ones in their last digit, be they as long as they will. With `truth_values`, true is 1 and false 0.
+
+    >>> skeleton(" Yes"), skeleton("07.0"), skeleton("a\u200b"), skeleton("p\u0430id")
+    ('yes', '7e0', 'a', 'paid')
+    """
+    plain = name.casefold()
+    if SIMPLE.fullmatch(plain) and not truth_values:
+        return plain
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKC", name.translate(SAME_LETTER)).casefold()  # NFKC gives capitals, too
+        plain = unicodedata.normalize("NFKC", plain)
+        plain = "".join(letter for letter in plain if not has_no_shape(letter)).translate(SAME_LETTER)
+    plain = " ".join(plain.split())
+    if truth_values:
+        plain = TRUTH_VALUES.get(plain, plain)
+    return _numeral(plain)
+
+
+def _numeral(text: str) -> str:
+    """Return a number in one form, to its last digit; other texts as they are.
+
+    A power beyond three digits, and one of zero, is none: 5e93811 and 0e46209 are ids, of which floats make one.
+    """
+    decimal = text if text.isascii() else "".join(str(unicodedata.decimal(letter, letter)) for letter in text)
+    found = NUMERAL.fullmatch(decimal)
+    whole, part = ((found[n] or "").replace("_", "") for n in (2, 3)) if found else ("", "")
+    if not found or not whole + part:
+        return text
+    digits, power = (whole + part).lstrip("0"), int(found[4] or 0)
+    left = digits.rstrip("0")
+    if not left:
+        return text if power else "0"
+    return f"{found[1].strip('+')}{left}e{power - len(part) + len(digits) - len(left)}"
+
+
+def spellings(name: str) -> set[str]:
+    """Return how a name is likely to be written elsewhere, where names cannot all be looked through: and as it is."""
+    forms = {unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC")}
+    forms |= {name, skeleton(name), "".join(letter for letter in name if not has_no_shape(letter))}
+    forms |= {name.lstrip("0") or "0", name.removesuffix(".0"), f"{name}.0"} if name[:1].isdigit() else set()
+    return {change(form) for form in forms for change in (str, str.lower, str.upper, str.capitalize)}
+
+
+def has_no_shape(letter: str) -> bool:
+    """Whether a character is invisible: of category Cf, or one of `UNSEEN`."""
+    return unicodedata.category(letter) == "Cf" or HIDDEN.match(letter) is not None
+
+
+def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:
+    """Return the groups of different names with one skeleton, in the order in which they come. O(names).
+
+    Blanks within names count, unless `spaced` is false.
+
+    >>> look_alikes(["yes", "no", "Yes", "no"]), look_alikes(["GPT 4", "gpt4"], spaced=False)
+    ([['yes', 'Yes']], [['GPT 4', 'gpt4']])
+    """
+    names = list(names)
+    if DISTINCT.fullmatch("\n".join(names) + "\n"):
+        return []
+    groups: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for name in names:
+        groups[skeleton(name if spaced else "".join(name.split()), truth_values)][name] = None
+    return [list(group) for group in groups.values() if len(group) > 1]
+
+
+def same_name(name: str) -> str:
+    r"""Return a key that is equal for names that differ in capitals, surrounding blanks, invisible characters alone.
+
+    >>> same_name(" Yes"), same_name("a\u200b"), same_name("1.0")
+    ('yes', 'a', '1.0')
+    """
+    plain = name.strip().casefold()
+    if plain.isascii():
+        return plain
+    seen = "".join(letter for letter in plain if not has_no_shape(letter)).strip()
+    return unicodedata.normalize("NFC", seen).casefold() or plain
+
+
+def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) -> dict[str, str]:
+    """Return the names that have another one of the same `same_name`, and what each becomes.
+
+    That is the one that is used most (of equal ones, the first), or the one of them that is `preferred`; where several
+    are, they stay apart.
+
+    >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
+    {'Yes': 'yes', 'yes': 'yes'}
+    """
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in counts:
+        groups[same_name(name)].append(name)
+    first, found = {str(name) for name in preferred}, {}
+    for group in groups.values():
+        asked = [name for name in group if name in first]
+        if len(group) > 1 and len(asked) < 2:
+            found |= dict.fromkeys(group, asked[0] if asked else max(group, key=counts.__getitem__))
+    return found
+
+
+def check_spelling(spelling: str) -> None:
+    """Refuse what is no `Spelling`."""
+    if spelling not in ("classes", "keep", "all"):
+        raise CofactorError(f"spelling={spelling!r}: choose 'classes', 'keep' or 'all'")
+
+
+def told_merged(known: Mapping[str, str], what: str) -> str:
+    """Return a sentence that lists names which became one, see `merged_names`; "" where there are none.
+
+    >>> told_merged({"Yes": "yes", "yes": "yes"}, "classes")
+    "classes that differ in capitals, blanks or invisible characters alone are one: 'Yes' = 'yes'; spelling='keep' keeps them apart"
+    """
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name, one in known.items():
+        groups[one].append(name)
+    found = listing(" = ".join(shown(group)) for group in groups.values())
+    how = "that differ in capitals, blanks or invisible characters alone are one"
+    return f"{what} {how}: {found}; spelling='keep' keeps them apart" if found else ""
+
+
+def told(groups: Iterable[Sequence[str]], what: str) -> str:
+    """Return a sentence for the user that lists groups of names that look alike; "" where there are none.
+
+    >>> told([["1", "1.0"]], "answers")
+    "answers that look alike count as different: '1' = '1.0'; if they are the same, write them in one way"
+    >>> told([["Ann", "ann"]], "workers")
+    "workers that look alike count as different: 'Ann' = 'ann'; if they are the same, spelling='all' makes them one"
+    """
+    groups = list(groups)
+    found = listing(" = ".join(shown(group)) for group in groups)
+    mend = (
+        "spelling='all' makes them one"
+        if all(len(set(map(same_name, g))) == 1 for g in groups)
+        else "write them in one way"
+    )
+    return f"{what} that look alike count as different: {found}; if they are the same, {mend}" if found else ""
+
+
+def shown(group: Iterable[str]) -> list[str]:
+    """Return the names for a message, in order; with escapes where they cannot be told apart by eye."""
+    names = sorted(group)
+    by_eye = len({name.casefold() for name in names}) == 1 or all(map(str.isascii, names))
+    return [repr(name) if by_eye else ascii(name) for name in names]
+
+
+# ---- missing words and numbers ----
+
+NO_VALUE = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")  # how a missing cell reads in a file
+LIKE_MISSING = (  # how spreadsheets, databases and surveys write that there is none; as a label, it is noted
+    *("?", ".", "n/a", "n.a.", "N.A.", "#N/A", "<NA>", "undefined", "NAN", "Nan", "-nan", "NaT", "Null"),
+    *("<NULL>", "(null)", "(blank)", "\\N", "1.#QNAN", "1.#IND", "-1.#IND"),
+    *("#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#N/A N/A", "#N/D", "#NV"),
+)
+NO_ANSWERS = (  # words that may say that nothing was answered, and may be an answer: they are noted, however written
+    *("unsure", "not sure", "uncertain", "skip", "skipped", "no answer", "idk", "dunno", "dk", "refused"),
+    *("-", "--", "---", "...", "??", "???", "nil", "inf", "missing", "blank", "empty", "(empty)", "tbd", "k.a.", "na"),
+    *("-99", "-999", "-9999", "-888", *(word.casefold() for word in LIKE_MISSING)),
+    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "can't tell", "cannot tell"),
+    *("can't say", "no response", "not answered", "unanswered", "no data", "no label", "not determined"),
+    *("unknown", "not known", "not stated", "not available", "unspecified", "prefer not to say", "not applicable"),
+)
+NO_ANSWER_KEYS = frozenset(map(skeleton, NO_ANSWERS))
+UNIT_SIGNS = "$€£¥₹%"
+BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
+SIGN = "[+\\-\u2212]?"
+COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+)(,\d+)?")  # 1.234,5
+POINT = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+)(\.\d+)?")  # 1,234.5
+EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
+
+
+def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series[Any], str]:
+    """Rewrite numbers in plain form, such as "1234.5"; also return how they were written, "" if nothing was changed.
+
+    A column stays as it is unless all of it are numbers, but for missing cells, `gaps` and the words that say that
+    there is no value. "1,234" alone can be two numbers: it is one of thousands where another number of the column has
+    two such commas or a point, one with a decimal comma where another cannot be else.
+
+    >>> plain(pd.Series(["1.234,50 €", "7,5 €", "NA"]))[0].tolist()
+    ['1234.50', '7.5', 'NA']
+    >>> plain(pd.Series(["1,234", "2,345"]))[0].tolist()
+    ['1,234', '2,345']
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return column, ""
+    try:
+        different = pd.unique(column.dropna())
+    except TypeError:  # lists and the like, which are no numbers
+        return column, ""
+    nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
+    texts = [text for text in different if text not in nothing]
+    if not texts or not all(isinstance(text, str) for text in texts) or _are_plain(texts):
+        return column, ""
+    bare, unit = _without_unit(texts)
+    form = _form(bare)
+    if form is None:
+        return column, ""
+    known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
+    written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
+    return written, _told(bare, form, unit)
+
+
+def says_nothing(name: object) -> bool:
+    """Whether a name may say that nothing was answered: it is one of `NO_ANSWERS`, or looks like one.
+
+    >>> says_nothing("Don\u2019t  know"), says_nothing("-999.0"), says_nothing("none")
+    (True, True, False)
+    """
+    return skeleton(str(name)) in NO_ANSWER_KEYS
+
+
+def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:
+    """Clean each different value of a column once, instead of each cell; missing cells stay missing."""
+    codes, values = pd.factorize(column)
+    cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
+    return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
+
+
+def _are_plain(texts: list[str]) -> bool:
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
+    return bool(np.isfinite(numbers.to_numpy(dtype=np.float64)).all())
+
+
+def _without_unit(texts: list[str]) -> tuple[list[str], str]:
+    """Return texts without the one unit that at least half of them have, all of %; else, or with two, as they are."""
+    units = {unit for text in texts for unit in UNIT_SIGNS if unit in text}
+    unit = units.pop() if len(units) == 1 else ""
+    if not unit or (2 - (unit == "%")) * sum(unit in text for text in texts) < len(texts):  # 50 % is not 50
+        return texts, ""
+    return [re.sub(rf"^({SIGN})\s*{re.escape(unit)}\s*|\s*{re.escape(unit)}$", r"\1", text) for text in texts], unit
+
+
+def _form(texts: list[str]) -> str | None:
+    """Return the sign before decimals that all texts agree with; None where they do not, or with both."""
+    fits = {",": all(map(COMMA.fullmatch, texts)), ".": all(map(POINT.fullmatch, texts))}
+    if fits[","] and fits["."] and any(map(EITHER.fullmatch, texts)):
+        return None
+    return next((sign for sign, fit in fits.items() if fit), None)
+
+
+def _plainly(text: str, decimal: str) -> str:
+    """Write one number without signs between thousands, and with a point before its decimals."""
+    other = "." if decimal == "," else ","
+    return re.sub(f"[{other}{BLANKS}]", "", text).replace(decimal, ".").replace("\u2212", "-")
+
+
+def _told(texts: list[str], decimal: str, unit: str) -> str:
+    between = sorted({sign for text in texts for sign in text if sign in f"{BLANKS}{'.' if decimal == ',' else ','}"})
+    said = ["with a decimal comma"] * (decimal == "," and any("," in text for text in texts))
+    said += [f"with {' or '.join(map(repr, between))} between thousands"] * bool(between) + [f"in {unit}"] * bool(unit)
+    return " and ".join(said) or "with a minus sign of its own"
+
+
+# ---- columns and rows of a table ----
+
+
+def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labels") -> None:
+    """Refuse a table without rows, or in which one of `columns` is missing or there twice; `rows` is what it holds."""
+    if not isinstance(frame, pd.DataFrame):
+        raise CofactorError(f"expected a pandas DataFrame of {rows}, got {type(frame).__name__}")
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
+        other = [sep for sep in SEPARATORS if sep in alone]
+        example = f"{missing[0]}='{frame.columns[0]}'" if len(frame.columns) else "another table"
+        advice = f"say which column is which, for example {example}, or rename"
+        if other:
+            advice = f"columns seem to be separated by another character, say sep='{other[0]}'"
+        raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
+    twice = [name for name in columns if list(frame.columns).count(name) > 1]
+    if twice:
+        raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
+    if frame.empty:
+        raise CofactorError(f"no {rows}: the table has a header but no rows")
+
+
+def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:
+    """Refuse missing values, in text also empty cells; their rows are named."""
+    bad = located(column, column.isna() | (column == "") if text else column.isna())
+    if bad:
+        raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+
+
+def numeric(
+    frame: pd.DataFrame, name: str, rule: str, fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite
+) -> Floats:
+    """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`.
+
+    A `DataWarning` says where numbers are written with a decimal comma and the like.
+    """
+    column, how = plain(frame[name])
+    if how:
+        warnings.warn(f"{name}: numbers {how}, read as 1234.5", DataWarning, stacklevel=2)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~fits(values)
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
+        raise CofactorError(f"{rule}; not so in {found}: fill or drop these rows")
+    return values
+
+
+def located(
+    table: pd.DataFrame | pd.Series[Any] | pd.Index[Any], where: ArrayLike, values: Sequence[object] | None = None
+) -> str:
+    """Name rows as the owner of a file counts them, of a frame from 0, with their values if given; "" for none.
+
+    >>> located(pd.Series([1, 2, 3]), [False, True, True])
+    'data rows 1, 2 (0 is the first)'
+    """
+    bad = np.flatnonzero(np.asarray(where))
+    index = table if isinstance(table, pd.Index) else table.index
+    counted = index.name in INDEX_NAMES
+    numbers = index[bad] if counted else bad
+    said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
+    word, base = (f"{index.name}s", "") if counted else ("data rows", " (0 is the first)")
+    base = " (the first line is row 1)" if index.name == "row" else base
+    return f"{word} {listing(said)}{base}" if bad.size else ""
+
+
+def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a mask of the cells that hold lists or objects, recognised by their missing hash."""
+    try:
+        pd.factorize(column)
+    except TypeError:
+        return column.map(lambda cell: isinstance(cell, list | set | dict | np.ndarray))
+    return pd.Series(False, column.index)
+
+
+def plain_numbers(values: list[Any]) -> list[Any]:
+    """Return texts as whole numbers if that loses nothing for all of them ("12", but not "012" or "1.0").
+
+    >>> plain_numbers(["12", None, "-3"]), plain_numbers(["12", "012"])
+    ([12, None, -3], ['12', '012'])
+    """
+    whole = all(one is None or (isinstance(one, str) and WHOLE.fullmatch(one)) for one in values)
+    return [None if one is None else int(one) for one in values] if whole and any(values) else values
+
+
+def one_way(word: object) -> str:
+    """Return a word in small letters with single blanks, so that spellings can be compared."""
+    return " ".join(str(word).casefold().split())

@@ -1,0 +1,374 @@
+"""Labels of crowds as `CrowdLabels`: of one file or several, of a data frame, or of three coded columns.
+
+All three end in `labels_of`, where rules are applied to the distinct tasks, workers and classes; rows are looked at
+where one has to be named, where a worker labelled a task twice, and where a table is made of them.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike
+from pathlib import PurePath
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.cells import (
+    NO_VALUE,
+    Spelling,
+    check_columns,
+    check_present,
+    check_spelling,
+    located,
+    look_alikes,
+    merged_names,
+    nested_cells,
+    one_way,
+    plain_numbers,
+    says_nothing,
+    skeleton,
+    told,
+    told_merged,
+)
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, require_crowd
+from cofactor.reading.layouts import recognised, without_headers
+from cofactor.reading.notes import cut_ids, odd_labels, structure, unread
+from cofactor.reading.records import GOLD, TIME, unfold
+from cofactor.reading.tables import TAKEN, Coded, read_frame
+
+Path: TypeAlias = "str | PathLike[str]"
+MANY = ("tasks", "workers", "classes")
+PLUS, MINUS = "+", "-"
+EPOCH = re.compile(r"\d{9,10}(\.\d+)?|\d{12,13}")  # seconds or milliseconds since 1970, as of the years 1973 to 2286
+HALVES = ("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p")  # times of day with AM and PM
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Labels as three coded columns.
+
+    Attributes
+    ----------
+    task, worker, label : Coded
+    rows : Index
+        The numbers of the rows, for messages; its name says what they count, as that of `read_frame` does.
+    time : Coded, optional
+        When each label was given, of which the name is `TIME`.
+    gold : dict
+        Class by task, as text, of what the source knows itself.
+    """
+
+    task: Coded
+    worker: Coded
+    label: Coded
+    rows: pd.Index[Any]
+    time: Coded | None = None
+    gold: Mapping[str, str] = field(default_factory=dict)
+
+    def take(self, rows: NDArray[Any]) -> LabelTable:
+        """Return these rows, by a mask or by their places."""
+        time = None if self.time is None else self.time.take(rows)
+        columns = (column.take(rows) for column in (self.task, self.worker, self.label))
+        return LabelTable(*columns, self.rows[rows], time, self.gold)
+
+
+def read_labels(
+    path: Path | Sequence[Path],
+    columns: tuple[str, str, str] = COLUMNS,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    **how: Any,
+) -> CrowdLabels:
+    """Read a file of labels, or several, see `CrowdLabels.from_file`; `how` is what `labels_of` takes."""
+    several = not isinstance(path, str | PathLike)
+    paths = [path] if isinstance(path, str | PathLike) else list(path)
+    if not paths:
+        raise CofactorError("no file of labels is named")
+    check_different(columns)
+    tables = [_read_one(one, columns, encoding, sep, several) for one in paths]
+    return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
+
+
+def of_frame(
+    frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, text: bool = False, **how: Any
+) -> CrowdLabels:
+    """Return the labels of a long table, see `CrowdLabels.from_frame`; `how` is what `labels_of` takes."""
+    check_different(columns)
+    check_columns(frame, columns)
+    for name in columns:
+        check_present(frame[name], name)
+    if (several := nested_cells(frame[columns[2]])).any():
+        raise CofactorError(
+            f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
+            "class with the labels yes and no"
+        )
+    return labels_of(LabelTable(*(_coded(frame[name], name) for name in columns), frame.index), columns, text, **how)
+
+
+def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
+    """Return the labels of a table of any layout that files may have; its columns are recognised as theirs are."""
+    if set(columns) <= set(frame.columns):
+        return of_frame(frame, columns, **how)
+    texts = frame.rename(columns=str)
+    long = recognised(texts.astype("string").astype(object).where(texts.notna()), columns)
+    if not set(columns) <= set(long.columns):
+        return of_frame(frame, columns, **how)  # which says what is missing
+    return of_frame(long, columns, text=True, **how)
+
+
+def labels_of(
+    table: LabelTable,
+    columns: tuple[str, str, str] = COLUMNS,
+    text: bool = True,
+    classes: Sequence[Any] | None = None,
+    conflicts: Conflicts = "error",
+    ignore: Sequence[Any] = (),
+    spelling: Spelling = "classes",
+) -> CrowdLabels:
+    """Make labels of coded columns: the one way from any source to `CrowdLabels`.
+
+    Parameters
+    ----------
+    table : LabelTable
+    columns : names of its columns, for messages
+    text : bool
+        Whether values are cells of a file: empty ones and words such as NA are missing, and plain whole numbers are
+        numbers.
+    classes, conflicts, ignore, spelling : as of `CrowdLabels.from_frame`
+
+    Raises a CofactorError as `CrowdLabels.from_frame` does. Cost: O(labels) for what is done with codes, and the rules
+    for each distinct value.
+    """
+    check_spelling(spelling)
+    if text:
+        table = _without_missing(table)
+        for message in odd_names([_texts(one) for one in _columns(table)], int((~table.label.missing).sum())):
+            _note(message)
+    known: list[Mapping[str, str]] = []
+    spelled = []
+    for column, what in zip(_columns(table), MANY, strict=True):
+        merge = spelling == "all" or (spelling == "classes" and what == "classes")
+        column, same = one_spelling(column, what, merge, text, classes or ())
+        spelled.append(column)
+        known.append(same)
+    table = LabelTable(*spelled, table.rows, table.time, table.gold)
+    for column, name in zip(_columns(table), columns, strict=True):
+        if bad := located(table.rows, column.missing):
+            raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+    table = _answered(table, ignore)
+    if classes is not None:
+        classes = _declared(table, list(classes), text)
+    table = LabelTable(table.task.sorted(), table.worker.sorted(), table.label.sorted(), *_beside(table))
+    by = "the order of the file" if text else "their order"
+    if conflicts in ("first", "last") and table.time is not None:
+        table, by = _in_time(table), f"column {TIME}"
+    for message in structure(table.task, table.worker, table.label, table.rows):
+        _note(message)
+    label, ids = table.label.codes, table.label.values
+    if classes is not None:
+        label, ids = np.array([classes.index(one) for one in ids])[label], classes
+    codes = [np.asarray(one, dtype=np.int64) for one in (table.task.codes, table.worker.codes, label)]
+    found = CrowdLabels._assemble(codes, [table.task.values, table.worker.values, ids], conflicts, by)
+    if not table.gold:
+        return found
+    tasks, named = ({str(name): name for name in names} for names in (found.tasks, found.classes))
+    gold = {known[0].get(n, n): known[2].get(k, k) for n, k in table.gold.items()}
+    found.gold = {tasks[n]: named[k] for n, k in gold.items() if n in tasks and k in named}
+    return found
+
+
+def check_different(columns: tuple[str, str, str]) -> None:
+    """Refuse one column that is named for two of task, worker and label."""
+    roles = ", ".join(f"{role}={name!r}" for role, name in zip(COLUMNS, columns, strict=True))
+    if len(set(columns)) < len(columns):
+        raise CofactorError(f"{roles}: one column is named twice; name a column of its own for each")
+
+
+def _note(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=5)
+
+
+# ---- files ----
+
+
+def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> LabelTable:
+    """Read one file; of several, one without a worker's column is that of the worker in its name."""
+    whose = PurePath(path).name.split(".")[0] if several else None
+    unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
+    frame = read_frame(path, columns, encoding, sep, "label", unfolded, (TIME,), None, recognise, coded=True)
+    gold, taken = frame.attrs.get(GOLD, {}), frame.attrs.get(TAKEN, ())
+    used = {*columns, *taken}
+    for message in unread([name for name in frame.attrs.get("found", ()) if name not in used], columns):
+        _note(message)
+    frame = without_headers(frame, columns, taken)
+    time = Coded.of(frame[TIME]) if TIME in frame else None
+    return LabelTable(*(Coded.of(frame[name]) for name in columns), frame.index, time, gold)
+
+
+def _joined(tables: Sequence[LabelTable]) -> LabelTable:
+    """Return labels of several files as one table; times count where all files have them."""
+    columns = [Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True)]
+    times = [table.time for table in tables if table.time is not None]
+    gold = {task: label for table in tables for task, label in table.gold.items()}
+    rows = pd.RangeIndex(sum(len(table.rows) for table in tables))
+    return LabelTable(*columns, rows, Coded.joined(times) if len(times) == len(tables) else None, gold)
+
+
+# ---- rules for distinct values ----
+
+
+def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
+    return table.task, table.worker, table.label
+
+
+def _beside(table: LabelTable) -> tuple[pd.Index[Any], Coded | None, Mapping[str, str]]:
+    return table.rows, table.time, table.gold
+
+
+def _texts(column: Coded) -> list[str]:
+    return [one for one in column.values if isinstance(one, str)]
+
+
+def _coded(column: pd.Series[Any], name: str) -> Coded:
+    try:
+        return Coded.of(column)
+    except TypeError as error:
+        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+
+
+def _without_missing(table: LabelTable) -> LabelTable:
+    """Take empty cells, and as labels the words of `NO_VALUE`, for missing; refuse more classes than memory has."""
+    empty = [("",), ("",), NO_VALUE]
+    found = [one.map(partial(_no_words, words=words)) for one, words in zip(_columns(table), empty, strict=True)]
+    require_crowd(*(len(column.values) for column in found))
+    return LabelTable(*found, *_beside(table))
+
+
+def _no_words(values: list[Any], words: Sequence[str]) -> list[Any]:
+    return [None if one in words else one for one in values] if any(one in values for one in words) else values
+
+
+def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> Iterator[str]:
+    """Say what is odd of the different tasks, workers and classes, as they are written, of so many labels."""
+    tasks, workers, classes = different
+    yield from (*cut_ids(tasks, "tasks"), *cut_ids(workers, "workers"), *odd_labels(classes, n_labels))
+
+
+def one_spelling(
+    column: Coded, what: str, merge: bool, text: bool = True, preferred: Iterable[object] = ()
+) -> tuple[Coded, Mapping[str, str]]:
+    """Make one of names that differ by capitals and the like where asked to, and name what looks alike all the same.
+
+    Of text, plain whole numbers become numbers. Also returns what became another name.
+    """
+    whole = plain_numbers(column.values) if text else column.values
+    if whole is not column.values:  # whole numbers, each written in one way
+        return Coded(column.codes, whole), {}
+    known: Mapping[str, str] = {}
+    if merge:
+        counts = zip(column.values, column.counts.tolist(), strict=True)
+        known = merged_names({one: n for one, n in counts if isinstance(one, str)}, preferred)
+        if known:
+            _note(told_merged(known, what))
+            column = column.map(lambda values: [known.get(one, one) if isinstance(one, str) else one for one in values])
+            column = Coded(column.codes, plain_numbers(column.values)) if text else column
+    if message := alike_names(_texts(column), what):
+        _note(message)
+    return column, known
+
+
+def alike_names(names: Iterable[str], what: str) -> str:
+    """Say which names of tasks, workers or classes look alike; "" for none."""
+    return told(look_alikes(names, what == "classes"), what)
+
+
+def _answered(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
+    """Leave out labels that are one of `ignore`; warn of those that look like no answer."""
+    ignore = [ignore] if isinstance(ignore, str) else ignore
+    plain = list(map(one_way, table.label.values))
+    out = table.label.where([word in {one_way(one) for one in ignore} for word in plain])
+    if out.all():
+        raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
+    table = table.take(~out) if out.any() else table
+    may_be = zip(table.label.values, table.label.counts.tolist(), strict=True)
+    counts = {str(word): n for word, n in may_be if n and says_nothing(word)}
+    if counts and (message := unsure(counts | ({PLUS: 1} if PLUS in plain else {}))):
+        _note(message)
+    return table
+
+
+def unsure(counts: Mapping[str, int]) -> str:
+    """Say which classes look as if nothing was answered, and how many labels each has; "" for none.
+
+    Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
+    which symptom is seen, or how hostile a text is (none, mild, severe).
+    """
+    sign = MINUS if PLUS in counts else None
+    alike = sorted(name for name in counts if says_nothing(name) and skeleton(name) != sign)
+    if not alike:
+        return ""
+    found = listing(f"{name!r} ({counts[name]})" for name in alike)
+    return (
+        f"labels that look like no answer count as a class: {found}; "
+        f"if they are none, leave them out with ignore (--ignore {alike[0]!r})"
+    )
+
+
+def _declared(table: LabelTable, classes: list[Any], text: bool) -> list[Any]:
+    """Return the classes that were declared, as the labels have them; refuse labels that are none of these."""
+    if text and all(isinstance(one, int) for one in table.label.values):
+        classes = plain_numbers([str(known) for known in classes])
+    if len(set(classes)) < len(classes):
+        raise CofactorError(f"a class is named twice: {listing(classes)}")
+    other = table.label.where([value not in set(classes) for value in table.label.values])
+    if other.any():
+        named = listing(map(repr, classes))
+        cells = [table.label.values[code] for code in table.label.codes[other].tolist()]
+        raise CofactorError(f"labels that are not among the classes {named}: {located(table.rows, other, cells)}")
+    return classes
+
+
+# ---- time ----
+
+
+def _in_time(table: LabelTable) -> LabelTable:
+    """Put rows in the order of their time; those of one time stay in order.
+
+    Refuses a time that cannot be read, where a worker gave a task several labels.
+    """
+    assert table.time is not None
+    pair = table.task.codes.astype(np.int64) * len(table.worker.values) + table.worker.codes
+    _, place, times = np.unique(pair, return_inverse=True, return_counts=True)
+    several = times[place] > 1
+    if not several.any():
+        return table
+    when = _moments(table.time.values)
+    when = np.append(when, np.nan)[table.time.codes]
+    unreadable = several & np.isnan(when)
+    if unreadable.any():
+        cells = [table.time.values[code] if code >= 0 else "" for code in table.time.codes[unreadable].tolist()]
+        raise CofactorError(
+            f"{TIME} settles which label of a worker counts, and cannot be read in {located(table.rows, unreadable, cells)}: "
+            "write times as 2026-01-31 13:45:00, or leave the column out, so that the order of the file counts"
+        )
+    return table.take(np.argsort(when, kind="stable"))
+
+
+def _moments(values: Sequence[Any]) -> NDArray[np.float64]:
+    """Return texts as seconds since 1970: ISO 8601, with AM and PM, or such seconds or milliseconds; NaN for others."""
+    texts = pd.Series([str(one).strip() for one in values], dtype=object)
+    if len(texts) and texts.map(lambda one: not one or EPOCH.fullmatch(one) is not None).all():
+        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
+        return np.where(numbers >= 1e11, numbers / 1000, numbers)
+    found = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
+    for form in HALVES:
+        found = found.fillna(pd.to_datetime(texts, utc=True, errors="coerce", format=form))
+    seconds = (found - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    return seconds.to_numpy(dtype=np.float64)

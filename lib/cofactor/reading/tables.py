@@ -1,0 +1,448 @@
+"""Tables as callers bring them: a file of any usual form, read with errors that say what to mend.
+
+What a file holds is told from its first bytes: parquet, JSON (an array, or one object a line), or text with a
+separator between its columns. Every cell becomes text, so that the same table reads the same from each form. A column
+is read as codes of its distinct values (`Coded`), and every rule is applied to these.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import lzma
+import os
+import stat
+import sys
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from string import ascii_letters, digits
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.cells import check_columns, has_no_shape, located, nested_cells, plain_name
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.files import read_parquet, reading_parquet, unpacked
+from cofactor.core.lazy import pd
+from cofactor.reading.records import SCOPE, Unfold, read_json
+from cofactor.reading.text import (
+    FIRST_ROW,
+    FOUND,
+    TWICE,
+    categories,
+    likely_encoding,
+    needed_columns,
+    read_text,
+    refuse_many,
+    whole,
+)
+
+Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
+Rule = Callable[[list[Any]], Sequence[Any]]  # from distinct values to what is meant, None where nothing is
+
+STDIN = "-"
+TAKEN = "taken"  # attribute of a frame: the columns that were recognised
+PLAIN = frozenset(ascii_letters + digits)  # letters that can be seen, with which most texts begin and end
+HEAD = 1 << 16  # bytes that the form and the separator are told from
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+MAGIC = {
+    b"\x1f\x8b": "packed by gzip: call it .gz, or unpack it",
+    b"BZh": "packed by bzip2: call it .bz2, or unpack it",
+    b"\xfd7zXZ": "packed by xz: call it .xz, or unpack it",
+    b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet of an old kind: save the table as CSV",
+    b"\x28\xb5\x2f\xfd": "packed by zstandard: unpack it",
+    b"ARROW1\0": "a file of Arrow: save the table as parquet or CSV",
+    b"SQLite format 3\0": "a database of SQLite: save its table as CSV",
+    b"\x89HDF": "a file of HDF5: save the table as CSV",
+}
+UNREADABLE = (
+    *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
+    *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last: a zip's password, JSON too deep
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as codes of its distinct values: `values[codes[row]]`, and nothing where the code is -1.
+
+    >>> column = Coded.of(pd.Series([" yes", "no", None, "yes"])).map(cleaned)
+    >>> column.codes.tolist(), column.values
+    ([0, 1, -1, 0], ['yes', 'no'])
+    """
+
+    codes: NDArray[Any]
+    values: list[Any]
+
+    @classmethod
+    def of(cls, column: pd.Series[Any]) -> Coded:
+        """Code a column; raises a TypeError where it holds lists and the like, which have no hash."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            return cls(column.cat.codes.to_numpy(), column.cat.categories.tolist())
+        cells = column.to_numpy(dtype=object) if column.dtype.kind == "O" else column
+        codes, values = pd.factorize(cells)
+        return cls(codes, values.tolist())
+
+    @classmethod
+    def joined(cls, parts: Sequence[Coded]) -> Coded:
+        """Return columns one after the other as one."""
+        if len(parts) == 1:
+            return parts[0]
+        code: dict[Any, int] = {}
+        for part in parts:
+            for value in part.values:
+                code.setdefault(value, len(code))
+        places = [np.array([*(code[value] for value in part.values), -1]) for part in parts]
+        return cls(np.concatenate([at[part.codes] for at, part in zip(places, parts, strict=True)]), list(code))
+
+    def map(self, rule: Rule) -> Coded:
+        """Apply a rule to the distinct values: equal results become one, and None is missing. O(rows + values)."""
+        meant = rule(self.values)
+        if meant is self.values or meant == self.values:
+            return self
+        code: dict[Any, int] = {}
+        place = np.array([*(-1 if one is None else code.setdefault(one, len(code)) for one in meant), -1])
+        return Coded(place[self.codes], list(code))
+
+    def sorted(self) -> Coded:
+        """Keep the values that occur, sorted where they can be compared, else as they come."""
+        there = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)) > 0
+        kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
+        try:
+            order = sorted(range(len(kept)), key=kept.__getitem__)
+        except TypeError:
+            order = list(range(len(kept)))
+        place = np.full(len(self.values) + 1, -1)
+        place[np.flatnonzero(there)[order]] = np.arange(len(kept))
+        return Coded(place[self.codes], list(map(kept.__getitem__, order)))
+
+    def take(self, rows: NDArray[Any]) -> Coded:
+        """Return these rows, by a mask or by their places."""
+        return Coded(self.codes[rows], self.values)
+
+    def where(self, fits: Sequence[bool]) -> NDArray[np.bool_]:
+        """Return the rows whose value is marked in `fits`, one for each value; missing ones are not."""
+        return np.array([*fits, False], dtype=bool)[self.codes]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """The rows without a value."""
+        return self.codes < 0
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many rows each value has."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    def series(self, index: pd.Index[Any], coded: bool = False) -> pd.Series[Any]:
+        """Return the column as a Series of values, or of categories where it stays `coded`."""
+        if coded:
+            dtype = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
+            return pd.Series(pd.Categorical.from_codes(self.codes, dtype=dtype), index)
+        return pd.Series(np.array([*self.values, None], dtype=object)[self.codes], index, dtype=object)
+
+
+def cleaned(values: Sequence[Any], missing: Sequence[str] = ()) -> list[Any]:
+    r"""Return texts without blanks around them; one of which nothing can be seen is "", one of `missing` is None.
+
+    >>> cleaned([" yes", "\u200b", "NA", None], missing=["NA"])
+    ['yes', '', None, None]
+    """
+    found = [one if type(one) is str and one[:1] in PLAIN and one[-1:] in PLAIN else _stripped(one) for one in values]
+    return [None if one in missing else one for one in found] if missing else found
+
+
+def _stripped(one: Any) -> Any:
+    if not isinstance(one, str):
+        return None
+    text = one.strip()
+    return "" if text[:1] not in PLAIN and all(map(has_no_shape, "".join(text.split()))) else text
+
+
+# ---- a file ----
+
+
+def read_frame(
+    path: str | PathLike[str],
+    columns: Sequence[str] | None,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    row: str = "label",
+    unfold: Unfold | None = None,
+    optional: Sequence[str] = (),
+    pairs: tuple[str, str] | None = None,
+    recognise: Recognise | None = None,
+    coded: bool = False,
+) -> pd.DataFrame:
+    """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
+
+    Parameters
+    ----------
+    path : path, or "-" for standard input
+        CSV, TSV or the like with a header row; parquet; JSON: an array of objects, or one object a line. All but
+        parquet may be packed (.gz, .bz2, .xz, .zip).
+    columns : names wanted; capitals and blanks around them do not matter where only one column can be meant. None: all
+    encoding : of text
+    sep : one character between the columns of text; default: whichever of comma, tab, semicolon and ``|`` fits
+    row : what one row of the table holds, for messages
+    unfold : function, optional
+        Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
+    optional : names of more columns, which come last where they are found
+    pairs : names of the two columns that JSON of arrays of two values has
+    recognise : function, optional
+        Turns a table that lacks some of the columns into one that has them, where it knows how
+    coded : bool
+        Return columns of categories, which `Coded.of` takes apart without looking at a row.
+
+    Returns
+    -------
+    DataFrame
+        The columns, under the wanted names; `attrs["found"]` names all that there were. Its index counts as a
+        spreadsheet does (the first line is row 1), in JSON the lines or records from 1, and is named after what it
+        counts. Empty rows are left out.
+    """
+    asked = None if columns is None else [*columns, *optional]
+    frame = _read(path, columns, optional, encoding, sep, row, unfold, pairs)
+    attrs, twice = frame.attrs, frame.attrs.get(TWICE, ())
+    frame = renamed_columns(frame, asked or ())
+    there = list(frame.columns)
+    known = attrs.get(FOUND, there)
+    if recognise is not None and columns is not None and not set(columns) <= set(there):
+        frame = recognise(frame, columns)
+        attrs, named = frame.attrs, frame.attrs.get(TAKEN, there)
+    else:
+        named = there if columns is None else columns
+    refuse_twice([name for name in named if name in twice])
+    wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
+    check_columns(frame, wanted, f"{row}s")
+    frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
+    nested = located(frame, np.any([nested_cells(frame[name]) for name in frame], axis=0))
+    if nested:
+        found = f"a list or an object where one value is expected in {nested}"
+        raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
+    texts = {name: Coded.of(frame[name]).map(cleaned).series(frame.index, coded) for name in frame}
+    read = pd.DataFrame(texts, index=frame.index)
+    if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
+        read = without_headers(read, {name: (name,) for name in read})
+    read.attrs = attrs | {FOUND: there if len(there) == len(known) else known}
+    return read
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Raise a CofactorError that names columns which occur twice; pandas would rename the second in silence."""
+    if names:
+        raise CofactorError(f"more than one column is called {listing(names)}: rename all but one")
+
+
+def _read(
+    path: str | PathLike[str],
+    columns: Sequence[str] | None,
+    optional: Sequence[str],
+    encoding: str,
+    sep: str | None,
+    row: str,
+    unfold: Unfold | None,
+    pairs: tuple[str, str] | None,
+) -> pd.DataFrame:
+    _check_sep(sep)
+    with _explained(path, encoding, row) as seen:
+        head, content = _opened(path)
+        seen |= {"content": content, "form": _form(head, encoding)}
+        if seen["form"] == "parquet":
+            return _read_parquet(content, columns or (), optional, _called(path))
+        if seen["form"] == "JSON":
+            text = whole(content).decode(encoding).lstrip("\ufeff")
+            return read_json(text, columns or (), unfold, pairs)
+        return read_text(head, content, columns or (), optional, encoding, sep)
+
+
+def _check_sep(sep: str | None) -> None:
+    if sep is not None and (len(sep) != 1 or sep in '\r\n"' or not sep.isascii()):
+        raise CofactorError(f"sep={sep!r}: one character separates the columns, of ASCII, such as a comma")
+
+
+@contextmanager
+def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[dict[str, Any]]:
+    """Turn whatever goes wrong into a CofactorError; yields where to write what is known of the file."""
+    name, seen = _called(path), {"form": "a table", "content": b""}
+    try:
+        yield seen
+    except CofactorError:
+        raise
+    except FileNotFoundError:
+        raise CofactorError(f"no such file: {path}") from None
+    except IsADirectoryError:
+        shards = "; shards are counted with `cofactor moments`, then aggregated with --moments"
+        raise CofactorError(f"{name} is a folder: name one file{shards if row == 'label' else ''}") from None
+    except pd.errors.EmptyDataError:
+        raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
+    except UnicodeDecodeError as error:
+        where = _first_bad(seen["content"], encoding, error)
+        raise CofactorError(
+            f"{name} is not {encoding.removesuffix('-sig')} text (byte {where}): "
+            f"save it as UTF-8, or name its encoding, for example encoding={likely_encoding(seen['content'])!r}"
+        ) from None
+    except MemoryError:
+        raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
+    except UNREADABLE as error:
+        raise CofactorError(f"{name} cannot be read as {seen['form']}: {' '.join(str(error).split())}") from None
+
+
+def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
+    """Return the place of the first byte that cannot be read in a whole file: pandas counts from where it read on."""
+    try:
+        whole(content).decode(encoding)
+    except UnicodeDecodeError as first:
+        return first.start
+    return error.start
+
+
+def _called(path: str | PathLike[str]) -> str:
+    return "standard input" if path == STDIN else str(path)
+
+
+def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
+    """Return the first bytes, and what pandas and pyarrow read: the path itself where nothing has to be unpacked."""
+    content: Any = path
+    if path == STDIN:
+        content = io.BytesIO(sys.stdin.buffer.read())
+    elif str(path).lower().endswith(PACKED):
+        content = io.BytesIO(unpacked(path))
+    if isinstance(content, io.BytesIO):
+        head = content.getvalue()[:HEAD]
+    else:
+        with open(path, "rb") as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and file.read(1):
+                raise CofactorError(f"{_called(path)} is a device that never ends: name a file")
+            head = file.read(HEAD)
+    found = [what for magic, what in MAGIC.items() if head.startswith(magic)]
+    if found:
+        raise CofactorError(f"{_called(path)} is {found[0]}")
+    return head, content
+
+
+def _form(head: bytes, encoding: str) -> str:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    begin = head.decode(encoding, errors="ignore").lstrip("\ufeff \t\r\n")[:1]
+    return "JSON" if begin and begin in "[{" else "CSV"
+
+
+# ---- parquet ----
+
+
+def _read_parquet(content: Any, columns: Sequence[str], optional: Sequence[str], name: str) -> pd.DataFrame:
+    """Read the columns that are wanted, all of them where one is not there or none is named."""
+    with reading_parquet(name):
+        import pyarrow.parquet
+
+        names = pyarrow.parquet.ParquetFile(content).schema_arrow.names
+        if columns:
+            refuse_many(names)
+        refuse_twice([name for name, count in Counter(names).items() if count > 1])
+        table = read_parquet(content, needed_columns(names, columns, optional), name)
+        index = pd.RangeIndex(1, 1 + table.num_rows, name="record")
+        frame = pd.DataFrame({column: _of_arrow(table[column]) for column in table.column_names}, index=index)
+    frame.attrs[FOUND] = names
+    return frame
+
+
+def _of_arrow(column: Any) -> Any:
+    """Text of a column as a CSV file would hold it; of floats that are whole, without their point."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        return column.to_pylist()
+    if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_boolean(column.type):
+        return [None if cell is None else str(cell) for cell in column.to_pylist()]
+    return categories(column if pa.types.is_dictionary(column.type) else column.cast(pa.string()))
+
+
+# ---- columns ----
+
+
+def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
+    names = [str(name).strip() for name in frame.columns]
+    plain = list(map(plain_name, names))
+    for wanted in columns:
+        same = plain_name(wanted)
+        alike = [i for i, name in enumerate(names) if plain[i] == same and name not in columns]
+        if wanted not in names and len(alike) == 1:
+            names[alike[0]] = wanted
+    return frame.set_axis(names, axis=1)
+
+
+def without_headers(frame: pd.DataFrame, written: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Leave out rows that repeat the header, as in two files one after the other, and say so.
+
+    Cells are compared as names of columns are, without a byte order mark and quotes behind it. A row that names the
+    columns in another order is refused: what follows would be read wrong. A header of numbers alone may be like a row.
+
+    Parameters
+    ----------
+    frame : a table of text
+    written : the names that the header may have for a column, its own first, for columns in the order in which they are
+        looked at
+    """
+    if all(map(_is_number, itertools.chain(*written.values()))):
+        return frame
+    place = places_of(written)
+    again = np.ones(len(frame), dtype=bool)
+    for name in written:
+        column = Coded.of(frame[name])
+        again &= column.where([isinstance(one, str) and as_name(one) in place for one in column.values])
+        if not again.any():
+            return frame
+    meant = frame.loc[again, list(written)].astype(object).map(lambda cell: place[as_name(cell)])
+    same = (meant == list(written)).all(axis=1).to_numpy()
+    _refuse_other_order(frame, meant[~same & (meant.nunique(axis=1) == len(written))].index)
+    again[again] = same
+    if not again.any():
+        return frame
+    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
+    warnings.warn(message, DataWarning, stacklevel=4)
+    return frame[~again]
+
+
+def places_of(written: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the column that a name stands for; what a column is called comes before what it may be called."""
+    place: dict[str, str] = {}
+    for names in itertools.zip_longest(*written.values()):
+        for column, name in zip(written, names, strict=True):
+            if name is not None:
+                place.setdefault(plain_name(name), column)
+    return place
+
+
+def as_name(cell: str) -> str:
+    """Return a cell as a name of a column is compared; a second file may begin with a mark, and quotes behind it."""
+    return plain_name(cell.lstrip("\ufeff").strip('"'))
+
+
+def _refuse_other_order(frame: pd.DataFrame, rows: Any) -> None:
+    if len(rows):
+        where = f"{frame.index.name or 'data row'}s {listing(rows)}" + f" {FIRST_ROW}" * (frame.index.name == "row")
+        found = listing(frame.loc[rows[0]].astype(str))
+        raise CofactorError(
+            f"{where} name the columns in another order than the header ({found}), as in two files one after the "
+            "other: give the files one by one, or put their columns in one order"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
