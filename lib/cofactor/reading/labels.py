@@ -38,10 +38,11 @@ from cofactor.core.cells import (
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, require_crowd
+from cofactor.reading.large import coded_file, coded_query, is_large
 from cofactor.reading.layouts import recognised, without_headers
 from cofactor.reading.notes import cut_ids, odd_labels, structure, unread
 from cofactor.reading.records import GOLD, TIME, unfold
-from cofactor.reading.tables import TAKEN, Coded, read_frame
+from cofactor.reading.tables import TAKEN, Coded, cleaned, read_frame
 
 Path: TypeAlias = "str | PathLike[str]"
 MANY = ("tasks", "workers", "classes")
@@ -94,6 +95,15 @@ def read_labels(
     check_different(columns)
     tables = [_read_one(one, columns, encoding, sep, several) for one in paths]
     return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
+
+
+def read_database(
+    address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any
+) -> CrowdLabels:
+    """Read the labels of a database, see `CrowdLabels.from_database`; `how` is what `labels_of` takes."""
+    check_different(columns)
+    query = query or f"SELECT {', '.join(columns)} FROM labels"
+    return labels_of(_of_coded(*coded_query(address, query, columns, (TIME,)), columns), columns, text=True, **how)
 
 
 def of_frame(
@@ -200,6 +210,8 @@ def _note(message: str) -> None:
 
 def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> LabelTable:
     """Read one file; of several, one without a worker's column is that of the worker in its name."""
+    if is_large(path) and (found := coded_file(path, columns, (TIME,), encoding, sep)):
+        return _of_coded(*found, columns)
     whose = PurePath(path).name.split(".")[0] if several else None
     unfolded, recognise = partial(unfold, columns=columns), partial(recognised, whose=whose)
     frame = read_frame(path, columns, encoding, sep, "label", unfolded, (TIME,), None, recognise, coded=True)
@@ -207,9 +219,24 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
     used = {*columns, *taken}
     for message in unread([name for name in frame.attrs.get("found", ()) if name not in used], columns):
         _note(message)
+    return _of_columns(frame, columns, taken, gold)
+
+
+def _of_coded(coded: Mapping[str, Coded], rows: pd.Index[Any], columns: tuple[str, str, str]) -> LabelTable:
+    """Return labels that were read as codes, in no order of the rows."""
+    found = {name: column.map(cleaned) for name, column in coded.items()}
+    return _of_columns(pd.DataFrame({name: one.series(rows, coded=True) for name, one in found.items()}), columns)
+
+
+def _of_columns(
+    frame: pd.DataFrame,
+    columns: tuple[str, str, str],
+    taken: Sequence[str] = (),
+    gold: Mapping[str, str] | None = None,
+) -> LabelTable:
     frame = without_headers(frame, columns, taken)
     time = Coded.of(frame[TIME]) if TIME in frame else None
-    return LabelTable(*(Coded.of(frame[name]) for name in columns), frame.index, time, gold)
+    return LabelTable(*(Coded.of(frame[name]) for name in columns), frame.index, time, gold or {})
 
 
 def _joined(tables: Sequence[LabelTable]) -> LabelTable:

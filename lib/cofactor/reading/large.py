@@ -1,0 +1,374 @@
+"""Labels of large files and of databases, by DuckDB: read, coded and sorted by task, on disk if need be.
+
+The embedded engine finds the distinct workers and classes, writes each label as two small codes, and sorts these by
+task. What comes back is a column of codes for each, which the rules of `cofactor.reading.labels` are applied to as to
+those of a small file. Nothing of a fit is done here. Whatever DuckDB refuses to read, the reader of small files reads
+or explains. DuckDB's Python API moves between versions: no other file calls it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cofactor.core.cells import plain_name
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import pd
+from cofactor.core.memory import available_bytes
+from cofactor.reading.tables import HEAD, PACKED, Coded
+from cofactor.reading.text import UTF_8, check_text, separator_of
+
+LARGE_TEXT = 1 << 26  # bytes of text, unpacked, from which on DuckDB reads a file
+LARGE_TABLE = 2_000_000  # rows of parquet
+UNPACKED = 5  # times the size of a packed text, about
+MOST_MEMORY = 1 << 30  # bytes for DuckDB; beyond them it sorts on disk
+BATCH = 1 << 18  # rows that come back at once, or go in
+NO_ROWS = re.compile(rb"\n\r?\n|\r(?!\n)")  # an empty line, or a return that ends a line by itself
+TYPES = ((1 << 7, "TINYINT"), (1 << 15, "SMALLINT"), (1 << 31, "INTEGER"))
+WHOLE = "abs({0}) < 1e15 AND {0} = trunc({0})"  # floats that are written without their point
+
+
+class Source(NamedTuple):
+    """Where DuckDB finds rows: a FROM clause, the columns in it as text, the number of a row, what rows are called."""
+
+    relation: str
+    columns: dict[str, str]
+    row: str
+    what: str
+
+
+def is_large(path: str | PathLike[str]) -> bool:
+    """Tell of a file whether DuckDB is to read it, by its size alone."""
+    try:
+        size = os.stat(path).st_size if Path(path).is_file() else 0
+    except OSError:
+        return False
+    if size >= 8 * LARGE_TABLE:  # fewer bytes hold no so many rows that it would matter
+        with open(path, "rb") as file:
+            if file.read(4) == b"PAR1":
+                import pyarrow.parquet
+
+                return bool(pyarrow.parquet.read_metadata(path).num_rows >= LARGE_TABLE)
+    return size * (UNPACKED if str(path).lower().endswith(PACKED) else 1) >= LARGE_TEXT
+
+
+def coded_file(
+    path: str | PathLike[str], columns: Sequence[str], optional: Sequence[str], encoding: str, sep: str | None
+) -> tuple[dict[str, Coded], Any] | None:
+    """Read a file with one row per label as coded columns, sorted by task, and the numbers of their rows.
+
+    Parameters
+    ----------
+    path : a large file of text, JSON lines or parquet; text may be packed by gzip
+    columns : names of task, worker and label
+    optional : names of more columns, which are read where they are there
+    encoding, sep : as of `read_frame`
+
+    Returns
+    -------
+    Columns by name, and an Index of row numbers as `read_frame` has them. None where the reader of small files has to
+    look: another layout, another encoding, lines that need care, or anything that DuckDB refuses.
+
+    Raises a CofactorError where the file changes meanwhile, or the disk is full. Cost: two or three passes over the
+    file, and one sort; some 10 bytes a label in memory, the rest on disk.
+    """
+    import duckdb
+
+    before = _state(path)
+    with _database() as base:
+        try:
+            source = _source(base, path, [*columns, *optional], encoding, sep)
+            if source is None or not set(columns) <= set(source.columns):
+                return None
+            found = _coded(base, source, columns[0])
+        except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+            _refuse_full(path, error)
+            return None
+        except (duckdb.Error, UnicodeError):
+            return None
+    if _state(path) != before:
+        raise CofactorError(f"{path} changed while it was read: run it again when nothing writes to it any more")
+    return found
+
+
+def coded_query(
+    address: str, query: str, columns: Sequence[str], optional: Sequence[str]
+) -> tuple[dict[str, Coded], Any]:
+    """Read the rows of a query in a database as coded columns, sorted by task, and their numbers.
+
+    Parameters
+    ----------
+    address : ``duckdb:///FILE`` or ``sqlite:///FILE``; with the extra `database`, whatever SQLAlchemy connects to
+    query : SQL whose columns have the names of `columns`, in any order; those of `optional` may be among them
+
+    Raises a CofactorError where the database cannot be reached or refuses the query, or a column is missing. A password
+    in the address is in no message. Rows are streamed.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    with _database() as base, ExitStack() as stack:
+        with _explained(address):
+            names, rows = _streamed(stack, address, query)
+            found = _named(names, [*columns, *optional])
+            if missing := [name for name in columns if name not in found]:
+                how = f"name them, such as SELECT {names[0]} AS {missing[0]}"
+                raise CofactorError(f"the query has no column {listing(missing)}; it gives {listing(names)}: {how}")
+            schema = pa.schema([(name, pa.string()) for name in names])
+            batches = (pa.record_batch([*map(_texts, zip(*part, strict=True))], schema=schema) for part in rows)
+            base.register("rows", pa.RecordBatchReader.from_batches(schema, batches))
+            base.execute(f"CREATE TABLE given AS SELECT {', '.join(map(_name, found.values()))} FROM rows")
+        try:
+            source = Source("given", {name: _name(own) for name, own in found.items()}, "rowid + 1", "row")
+            return _coded(base, source, columns[0])
+        except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+            _refuse_full("the result of the query", error)
+            raise
+
+
+def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], Iterator[Sequence[Sequence[Any]]]]:
+    """Return names of the columns of a query, and its rows in batches."""
+    if address.startswith(("duckdb:", "sqlite:")):
+        kind, file = address.split(":", 1)[0], address.split(":", 1)[1].removeprefix("///")
+        if not Path(file).is_file():
+            raise CofactorError(f"no such database: {file}: an address is {kind}:///FILE")
+        if kind == "duckdb":
+            import duckdb
+
+            cursor: Any = stack.enter_context(closing(duckdb.connect(file, read_only=True)))
+        else:
+            base = stack.enter_context(closing(sqlite3.connect(f"{Path(file).resolve().as_uri()}?mode=ro", uri=True)))
+            cursor = base.cursor()
+        cursor.execute(query)
+        names = [one[0] for one in cursor.description or ()]
+    else:
+        try:
+            import sqlalchemy
+        except ImportError:
+            raise CofactorError("databases but DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'") from None
+        engine = sqlalchemy.create_engine(address)
+        stack.callback(engine.dispose)
+        connection = stack.enter_context(engine.connect()).execution_options(stream_results=True)
+        cursor = connection.execute(sqlalchemy.text(query))
+        names = list(cursor.keys()) if cursor.returns_rows else []
+    if not names:
+        raise CofactorError(f"the query gives no rows: {query!r} is to be a SELECT")
+    return names, iter(lambda: cursor.fetchmany(BATCH), [])
+
+
+def _texts(cells: Sequence[Any]) -> Any:
+    """Return cells of a database as pyarrow texts, as a CSV file would hold them."""
+    import pyarrow as pa
+
+    plain = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
+    return pa.array([None if one is None else str(one) for one in plain], pa.string())
+
+
+@contextmanager
+def _explained(address: str) -> Iterator[None]:
+    """Turn what a database says into a CofactorError, without the password of its address."""
+    try:
+        yield
+    except (CofactorError, MemoryError):
+        raise
+    except Exception as error:  # each driver has its own
+        secret = re.search(r"://[^:/@]*:([^@]*)@", address)
+        said = " ".join(str(error).split())
+        said, shown = (text.replace(secret[1], "***") if secret and secret[1] else text for text in (said, address))
+        raise CofactorError(f"{shown} cannot be read: {said}") from None
+
+
+def _state(path: str | PathLike[str]) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
+def _refuse_full(path: object, error: Exception) -> None:
+    """Say where a disk is full, and how much it would have to hold; return where something else was wrong."""
+    said = str(error)
+    if not re.search("space left|disk|temp_directory|memory", said, re.IGNORECASE):
+        return
+    folder = tempfile.gettempdir()
+    free = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    left = f" ({free.f_bavail * free.f_frsize / 1e9:.1f} GB are free)" if free else ""
+    raise CofactorError(
+        f"{path} is sorted on disk, and {folder} has too little room{left}: it takes about the size of the file, "
+        "unpacked; free some space, or name another folder by the variable TMPDIR"
+    ) from None
+
+
+@contextmanager
+def _database() -> Iterator[Any]:
+    """Open an empty database in a folder of its own, which is gone afterwards."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="cofactor-", ignore_cleanup_errors=True) as folder:
+        memory = int(min(MOST_MEMORY, available_bytes() / 2))
+        config: dict[str, Any] = {"memory_limit": f"{memory}B", "temp_directory": folder}
+        config |= {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+        with closing(duckdb.connect(str(Path(folder, "labels.duckdb")), config=config)) as base:
+            yield base
+
+
+# ---- sources ----
+
+
+def _source(
+    base: Any, path: str | PathLike[str], wanted: Sequence[str], encoding: str, sep: str | None
+) -> Source | None:
+    """Return where DuckDB finds the wanted columns of a file, as far as they are there."""
+    packed = str(path).lower().endswith(".gz")
+    if encoding.casefold() not in UTF_8 or (str(path).lower().endswith(PACKED) and not packed):
+        return None
+    with gzip.open(path) if packed else open(path, "rb") as file:
+        head = file.read(HEAD)
+    if head.startswith(b"PAR1"):
+        return _of_parquet(base, path, wanted)
+    begin = head.decode("utf-8-sig", errors="ignore")
+    if not begin.strip() or begin.lstrip()[0] == "[" or not _has_simple_lines(path, packed):
+        return None
+    if begin.lstrip()[0] == "{":
+        return _of_json(base, path, begin, wanted)
+    sep = sep or separator_of(begin, wanted)
+    return _of_text(base, path, begin, wanted, sep, packed)
+
+
+def _of_parquet(base: Any, path: str | PathLike[str], wanted: Sequence[str]) -> Source | None:
+    relation = f"read_parquet({_quoted(path)}, file_row_number = true)"
+    texts = {name: text for name, kind in _kinds(base, relation).items() if (text := _text(name, kind))}
+    found = _named(texts, wanted)
+    return Source(relation, {name: texts[own] for name, own in found.items()}, "file_row_number + 1", "record")
+
+
+def _of_json(base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[str]) -> Source | None:
+    """JSON lines whose wanted cells are texts, whole numbers or nothing."""
+    found = _named(list(json.loads(begin.partition("\n")[0])), wanted)
+    kinds = ", ".join(f"{_quoted(own)}: 'JSON'" for own in found.values())
+    base.execute(
+        f"CREATE TABLE given AS SELECT {', '.join(map(_name, found.values()))} "
+        f"FROM read_json({_quoted(path)}, format = 'newline_delimited', columns = {{{kinds}}})"
+    )
+    plain = " AND ".join(
+        f"coalesce(json_type({_name(own)}), 'NULL') IN ('VARCHAR', 'UBIGINT', 'BIGINT', 'NULL')"
+        for own in found.values()
+    )
+    if not base.sql(f"SELECT bool_and({plain}) FROM given").fetchall()[0][0]:
+        return None
+    return Source("given", {n: f"json_extract_string({_name(own)}, '$')" for n, own in found.items()}, "rowid + 1", "line")
+
+
+def _of_text(
+    base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[str], sep: str, packed: bool
+) -> Source | None:
+    header = begin.partition("\n")[0].rstrip("\r")
+    names = [name.strip().strip('"') for name in header.split(sep)]
+    if header.count('"') % 2 or '"' in "".join(names) or not all(names) or len(set(names)) < len(names):
+        return None
+    if not packed and not check_text(path, "utf-8-sig", sep):
+        return None
+    found = _named(names, wanted)
+    kinds = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
+    base.execute(
+        f"CREATE TABLE given AS SELECT {', '.join(map(_name, found.values()))} FROM read_csv({_quoted(path)}, "
+        f"auto_detect = false, header = false, skip = 1, delim = {_quoted(sep)}, quote = '\"', escape = '\"', "
+        f"nullstr = '', strict_mode = true, columns = {{{kinds}}})"
+    )
+    return Source("given", {name: _name(own) for name, own in found.items()}, "rowid + 2", "row")
+
+
+def _has_simple_lines(path: str | PathLike[str], packed: bool) -> bool:
+    """Whether every line has something in it, and ends in a line feed: then lines can be counted."""
+    before = b""
+    with gzip.open(path) if packed else open(path, "rb") as file:
+        while piece := file.read(1 << 22):
+            if NO_ROWS.search(before + piece):
+                return False
+            before = piece[-2:]
+    return True
+
+
+def _kinds(base: Any, relation: str) -> dict[str, str]:
+    """Return the types of the columns of a relation."""
+    return {name: kind for name, kind, *_ in base.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+
+
+def _text(name: str, kind: str) -> str | None:
+    """Return SQL of a column as the text that a CSV file would hold; None for one of lists, objects and the like."""
+    column = _name(name)
+    if kind in ("FLOAT", "DOUBLE"):
+        whole = WHOLE.format(column)
+        return f"CASE WHEN {whole} THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) ELSE CAST({column} AS VARCHAR) END"
+    if kind == "BOOLEAN":
+        return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
+    if kind.endswith("INT") or kind.endswith("INTEGER") or kind.startswith(("VARCHAR", "ENUM", "TIMESTAMP", "DATE")):
+        return f"CAST({column} AS VARCHAR)"
+    return None
+
+
+def _named(names: Sequence[str] | dict[str, str], wanted: Sequence[str]) -> dict[str, str]:
+    """Return which column is meant by each wanted name: that name, but for capitals and the like, if one has it."""
+    found = {}
+    for name in wanted:
+        alike = [own for own in names if own == name] or [own for own in names if plain_name(own) == plain_name(name)]
+        if len(alike) == 1:
+            found[name] = alike[0]
+    return found
+
+
+def _quoted(text: object) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+# ---- coding and sorting ----
+
+
+def _coded(base: Any, source: Source, task: str) -> tuple[dict[str, Coded], Any]:
+    """Code all columns but the task, sort by task and row, and take the codes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values, codes = {}, []
+    for n, (name, text) in enumerate(source.columns.items()):
+        if name == task:
+            continue
+        base.execute(f"CREATE TYPE kind{n} AS ENUM (SELECT DISTINCT {text} AS t FROM {source.relation} WHERE t IS NOT NULL)")
+        values[name] = [one for (one,) in base.sql(f"SELECT unnest(enum_range(NULL::kind{n}))").fetchall()]
+        kind = next(kind for most, kind in TYPES if len(values[name]) < most)
+        codes.append(f"coalesce(CAST(enum_code(CAST({text} AS kind{n})) AS {kind}), -1)")
+    task_text, ids, lengths, columns = source.columns[task], [], [], [[] for _ in range(len(codes) + 1)]
+    rows = f"CAST({source.row} AS INTEGER)"
+    sorted_rows = base.sql(f"SELECT {task_text} AS t, {rows} AS r, {', '.join(codes)} FROM {source.relation} ORDER BY t, r")
+    for batch in sorted_rows.to_arrow_reader(BATCH):
+        runs = pc.run_end_encode(batch.column(0))
+        ids.append(runs.values)
+        lengths.append(np.diff(runs.run_ends.to_numpy(), prepend=0))
+        for part, column in zip(columns, batch.columns[1:], strict=True):
+            part.append(column.to_numpy())
+    tasks = pa.chunked_array(ids, pa.string())
+    length = np.concatenate(lengths)
+    new = np.append(True, pc.fill_null(pc.not_equal(tasks[1:], tasks[:-1]), True).to_numpy()) if len(length) else length
+    starts = np.flatnonzero(new)
+    tasks, length = tasks.take(pa.array(starts)), np.add.reduceat(length, starts)
+    code = np.repeat(np.arange(len(length), dtype=np.int32), length)
+    known = tasks.to_pylist()
+    if known and known[-1] is None:  # sorted last
+        known.pop()
+        code[code == len(known)] = -1
+    row, *found = (np.concatenate(part) for part in columns)
+    coded = {name: Coded(one, values[name]) for name, one in zip(values, found, strict=True)}
+    return {name: coded.get(name) or Coded(code, known) for name in source.columns}, pd.Index(row, name=source.what)
