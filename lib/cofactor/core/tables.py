@@ -114,6 +114,25 @@ class CategoricalTable:
         if shares is None:
             _check_unique(self)
 
+    @classmethod
+    def of_columns(cls, row: Ints, column: Ints, sizes: Ints, n_rows: int) -> CategoricalTable:
+        """Build a table from valid entries (row, column of the indicator), which need not be one for each variable.
+
+        Four bytes an entry are kept, and each row's place; rows that rise are not sorted again.
+        """
+        width = int(sizes.sum())
+        index = np.int32 if max(n_rows, width, len(row)) < np.iinfo(np.int32).max else np.int64
+        column = column.astype(index, copy=False)
+        if (row[1:] >= row[:-1]).all():
+            starts = np.append(0, np.cumsum(np.bincount(row, minlength=n_rows))).astype(index)
+            indicator = sparse.csr_array((np.ones(len(row)), column.copy(), starts), shape=(n_rows, width))
+        else:
+            indicator = sparse.coo_array((np.ones(len(row)), (row.astype(index), column)), shape=(n_rows, width)).tocsr()
+        indicator.sort_indices()
+        if len(indicator.data) == len(row) and (indicator.data == 1).all():
+            indicator.data = np.broadcast_to(1.0, len(row))
+        return cls._with(indicator, sizes)
+
     @property
     def n_rows(self) -> int:
         """S, the number of rows."""

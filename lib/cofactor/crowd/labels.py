@@ -247,8 +247,15 @@ class CrowdLabels:
         if conflicts == "all":
             entries, shares = shares_of_answers(task, worker, label)
             return cls(CategoricalTable.from_entries(*entries, sizes, len(tasks), shares), tasks, workers, classes)
-        kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
-        table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
+        if conflicts not in ("error", "first", "last"):
+            raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
+        K = len(classes)
+        index = np.int32 if len(workers) * K < np.iinfo(np.int32).max else np.int64
+        table = CategoricalTable.of_columns(task, worker.astype(index) * K + label, sizes, len(tasks))
+        if _labelled_twice(table, len(task), K):
+            task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
+            kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
+            table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
     def __repr__(self) -> str:
@@ -353,12 +360,18 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
     return int(limit)
 
 
+def _labelled_twice(table: CategoricalTable, n_labels: int, n_classes: int) -> bool:
+    """Whether a worker gave a task more than one label, of `n_labels` from which the table was made."""
+    F = table.indicator
+    same = np.append(np.diff(F.indices // n_classes) == 0, False)
+    same[F.indptr[1:-1] - 1] = False  # the last label of a task, and the first of the next
+    return bool(F.nnz < n_labels or same.any() or (F.data != 1).any())
+
+
 def _one_label_each(
     task: Ints, worker: Ints, label: Ints, tasks: Sequence[Any], workers: Sequence[Any], conflicts: Conflicts, by: str
 ) -> NDArray[np.intp]:
     """Rows to keep so that each worker labels each task at most once."""
-    if conflicts not in ("error", "first", "last"):
-        raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
     pair = task * len(workers) + worker
     if (np.diff(np.sort(pair)) != 0).all():
         return np.arange(len(pair))

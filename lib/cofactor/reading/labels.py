@@ -184,7 +184,7 @@ def labels_of(
     label, ids = table.label.codes, table.label.values
     if classes is not None:
         label, ids = np.array([classes.index(one) for one in ids])[label], classes
-    codes = [np.asarray(one, dtype=np.int64) for one in (table.task.codes, table.worker.codes, label)]
+    codes = [table.task.codes, table.worker.codes, label]
     found = CrowdLabels._assemble(codes, [table.task.values, table.worker.values, ids], conflicts, by)
     if not table.gold:
         return found

@@ -32,7 +32,7 @@ from cofactor.reading.text import UTF_8, check_text, separator_of
 LARGE_TEXT = 1 << 26  # bytes of text, unpacked, from which on DuckDB reads a file
 LARGE_TABLE = 2_000_000  # rows of parquet
 UNPACKED = 5  # times the size of a packed text, about
-MOST_MEMORY = 1 << 30  # bytes for DuckDB; beyond them it sorts on disk
+MOST_MEMORY = 1 << 29  # bytes for DuckDB; beyond them it sorts on disk
 BATCH = 1 << 18  # rows that come back at once, or go in
 NO_ROWS = re.compile(rb"\n\r?\n|\r(?!\n)")  # an empty line, or a return that ends a line by itself
 TYPES = ((1 << 7, "TINYINT"), (1 << 15, "SMALLINT"), (1 << 31, "INTEGER"))

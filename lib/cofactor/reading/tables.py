@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from string import ascii_letters, digits
 from typing import Any
@@ -114,13 +115,15 @@ class Coded:
 
     def sorted(self) -> Coded:
         """Keep the values that occur, sorted where they can be compared, else as they come."""
-        there = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)) > 0
+        there = self.counts > 0
         kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
         try:
             order = sorted(range(len(kept)), key=kept.__getitem__)
         except TypeError:
             order = list(range(len(kept)))
-        place = np.full(len(self.values) + 1, -1)
+        if there.all() and order == list(range(len(kept))):
+            return self
+        place = np.full(len(self.values) + 1, -1, dtype=np.int32)
         place[np.flatnonzero(there)[order]] = np.arange(len(kept))
         return Coded(place[self.codes], list(map(kept.__getitem__, order)))
 
@@ -137,10 +140,11 @@ class Coded:
         """The rows without a value."""
         return self.codes < 0
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.intp]:
         """How many rows each value has."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        codes = self.codes if self.codes.min(initial=0) >= 0 else self.codes[self.codes >= 0]
+        return np.bincount(codes, minlength=len(self.values))
 
     def series(self, index: pd.Index[Any], coded: bool = False) -> pd.Series[Any]:
         """Return the column as a Series of values, or of categories where it stays `coded`."""
