@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from cofactor.core.errors import DataWarning
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.reading.labels import answered
 
 
 def test_numbers_drawn_are_all_those_of_their_interval():
@@ -46,9 +46,10 @@ def test_values_and_columns_that_look_alike_are_told_or_merged():
     frame = pd.DataFrame({"Job": ["cook", "Cook ", "cook", "nurse"] * 9, "job": ["7", "7.0", "1", "true"] * 9})
     found = CategoricalFrame.from_frame(frame)
     assert found.alike == {"Job": [["Cook ", "cook"]], "job": [["1", "true"], ["7", "7.0"]], "": [["Job", "job"]]}
-    merged = CategoricalFrame.from_frame(frame, merge_look_alikes=True)
-    assert merged.alike == {"": [["Job", "job"]]}
-    assert merged.observed == [[["cook"], ["nurse"]], [["1"], ["7"]]]
+    with pytest.warns(DataWarning, match="Job: values that differ in capitals, .* are one: 'Cook ' = 'cook'"):
+        merged = CategoricalFrame.from_frame(frame, spelling="all")
+    assert merged.alike == {"job": [["1", "true"], ["7", "7.0"]], "": [["Job", "job"]]}
+    assert merged.observed[0] == [["cook"], ["nurse"]]
 
 
 def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted():
@@ -58,7 +59,7 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     assert set(data.gap_words) == set(words) and data.table.sizes[0] == 2
     rows = pd.DataFrame({"task": range(25), "worker": ["a", "b", "c", "d", "e"] * 5, "label": frame["hat"]})
     with pytest.warns(DataWarning, match="look like no answer") as caught:
-        answered(rows, "label")
+        CrowdLabels.from_frame(rows)
     assert all(word in str(caught[0].message) for word in words)
 
 

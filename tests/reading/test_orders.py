@@ -63,6 +63,8 @@ def test_items_that_look_like_no_answer_are_noted():
 
 def test_items_that_look_alike_are_named_or_merged():
     frame = pd.DataFrame({"1st": ["X", "x", "Y"], "2nd": ["Y", "y", "X"]})
-    with pytest.warns(cf.DataWarning, match=r"items that look alike .* 'X' = 'x', 'Y' = 'y'; merge_look_alikes"):
+    with pytest.warns(
+        cf.DataWarning, match=r"items that look alike .* 'X' = 'x', 'Y' = 'y'; if they are the same, spelling='all'"
+    ):
         assert len(read_orders(frame, ["1st", "2nd"]).items) == 4
-    assert read_orders(frame, ["1st", "2nd"], merge_look_alikes=True).items == ("X", "Y")
+    assert read_orders(frame, ["1st", "2nd"], spelling="all").items == ("X", "Y")

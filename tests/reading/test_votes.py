@@ -241,15 +241,20 @@ def test_weights_that_are_no_counts_are_left_and_named(tmp_path):
 def test_names_that_look_alike_are_noted_or_merged(tmp_path):
     rows = "Claude,GPT 4,Ann\nclaude,GPT4,ann\nGPT4,Cl\u0430ude,Ann\nGPT4,Claude,Bo\n"
     found = read(tmp_path, "winner,loser,user\n" + rows)
-    alike, how = "look alike count as different:", "; merge_look_alikes (--merge-look-alikes) makes them one"
+    alike, how = "look alike count as different:", "; if they are the same, "
     assert found.notes[1:] == [
-        f"items that {alike} 'Claude' = 'Cl\\u0430ude' = 'claude', 'GPT 4' = 'GPT4'{how}",
-        f"users that {alike} 'Ann' = 'ann'{how}",
+        f"items that {alike} 'Claude' = 'Cl\\u0430ude' = 'claude', 'GPT 4' = 'GPT4'{how}write them in one way",
+        f"users that {alike} 'Ann' = 'ann'{how}spelling='all' makes them one",
     ]
-    merged = read(tmp_path, "winner,loser,user\n" + rows, merge_look_alikes=True)
-    assert (merged.comparisons.items, merged.comparisons.users) == (("Claude", "GPT4"), ("Ann", "Bo"))
-    assert merged.notes[1:] == []
-    named = read(tmp_path, "model_a,model_b,winner\nx,Y,y\nX,y,x\nx,y,X\n", merge_look_alikes=True)
+    merged = read(tmp_path, "winner,loser,user\n" + rows, spelling="all")
+    items = ("Claude", "Cl\u0430ude", "GPT 4", "GPT4")
+    assert (sorted(merged.comparisons.items), merged.comparisons.users) == (sorted(items), ("Ann", "Bo"))
+    one = "that differ in capitals, blanks or invisible characters alone are one:"
+    assert [note for note in merged.notes if one in note] == [
+        f"items {one} 'Claude' = 'claude'; spelling='keep' keeps them apart",
+        f"users {one} 'Ann' = 'ann'; spelling='keep' keeps them apart",
+    ]
+    named = read(tmp_path, "model_a,model_b,winner\nx,Y,y\nX,y,x\nx,y,X\n", spelling="all")
     assert won(named.comparisons) == [("x", "y", 0.0), ("x", "y", 1.0), ("x", "y", 1.0)]
 
 

@@ -161,6 +161,7 @@ def labels_of(
         table = _without_missing(table)
         for message in odd_names([_texts(one) for one in _columns(table)], int((~table.label.missing).sum())):
             _note(message)
+    table = _without_ignored(table, ignore)
     known: list[Mapping[str, str]] = []
     spelled = []
     for column, what in zip(_columns(table), MANY, strict=True):
@@ -172,7 +173,7 @@ def labels_of(
     for column, name in zip(_columns(table), columns, strict=True):
         if bad := located(table.rows, column.missing):
             raise CofactorError(f"missing {name} in {bad}: fill or drop them")
-    table = _answered(table, ignore)
+    _note_no_answers(table.label)
     if classes is not None:
         classes = _declared(table, list(classes), text)
     table = LabelTable(table.task.sorted(), table.worker.sorted(), table.label.sorted(), *_beside(table))
@@ -316,19 +317,22 @@ def alike_names(names: Iterable[str], what: str) -> str:
     return told(look_alikes(names, what == "classes"), what)
 
 
-def _answered(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
-    """Leave out labels that are one of `ignore`; warn of those that look like no answer."""
-    ignore = [ignore] if isinstance(ignore, str) else ignore
-    plain = list(map(one_way, table.label.values))
-    out = table.label.where([word in {one_way(one) for one in ignore} for word in plain])
+def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
+    """Leave out labels that are one of `ignore`, however written."""
+    words = {one_way(one) for one in ([ignore] if isinstance(ignore, str) else ignore)}
+    out = table.label.where([one_way(word) in words for word in table.label.values])
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
-    table = table.take(~out) if out.any() else table
-    may_be = zip(table.label.values, table.label.counts.tolist(), strict=True)
-    counts = {str(word): n for word, n in may_be if n and says_nothing(word)}
-    if counts and (message := unsure(counts | ({PLUS: 1} if PLUS in plain else {}))):
+    left = table.take(~out) if out.any() else table
+    return LabelTable(left.task, left.worker, left.label.sorted(), *_beside(left))
+
+
+def _note_no_answers(label: Coded) -> None:
+    """Warn of labels that look like no answer."""
+    counts = {str(word): n for word, n in zip(label.values, label.counts.tolist(), strict=True) if n}
+    plus = {PLUS: 1} if PLUS in map(one_way, label.values) else {}
+    if message := unsure({word: n for word, n in counts.items() if says_nothing(word)} | plus):
         _note(message)
-    return table
 
 
 def unsure(counts: Mapping[str, int]) -> str:

@@ -123,7 +123,7 @@ def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
         same[str(value)].append(value)
     twice = [" and ".join(map(repr, group)) for group in same.values() if len(group) > 1]
     if twice:
-        yield f"{len(twice)} {what} occur as two values that read the same: {listing(twice)}: make all of them text, or none"
+        yield f"{what} that are two values and read the same: {listing(twice)}: make all of them text, or none"
 
 
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
@@ -139,12 +139,10 @@ def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
         return
     words = np.bincount(part[n_workers:], minlength=n_parts)
     alone = np.flatnonzero((workers == 1)[part[:n_workers]] & (words > 1)[part[:n_workers]])
+    names = np.array([*label.values, None], dtype=object)[:-1]
+    own = (
+        f"{worker.values[m]} (only {listing(map(repr, names[used.indices[used.indptr[m] : used.indptr[m + 1]]]))})"
+        for m in alone
+    )
     if alone.size:
-        own = (
-            f"{worker.values[m]} (only {listing(map(repr, np.array(label.values, dtype=object)[used.indices[used.indptr[m] : used.indptr[m + 1]]]))})"
-            for m in alone
-        )
-        yield (
-            f"{len(alone)} workers use classes that no other worker uses: {listing(own)}; "
-            "where their words mean the same, write them in one way"
-        )
+        yield f"workers who use classes that no other one uses: {listing(own)}: are these other spellings of one question?"

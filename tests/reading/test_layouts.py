@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, DataWarning
-from cofactor.core.cells import by_value, nested_cells, plain_numbers
+from cofactor.core.cells import nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
 from cofactor.reading.layouts import _are_counts, without_headers
-from cofactor.reading.tables import stripped
+from cofactor.reading.tables import Coded, cleaned
 from cofactor_app.cli import main
 
 ROWS = [(f"t{i}", f"A{w}", ("neg", "neu", "pos")[(i + (w == i % 5)) % 3]) for i in range(12) for w in range(5)]
@@ -286,23 +286,31 @@ def test_names_that_look_alike_are_named_or_merged(tmp_path):
     rows = ["t1,ann,yes", "T1,cy,yes", "t1,b\u0435n,Yes", "t2,ann,no", "t2,ben,no\u200b", "7,ann,no", "7.0,ben,no"]
     path.write_text("\n".join(["task,worker,label", *rows, "t2,cy,no", "7,cy,no"]), encoding="utf8")
     with pytest.warns(DataWarning) as said:
-        assert read(path).n_tasks == 5
+        assert (read(path).n_tasks, read(path).classes) == (5, ["no", "yes"])
     found = " ".join(str(one.message) for one in said)
     for named in ("'T1' = 't1'", "'7' = '7.0'", r"'ben' = 'b\u0435n'", "'Yes' = 'yes'", r"'no' = 'no\u200b'"):
         assert named in found, named
-    labels = read(path, merge_look_alikes=True)
-    assert (labels.tasks, labels.workers, labels.classes) == (["7", "t1", "t2"], ["ann", "ben", "cy"], ["no", "yes"])
-    assert main(["diagnose", str(path), "--merge-look-alikes"]) == 0
+    with pytest.warns(DataWarning) as said:
+        assert read(path, spelling="keep").n_classes == 4
+    assert any("classes that look alike count as different: 'Yes' = 'yes'" in str(one.message) for one in said)
+    with pytest.warns(DataWarning, match="."):
+        labels = read(path, spelling="all")
+    assert (labels.tasks, labels.classes) == (["7", "7.0", "t1", "t2"], ["no", "yes"])
+    assert labels.workers == ["ann", "ben", "b\u0435n", "cy"]
+    assert main(["diagnose", str(path), "--spelling", "all"]) == 0
+    with pytest.raises(CofactorError, match="spelling='some': choose 'classes', 'keep' or 'all'"):
+        read(path, spelling="some")
 
 
-def test_different_values_are_cleaned_and_not_cells():
+def test_rules_are_applied_to_distinct_values_and_equal_results_become_one():
     seen = []
-    column = pd.Series([" a", None, "b ", " a", " a"], index=range(3, 8), name="worker")
-    found = by_value(column, lambda values: (seen.extend(values), values.str.strip())[1])
-    assert seen == [" a", "b "]
-    assert found.where(found.notna(), "-").to_dict() == {3: "a", 4: "-", 5: "b", 6: "a", 7: "a"}
-    numbers = plain_numbers(pd.Series(["12", None, "-3", "12"], index=range(4)))
-    assert (str(numbers.dtype), numbers.fillna(0).tolist()) == ("Int64", [12, 0, -3, 12])
+    column = Coded.of(pd.Series([" a", None, "b ", "a", " a"]))
+    found = column.map(lambda values: (seen.extend(values), cleaned(values))[1])
+    assert seen == [" a", "b ", "a"] and (found.codes.tolist(), found.values) == ([0, -1, 1, 0, 0], ["a", "b"])
+    assert found.counts.tolist() == [3, 1] and found.missing.tolist() == [False, True, False, False, False]
+    assert plain_numbers(["12", None, "-3"]) == [12, None, -3] and plain_numbers(["12", "012"]) == ["12", "012"]
+    joined = Coded.joined([found, Coded.of(pd.Series(["c", "a"], dtype="category"))])
+    assert [joined.values[code] if code >= 0 else None for code in joined.codes] == ["a", None, "b", "a", "a", "c", "a"]
     assert nested_cells(pd.Series(["a", ["b"], {}])).tolist() == [False, True, True]
 
 
@@ -327,8 +335,7 @@ def test_columns_count_answers_where_sums_are_equal_or_one_falls_as_the_other_ri
 
 def test_blanks_are_taken_off_and_what_cannot_be_seen_is_empty():
     texts = [" a ", "\u200b", "\u200b\ufe0f ", "\u200ba", "é", "\u00a0?\u2003", "", 5]
-    assert stripped(pd.Series(texts, dtype=object)).tolist()[:-1] == ["a", "", "", "\u200ba", "é", "?", ""]
-    assert stripped(pd.Series(texts, dtype=object)).isna().tolist() == [False] * 7 + [True]
+    assert cleaned(texts) == ["a", "", "", "\u200ba", "é", "?", "", None]
 
 
 def test_two_columns_are_enough_for_two_workers_or_two_classes(tmp_path):
