@@ -96,9 +96,8 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
     "bench": ([["bench", "MajorityVote", *BENCH]], ["bench", "Wawa", *BENCH, "--force"]),
     "database": ([DATABASE], [*DATABASE[:-2], "--force"]),
-    "page": ([[*AGGREGATE[:4], *AGGREGATE[-4:]]], ["page", "-o", "report.html", "--force"]),
 }
-LINES = ("next", "rank", "joint", "anchors", "topics", "page")
+LINES = ("next", "rank", "joint", "anchors", "topics")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
 MEASURED = re.compile("toy|kept|trials")  # files with times in them
 KILLS = 10

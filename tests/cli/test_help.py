@@ -18,7 +18,6 @@ SHOWN = {
     "anchors": 3,
     "topics": 2,
     "sql": 5,
-    "page": 1,
 }
 
 

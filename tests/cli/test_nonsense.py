@@ -33,7 +33,6 @@ RUNS = {  # inputs of a command that are sound
     "fit": ["labels.csv", "-o", "new.npz"],
     "moments": ["shards", "-o", "moments.npz"],
     "datasets": ["list"],
-    "page": ["-o", "page.html"],
     "completion": ["bash"],
     "plan": ["labels.csv", "--trials=2", "--most=2", "--methods", "MajorityVote"],
     "bench": ["MajorityVote", "bluebird"],
@@ -132,14 +131,13 @@ def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
     assert (done.returncode, done.stderr.count("Traceback"), done.stderr.count("error: ")) == (0, 0, 0), done.stderr
 
 
-def test_only_tables_queries_and_the_page_are_printed(tmp_path, monkeypatch, capsys):
+def test_only_tables_and_queries_are_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     for words, begin in (
         (["aggregate", "labels.csv"], "task,label,"),
         (["sql", "counts"], "WITH "),
-        (["page"], "<!DOC"),
     ):
         assert main([*words, "-o", "-"]) == 0
         assert capsys.readouterr().out.startswith(begin), words
@@ -151,7 +149,7 @@ def test_only_tables_queries_and_the_page_are_printed(tmp_path, monkeypatch, cap
         ["fit", "counts.csv", "-o", "-"],
     ):
         assert main(words) == 1, words
-        assert "error: -: only tables, queries and the page" in capsys.readouterr().err, words
+        assert "error: -: only tables and queries" in capsys.readouterr().err, words
     assert set(os.listdir()) == set(FILES)
 
 

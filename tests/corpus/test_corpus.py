@@ -1,13 +1,9 @@
 """The files of the corpus: the right table, or the right sentence, on every road on which labels come in."""
 
-import base64
 import copy
 import csv
 import io
 import json
-import random
-import shutil
-import subprocess
 import warnings
 
 import pandas as pd
@@ -15,7 +11,6 @@ import pytest
 
 import cofactor as cf
 from cofactor_app.cli import main, visible
-from cofactor_app.cli import page as page_of
 from cofactor_app.growing import CrowdFit
 from tests.corpus import make
 
@@ -223,114 +218,3 @@ def loaded(path, sep):
     ):
         return None
     return pd.DataFrame(rows, columns=header).assign(place=range(len(rows)))
-
-
-IN_BROWSERS = {"utf-16": "utf-16", "utf-16-le": "utf-16", "latin-1": "windows-1252"}  # Node takes this for Latin-1
-IN_BROWSERS |= {name: name for name in ("shift-jis", "gb18030", "koi8-r")}
-PAGE = """
-const fs = require("fs"), {files} = JSON.parse(fs.readFileSync(0, "utf8"));
-const results = files.map(({bytes, ...said}) => {
-    const notes = [], options = {...said, name: "labels.csv"};
-    try {
-        const text = textOf(Uint8Array.from(Buffer.from(bytes, "base64")), "labels.csv", said.encoding);
-        const found = readLabels(text, options, notes, () => {});
-        const {tasks, workers, classes} = found, {task, worker, label} = found;
-        return {labels: Array.from(task, (t, e) => [tasks[t], workers[worker[e]], classes[label[e]]]), notes};
-    } catch (error) {
-        if (!(error instanceof Refusal)) return {error: `${error.stack}`, notes};
-        return {error: error.message, notes};
-    }
-});
-console.log(JSON.stringify(results));
-"""
-
-
-def read_by_the_page(contents, asked):
-    """What the page's scripts make of files, in Node; `asked` are options of the library."""
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("Node is not installed")
-    files = []
-    for content, options in zip(contents, asked, strict=True):
-        said = {name: options.get(name, default) for name, default in (("conflicts", "error"), ("ignore", []))}
-        columns = [options.get(column, column) for column in ("task", "worker", "label")]
-        said["merge"] = options.get("merge_look_alikes", False)
-        said["encoding"] = IN_BROWSERS.get(options.get("encoding"), "utf-8")
-        files.append({"bytes": base64.b64encode(content).decode(), "columns": columns, **said})
-    scripts = map(page_of._script, ("shared.js", "notes.js", "reading.js"))
-    script = "\n".join([f"const CONSTANTS = {page_of._json(page_of.constants())};", *scripts, PAGE])
-    done = subprocess.run([node, "-e", script], input=json.dumps({"files": files}), capture_output=True, text=True)
-    assert not done.returncode, done.stderr
-    found = json.loads(done.stdout)
-    rows = (None if "labels" not in one else list(map(tuple, one["labels"])) for one in found)
-    return [Found(labels, one.get("error"), one["notes"]) for labels, one in zip(rows, found, strict=True)]
-
-
-def test_page():
-    names = list(EXPECTED)
-    contents = ((make.FILES / name).read_bytes() for name in names)
-    options = (EXPECTED[name].get("options", {}) for name in names)
-    results = dict(zip(names, read_by_the_page(contents, options), strict=True))
-
-    def page(path, expected):
-        options = expected.get("options", {})
-        if "sep" in options or options.get("encoding", "utf-16") not in IN_BROWSERS:
-            return None  # the page has no such option, or browsers no such encoding
-        return results[path.relative_to(make.FILES).as_posix()]
-
-    lacks = {"JSON": "", "packed": "", "parquet": "which this page cannot read"}
-    lacks |= {"wide": "no column", "time": "updated_at"}
-    assert through(page, lacks | {"classes": None}) > 410
-
-
-WORDS = (  # of which a table drawn from a few looks like something else than labels, or ids
-    *("1", "2", "03", "1.0", "1.5", "2,5", "1_0", "10", "-0", "+1", ".5", "1e5", "1.2E+11", "\u0663", "\u00b2", "+inf"),
-    *(
-        "a",
-        "A",
-        "\uff41",
-        "\u00e9",
-        "\u0130",
-        "\u0131",
-        "\u00df",
-        "SS",
-        "\u03c2",
-        "\u03c3",
-        "x y",
-        "x\u00a0y",
-        "\u00ad",
-    ),
-    *(
-        "x",
-        "y",
-        "x|y",
-        "|x",
-        "[x]",
-        "{}",
-        "[",
-        "a/b",
-        "/a",
-        "a>b>c",
-        "c>b>a",
-        "a::b",
-        "unsure",
-        "Un sure",
-        "n/a",
-        "nan",
-    ),
-    *("true", "TRUE", "0", "false", "'", '"', "don't know", "  "),
-)
-
-
-def test_page_reads_drawn_tables_as_memory_does(tmp_path):
-    rng, tables, asked = random.Random(0), [], []
-    for _ in range(60):
-        tasks, workers, labels = (rng.sample(WORDS, rng.randint(2, 6)) for _ in range(3))
-        rows = [(rng.choice(tasks), rng.choice(workers), rng.choice(labels)) for _ in range(rng.randint(3, 25))]
-        tables.append(pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(index=False).encode())
-        asked.append({"conflicts": rng.choice(["error", "first", "last", "all"])})
-        asked[-1]["ignore"] = rng.choice([[], [], ["unsure"], ["x", "TRUE"]])
-    for table, options, page in zip(tables, asked, read_by_the_page(tables, asked), strict=True):
-        (tmp_path / "labels.csv").write_bytes(table)
-        memory = recorded(cf.CrowdLabels.from_file, tmp_path / "labels.csv", options)
-        assert (page.labels, page.error, page.notes) == (memory.labels, memory.error, memory.notes), table

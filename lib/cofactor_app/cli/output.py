@@ -36,7 +36,7 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
     with ExitStack() as locks:
         for path in paths:
             if path == STDOUT:
-                raise CofactorError("-: only tables, queries and the page of `cofactor page` are printed; name a file")
+                raise CofactorError("-: only tables and queries are printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
                 raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")

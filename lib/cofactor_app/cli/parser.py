@@ -67,10 +67,6 @@ examples, the first one as often as new labels have come in:
   cofactor next labels.csv --error 0.05          says that it is time to stop, once the estimated error is 5 %
   cofactor next labels.csv --checks 10 -o ten.csv      tasks to look up where the labels can be read in several ways
 """
-PAGE = """\
-example; then open the file in any browser, and drop a CSV with the columns task, worker, label on it:
-  cofactor page -o aggregate.html
-"""
 BENCH = """\
 a method is a function of labels that returns (tasks, classes) probabilities, or a class with fit and predict_proba:
   cofactor bench my.py:weighted_vote
@@ -106,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_page, _add_again, _add_completion
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_again, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -374,15 +370,6 @@ def _add_check(commands: Any) -> None:
     command = new_command(commands, "check", about, "environment.check")
     shards = "folders of shards: read them whole instead"
     command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
-
-
-def _add_page(commands: Any) -> None:
-    about = "Write an HTML page that aggregates labels in a browser, for people without Python; nothing is uploaded."
-    command = new_command(commands, "page", about, "page.page")
-    default = Path("aggregate.html")
-    command.add_argument("-o", "--output", type=Path, default=default, metavar="FILE", help=f"(default: {default})")
-    command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
-    command.epilog = PAGE
 
 
 def _add_again(commands: Any) -> None:
