@@ -188,6 +188,25 @@ def test_what_no_command_can_guess_is_asked_for(words, option, capsys):
     assert stopped.value.code == 2 and f"required: {option}" in capsys.readouterr().err
 
 
+def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, capsys):
+    rows = labels_csv.read_text().splitlines(keepends=True)
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("".join(rows[:150]))
+    new.write_text("".join([rows[0], *rows[150:]]))
+    written(capsys, labels_csv, "-o", tmp_path / "one.csv", "--workers", tmp_path / "one_workers.csv", "--draws", 0)
+    said = written(capsys, old, new, "-o", tmp_path / "two.csv", "--workers", tmp_path / "two_workers.csv", "--draws", 0)
+    assert said.out.splitlines()[0].startswith(f"{old} {new}: 80 tasks")
+    for name in ("", "_workers"):
+        assert (tmp_path / f"two{name}.csv").read_bytes() == (tmp_path / f"one{name}.csv").read_bytes()
+
+
+def test_one_column_for_two_roles_is_refused(labels_csv, capsys):
+    for more in ([], ["--preview"]):
+        assert run("aggregate", labels_csv, "--task", "worker", *more) == 1
+        told = "error: --task worker, --worker worker, --label label: one column is named twice"
+        assert capsys.readouterr().err.startswith(told)
+
+
 def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
     before = labels_csv.read_text()
     assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1

@@ -147,7 +147,7 @@ def of_tables():
     packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
     for ending, pack in packers.items():
         yield f"zeros.csv.{ending}", pack(head + rows), ["aggregate", f"zeros.csv.{ending}"]
-    commands = (["aggregate"], ["rank"], ["joint"], ["again"], *(["aggregate", "labels.csv", f"--{n}"] for n in RATED))
+    commands = (["aggregate"], ["rank"], ["joint"], *(["aggregate", "labels.csv", f"--{n}"] for n in RATED))
     within = b'[{"task":1,"worker":2,"label":' + DEEP + b"}]"
     for words in commands:
         for name, content in {"deep.json": DEEP, "within.json": within, "record.pkl": pickle.dumps(Mark())}.items():

@@ -29,7 +29,6 @@ RUNS = {  # inputs of a command that are sound
     "shard": ["labels.csv", "-o", "shards"],
     "sql": ["counts"],
     "topics": ["X.csv"],
-    "again": ["labels.csv"],
     "fit": ["labels.csv", "-o", "new.npz"],
     "moments": ["shards", "-o", "moments.npz"],
     "datasets": ["list"],

@@ -147,7 +147,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
     folder = growing.folder_of(arguments, inputs)
     others = [arguments.report, None if folder else arguments.model]
-    with outputs(arguments, tables, inputs, others, folder) as writer:
+    with outputs(arguments, tables, inputs, others) as writer:
         if engines.from_shards(arguments):
             from cofactor_app.cli import shards
 

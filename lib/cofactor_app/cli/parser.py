@@ -102,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_again, _add_completion
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -308,7 +308,7 @@ def _add_fit(commands: Any) -> None:
     command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
     method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
     command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
-    command.set_defaults(raw_cells=True, record=None)
+    command.set_defaults(raw_cells=True)
     command.add_argument("--force", action="store_true", help="overwrite files if they exist")
     command.epilog = WAREHOUSE
 
@@ -370,12 +370,6 @@ def _add_check(commands: Any) -> None:
     command = new_command(commands, "check", about, "environment.check")
     shards = "folders of shards: read them whole instead"
     command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
-
-
-def _add_again(commands: Any) -> None:
-    about = "Repeat a run that --record kept: say whether the same bytes come out, and what has changed where not."
-    command = new_command(commands, "again", about, "record.again")
-    command.add_argument("record", type=Path, metavar="RECORD", help="the file; nothing is written beside it")
 
 
 def _add_completion(commands: Any) -> None:

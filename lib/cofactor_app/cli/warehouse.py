@@ -44,7 +44,6 @@ ELSEWHERE = (
     "labels",
     "moments",
     "preview",
-    "record",
     "sep",
 )  # options on files here
 PRESET = {
