@@ -21,7 +21,6 @@ MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     RUN.format(["aggregate", "bluebird", "-o", "-"]): SLOW - {"pyarrow.compute"} | {"numba"},  # pandas writes the table
     RUN.format(["diagnose", "bluebird"]): SLOW | {"pandas", "numba"},
     RUN.format(["datasets", "list"]): SLOW - {"pyarrow.compute"} | {"numba"},
-    RUN.format(["check"]): SLOW - {"pyarrow.compute"} | {"numba"},
     RUN.format(["rank", "-"]): SLOW - {"scipy.optimize", "pyarrow.compute"},
 }
 

@@ -193,11 +193,12 @@ def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, cap
     old, new = tmp_path / "old.csv", tmp_path / "new.csv"
     old.write_text("".join(rows[:150]))
     new.write_text("".join([rows[0], *rows[150:]]))
-    written(capsys, labels_csv, "-o", tmp_path / "one.csv", "--workers", tmp_path / "one_workers.csv", "--draws", 0)
-    said = written(capsys, old, new, "-o", tmp_path / "two.csv", "--workers", tmp_path / "two_workers.csv", "--draws", 0)
-    assert said.out.splitlines()[0].startswith(f"{old} {new}: 80 tasks")
-    for name in ("", "_workers"):
-        assert (tmp_path / f"two{name}.csv").read_bytes() == (tmp_path / f"one{name}.csv").read_bytes()
+    for folder, files in (("one", [labels_csv]), ("two", [old, new])):
+        (tmp_path / folder).mkdir()
+        tables = ("-o", tmp_path / folder / "labels.csv", "--workers", tmp_path / folder / "workers.csv")
+        assert "80 tasks" in written(capsys, *files, *tables, "--draws", 0).out
+    for name in ("labels.csv", "workers.csv"):
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
 
 
 def test_one_column_for_two_roles_is_refused(labels_csv, capsys):
@@ -427,7 +428,7 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
 )
 def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
     monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=error))
-    assert main(["check"]) == 1
+    assert main(["datasets"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert re.match(f"error: .*{told}", line) and ".so" not in line
 
@@ -435,7 +436,7 @@ def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monk
 def test_a_mistake_of_an_import_is_not_hidden(monkeypatch):
     monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=ImportError("no name x")))
     with pytest.raises(ImportError):
-        main(["check"])
+        main(["datasets"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")

@@ -37,7 +37,6 @@ RUNS = {  # inputs of a command that are sound
     "bench": ["MajorityVote", "bluebird"],
     "report": ["--results=results"],
     "reproduce": ["no-such-experiment"],
-    "check": [],
 }
 NONSENSE = ("--", "/", "", "/dev/zero", "'", "9" * 20)
 MORE = ("/dev/full", "-1", "0", "nan", ".", "-", "none/none.csv")
@@ -47,7 +46,6 @@ NAMED = {  # commands of which a name, a file or a folder is an argument without
     "bench a set": ["bench", "MajorityVote"],
     "reproduce": [],
     "report": [],
-    "check": [],
 }
 NO_METHOD = ("binary.py:A", "empty.py:A", "nosuch.py:A", "os:getcwd", "a:b", ":", "binary.py")
 
@@ -120,7 +118,7 @@ def test_nonsense_in_the_place_of_a_name_is_one_sentence(case, tmp_path, monkeyp
         run([*(NAMED[case] or [case]), value], capsys)
 
 
-@pytest.mark.parametrize("command", [["check"], ["reproduce"]])
+@pytest.mark.parametrize("command", [["datasets"], ["reproduce"]])
 def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)

@@ -102,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_check, _add_completion
+    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -363,13 +363,6 @@ def _add_datasets(commands: Any) -> None:
     command = new_command(commands, "datasets", "List, fetch or verify data sets.", "datasets.datasets")
     command.add_argument("action", nargs="?", choices=("list", "fetch", "verify"), default="list")
     command.add_argument("names", nargs="*", help="data sets (default: all)")
-
-
-def _add_check(commands: Any) -> None:
-    about = "Look whether Python, packages, disk and data sets are ready; nothing is changed."
-    command = new_command(commands, "check", about, "environment.check")
-    shards = "folders of shards: read them whole instead"
-    command.add_argument("shards", nargs="*", type=Path, metavar="FOLDER", help=shards)
 
 
 def _add_completion(commands: Any) -> None:
