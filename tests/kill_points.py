@@ -45,10 +45,6 @@ MOMENTS = ["moments", "shards", "-o", "moments.npz"]
 TABLES = ["-o", "consensus.csv", "--workers", "workers.csv.gz", "--posterior", "posterior.parquet"]
 AGGREGATE = ["aggregate", "labels.csv", "--method", "MajorityVote", *TABLES, "--report", "report.html", "--draws", "0"]
 STREAMED = ["aggregate", "shards", "--moments", "moments.npz", "--method", "MV-EM", "-o", "consensus.csv"]
-NEW = LABELS.assign(task=LABELS["task"] + "new", label=1 - LABELS["label"])
-KEPT = ["aggregate", "labels.csv", "--model", "model.npz"]
-UPDATE = ["update", "model.npz", "new.csv", "-o", "consensus.csv"]
-KEPT_SHARDS = ["aggregate", "labels.csv", "--engine", "shards", "--model", "model"]
 REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
 VOTES = pd.DataFrame({"winner": list("abcabcab"), "loser": list("bcacabca"), "user": list("xxxxyyyy")})
 GAPS = LABELS.assign(label=LABELS["label"].where(LABELS.index % 5 > 0))
@@ -80,11 +76,6 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "aggregate": ([], AGGREGATE),
     "aggregate again": ([[*AGGREGATE[:3], "OneCoin", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
     "aggregate shards": ([SHARD, MOMENTS], STREAMED),
-    "update": ([KEPT], UPDATE),
-    "update again": ([KEPT, [*AGGREGATE[:6]]], [*UPDATE, "--force"]),
-    "model of shards": ([], [*KEPT_SHARDS, "-o", "consensus.csv"]),
-    "model of shards again": ([["aggregate", "new.csv", *KEPT_SHARDS[2:]]], [*KEPT_SHARDS, "--force"]),
-    "update of shards": ([KEPT_SHARDS], ["update", "model", *UPDATE[2:]]),
     "reproduce": ([], REPRODUCE),
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
@@ -122,7 +113,6 @@ def prepare() -> None:
     experiments.EXPERIMENTS = {"toy": experiment}
     experiments.find_experiment = experiments.EXPERIMENTS.__getitem__
     cf.crowd.METHODS["MV-EM"]().fit(cf.CrowdLabels.from_frame(LABELS))  # compiled code is loaded once for all copies
-    cf.crowd.WorkerTypes().fit(cf.CrowdLabels.from_frame(LABELS))
     cf.pairwise_moments(cf.CrowdLabels.from_frame(LABELS).table)
 
 
@@ -138,7 +128,6 @@ def write_inputs(folder: Path) -> None:
     """Make a folder with the files that commands read."""
     folder.mkdir(parents=True)
     LABELS.to_csv(folder / "labels.csv", index=False)
-    NEW.to_csv(folder / "new.csv", index=False)
     for name, frame in {"votes": VOTES, "gaps": GAPS, "points": POINTS, "counts": COUNTS}.items():
         frame.to_csv(folder / f"{name}.csv", index=False)
     (folder / "own").mkdir()
@@ -245,8 +234,7 @@ class Trap:
 
 def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
     """What stands under final names for those who read it; times and durations do not count."""
-    for name in ("shards", "model"):
-        files.restore(folder / name)  # as whoever opens shards does
+    files.restore(folder / "shards")  # as whoever opens shards does
     found = {path.name: in_copy(tables_in, path).encode() for path in folder.glob("*.db")}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

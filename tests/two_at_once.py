@@ -60,7 +60,7 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
     assert run(work, words) == 0
     new, ends, problems = state(work, hidden=True), Counter(), []
     other = [f"other-{word}" if word in outputs(words) else word for word in words]
-    alone = words[0] == "update" or "--database" in words  # one model, one database
+    alone = "--database" in words  # one database
     if words[0] in ("reproduce", "report"):
         other = [*words, "--results", "other"] if words[0] == "reproduce" else [*words, "-o", "other.html"]
     for second in ([words] if alone else [words, other]) * times:
@@ -80,7 +80,7 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
 
 def outputs(words: list[str]) -> list[str]:
     """What stands behind options that name outputs."""
-    named = ("-o", "--model", "--workers", "--posterior", "--report", "--weights")
+    named = ("-o", "--workers", "--posterior", "--report", "--weights")
     return [value for option, value in pairwise(words) if option in named]
 
 

@@ -36,7 +36,7 @@ ROWS = 6 * 10**7
 COO = "%%MatrixMarket matrix coordinate real general\n"
 JOINT = ["joint", "table.csv", "--model"]
 STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
-MODELS = {"model.npz": ["update"], "joint.npz": JOINT, "moments.npz": STREAMED}
+MODELS = {"joint.npz": JOINT, "moments.npz": STREAMED}
 
 
 class Mark:
@@ -105,7 +105,7 @@ def of_models():
         broken["plain"] = pickle.dumps(Mark())
         for name, content in broken.items():
             path = f"{name}-{model}"
-            yield path, content, [*words, path, *(["labels.csv"] if words == ["update"] else [])]
+            yield path, content, [*words, path]
     about = json.loads(text_of("joint.npz"))
     about["columns"][-1]["values"][0][0][1] = 10**15
     with np.load("joint.npz", allow_pickle=False) as file:
@@ -154,7 +154,6 @@ def of_tables():
             yield name, content, [*words, name]
     long = b"x" * 10**6
     yield "long.csv", b"a,b," + long + b"\n1,2,3\n", ["rank", "long.csv"]
-    yield "classes.csv", LABELS.encode().replace(b",y", b"," + long), ["update", "model.npz", "classes.csv"]
     many = head + b"".join(b"%d,w%d,c%d\n" % (n, n % 9, n) for n in range(10**6))
     yield "many.csv", many, ["aggregate", "many.csv"]
     records = b"\n".join(b'{"task":%d,"worker":1,"label":"c%d"}' % (n, n) for n in range(10**5))
@@ -199,7 +198,6 @@ def prepare():
     Path("labels.csv").write_text(LABELS)
     Path("table.csv").write_text(TABLE)
     commands = [
-        ["aggregate", "labels.csv", "--model", "model.npz"],
         ["joint", "table.csv", "--method", "Independence", "--keep-model", "joint.npz", "--columns", "a", "b", "x"],
         ["shard", "labels.csv", "-o", "shards", "--shards", "2"],
         ["moments", "shards", "-o", "moments.npz"],

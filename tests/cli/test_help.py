@@ -12,7 +12,6 @@ SHOWN = {
     "": 2,
     "aggregate": 2,
     "next": 2,
-    "update": 2,
     "rank": 3,
     "joint": 3,
     "anchors": 3,

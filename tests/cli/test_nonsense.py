@@ -20,7 +20,6 @@ LABELS = "task,worker,label\n" + "".join(f"t{n},w{m},{(n + m // 3) % 2}\n" for n
 FILES = {"labels.csv": LABELS, "votes.csv": VOTES, "table.csv": TABLE, "X.csv": "1,0,.5\n0,1,.5\n1,1,1\n"}
 RUNS = {  # inputs of a command that are sound
     "aggregate": ["labels.csv"],
-    "update": ["model.npz", "labels.csv"],
     "diagnose": ["labels.csv"],
     "next": ["labels.csv"],
     "rank": ["votes.csv"],
@@ -140,7 +139,6 @@ def test_only_tables_and_queries_are_printed(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().out.startswith(begin), words
     for words in (
         ["aggregate", "labels.csv", "--report", "-"],
-        ["aggregate", "labels.csv", "--model", "-"],
         ["plan", "labels.csv", "--figure", "-"],
         ["moments", "shards", "-o", "-"],
         ["fit", "counts.csv", "-o", "-"],

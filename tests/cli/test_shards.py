@@ -262,7 +262,6 @@ def test_the_number_of_labels_and_the_memory_choose_the_engine(csv, tmp_path, mo
         ("--method", "GLAD"),
         ("--encoding", "latin-1"),
         ("--engine", "memory"),
-        ("--model", tmp_path / "kept.npz"),
         ("--ignore", "maybe"),
         ("--conflicts", "all"),
     ):
@@ -298,7 +297,6 @@ def _by_number_alone(csv, tmp_path, monkeypatch, capsys):
 
 def test_shards_that_are_asked_for_and_cannot_be_are_refused_with_the_reason(csv, tmp_path, capsys):
     for options, said in (
-        (("--model", tmp_path / "kept.npz"), "kept.npz is one file, of a fit in memory (from shards"),
         (("--sort",), "--wide and --sort say how -o is written: name the file by -o"),
         (("--merge-look-alikes",), "--merge-look-alikes needs all labels in memory"),
         (("--conflicts", "all"), "--conflicts all needs all labels in memory"),
@@ -423,9 +421,6 @@ def test_outputs_are_kept_and_options_that_do_not_go_together_refused(csv, shard
     assert run("aggregate", shards, "--method", "RobSymNMF") == 1
     assert "RobSymNMF needs the counts of label pairs: count them with `cofactor moments`" in capsys.readouterr().err
     assert run("moments", shards, "-o", out, "--force") == 0
-    assert run("aggregate", shards, "--model", tmp_path / "kept.npz") == 1
-    said = "kept.npz is one file, of a fit in memory (from shards it is a folder, whose name does not end in .npz)"
-    assert said in capsys.readouterr().err
     assert run("aggregate", shards, "--report", tmp_path / "page.html", "--plan", 0.1) == 1
     assert "(`cofactor plan` takes a file of some tasks): with shards, leave it out" in capsys.readouterr().err
     assert run("aggregate", shards, "--moments", out, "--method", "MultiStart-EM") == 1

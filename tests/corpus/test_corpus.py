@@ -11,7 +11,6 @@ import pytest
 
 import cofactor as cf
 from cofactor_app.cli import main, visible
-from cofactor_app.growing import CrowdFit
 from tests.corpus import make
 
 EXPECTED = json.loads(make.EXPECTED.read_text(encoding="utf8"))
@@ -130,7 +129,6 @@ def through(road, lacks, notes=True):
     return len(differences)
 
 
-CLASSES = ("yes", "no", "Yes", "x", "y", "0", "1", "1.0", "other", *(f"word {n}" for n in range(12)))
 NO_OPTION = dict.fromkeys(("ignore", "classes", "merge"))
 
 
@@ -150,29 +148,6 @@ def test_shards(tmp_path, capsys):
     lacks = {"JSON": "JSON, which is not read in pieces", "wide": "told from all labels", "time": "is not read here"}
     lacks |= NO_OPTION | {"encoding": None}
     assert through(shards, lacks) > 400
-
-
-def test_update(tmp_path, capsys):
-    kept, model = {}, tmp_path / "model.npz"
-
-    def update(path, expected):
-        classes = sorted({label for _, _, label in expected.get("labels", ())} | {*CLASSES})
-        if tuple(classes) not in kept:
-            start = pd.DataFrame([("?task", f"?worker {n}", label) for n, label in enumerate(classes)])
-            with warnings.catch_warnings(action="ignore"):
-                labels = cf.CrowdLabels.from_frame(start.set_axis(["task", "worker", "label"], axis=1))
-            CrowdFit.start(labels).save(model)
-            kept[tuple(classes)] = model.read_bytes()
-        model.write_bytes(kept[tuple(classes)])
-        code = main(["update", str(model), str(path), *words(expected.get("options", {}))])
-        told = capsys.readouterr().err.splitlines()
-        notes = [line.removeprefix("note: ") for line in told if line.startswith("note: ")]
-        if code:
-            return Found(error=told[-1], notes=notes)
-        labels = text_of(CrowdFit.load(model).labels)
-        return Found([row for row in labels if row[0] != "?task"], notes=notes)
-
-    assert through(update, NO_OPTION) > 400
 
 
 def test_database():

@@ -34,7 +34,6 @@ from cofactor.data import (
     topics,
 )
 from cofactor_app.cli import main
-from cofactor_app.growing import CrowdFit
 from cofactor_app.reading import read_truth, read_votes
 from cofactor_app.scale.sharding import shard_labels
 from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
@@ -116,19 +115,9 @@ MOMENTS_NPZ = _npz(MOMENTS, span=SPAN)
 ARRAYS = dict(np.load(io.BytesIO(MOMENTS_NPZ), allow_pickle=False))
 
 
-KEPT = CrowdFit.start(CROWD)
-KEPT_NPZ = _npz(KEPT)
-KEPT_ARRAYS = dict(np.load(io.BytesIO(KEPT_NPZ), allow_pickle=False))
-
-
 def _use_crowd(labels):
     assert labels.votes.shape == (labels.n_tasks, labels.n_classes)
     return labels
-
-
-def _use_kept(fit):
-    assert fit.method.predict_proba(fit.labels).shape == (fit.labels.n_tasks, fit.labels.n_classes)
-    assert fit.updated(CROWD, "first").labels.n_labels >= fit.labels.n_labels
 
 
 def _use_moments(moments):
@@ -327,11 +316,6 @@ READERS = {
         {"m.npz": MOMENTS_NPZ},
         lambda path: _use_moments(CrowdMoments.load(path)),
         {"m.npz": lambda random: structures.npz(ARRAYS, random)},
-    ),
-    "CrowdFit.load": Reader(
-        {"f.npz": KEPT_NPZ},
-        lambda path: _use_kept(CrowdFit.load(path)),
-        {"f.npz": lambda random: structures.npz(KEPT_ARRAYS, random)},
     ),
     "kept counts of shards": Reader(
         {"m.npz": MOMENTS_NPZ, **PARQUET}, _count_again, {"m.npz": lambda random: structures.npz(ARRAYS, random)}

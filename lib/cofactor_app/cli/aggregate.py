@@ -34,11 +34,10 @@ from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor_app import planning
-from cofactor_app.cli import engines, facts, grades, growing, sampled, tell, visible
+from cofactor_app.cli import engines, facts, grades, sampled, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
-from cofactor_app.growing import CrowdFit
 from cofactor_app.reading.truth import read_truth
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
@@ -142,18 +141,12 @@ def aggregate(arguments: argparse.Namespace) -> None:
         raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
     inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
     grades.check(arguments)
-    if arguments.model and (arguments.moments or arguments.method != DEFAULT):
-        raise cf.CofactorError(f"--model keeps a fit of {DEFAULT} to labels: leave --method and --moments out")
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
-    folder = growing.folder_of(arguments, inputs)
-    others = [arguments.report, None if folder else arguments.model]
-    with outputs(arguments, tables, inputs, others) as writer:
+    with outputs(arguments, tables, inputs, [arguments.report]) as writer:
         if engines.from_shards(arguments):
             from cofactor_app.cli import shards
 
             shards.aggregate(arguments, writer)
-        elif folder:
-            raise cf.CofactorError(f"--model {folder} is a folder, and these labels are kept in one file: name another")
         else:
             _aggregate(arguments, writer)
 
@@ -164,11 +157,9 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     name = arguments.method if arguments.order is None else grades.METHOD
     source = " ".join(arguments.labels) if len(arguments.labels) < SHOWN else f"{len(arguments.labels)} files"
     labels, truth = _read(arguments.labels, arguments)
-    if arguments.model and labels.table.shared:
-        raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
     gold = _gold(arguments, labels)
     more = grades.settings(arguments, labels)
-    method, right = _fitted(name, labels, gold, more, kept=bool(arguments.model))
+    method, right = _fitted(name, labels, gold, more)
     name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
     posterior, seen = method.predict_proba(labels), _readings(method, labels)
     answered, judged = grades.answered(method, posterior), judged_by(truth, gold)
@@ -176,8 +167,6 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     lines = facts.summary(source, name, method, posterior, labels, judged, seen)
     lines += facts.choice(method, right)
     tell(lines, found)
-    if arguments.model:
-        growing.keep(CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)
     _write_tables(arguments, writer, method, posterior, labels, boot, seen)
     if arguments.report:
@@ -186,10 +175,10 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
 
 
 def _fitted(
-    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any], kept: bool
+    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any]
 ) -> tuple[Any, dict[View, float]]:
-    """The method, fitted; of the default, the reading that gold tasks choose, unless the fit is kept for `update`."""
-    if gold is not None and name == DEFAULT and not more and not kept:
+    """The method, fitted; of the default, the reading that gold tasks choose."""
+    if gold is not None and name == DEFAULT and not more:
         return believed(labels, gold, verbose=True)
     make = partial(cf.crowd.Outside, name) if ":" in name else cf.crowd.METHODS[name]
     return make(random_state=0, verbose=True, **more).fit(labels, gold=gold), {}

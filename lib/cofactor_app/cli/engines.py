@@ -35,13 +35,12 @@ KNOWN = ("truth", "gold")  # tasks of known class
 WHOLE = {  # options that need all labels at once
     "plan": "--plan simulates crowds as large as this one in memory (`cofactor plan` takes a file of some tasks)",
 }
-ONE_FILE = ".npz"
 SUMS = ("WorkerTypes", "MV-EM", "IBCC", "EBCC")  # methods that read labels as sums over tasks
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
 LOST = "readings are not compared there, and copies are looked for on a sample of two million labels at most"
 NOT_TOLD = "what the columns are is told from all labels: name them by --task, --worker and --label"
 READ_WHOLE = ("ignore", "classes", "merge_look_alikes", "order")  # read in memory only
-NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "gold", "model")), "method": DEFAULT}  # by a command without them
+NOT_ASKED = {**dict.fromkeys((*WHOLE, *READ_WHOLE, "gold")), "method": DEFAULT}  # by a command without them
 
 
 def from_shards(arguments: argparse.Namespace) -> bool:
@@ -85,16 +84,6 @@ def sampled_instead(arguments: argparse.Namespace) -> str:
     if reason := _in_memory_only(asked):
         raise CofactorError(f"{amount}, which is too much; a sample of them cannot be read, since {reason}")
     return amount
-
-
-def refuse_much(source: str) -> None:
-    """Refuse new labels that are too many to be read into memory at once."""
-    if _not_files([source]):
-        return
-    amount, n_labels = _amount([source])
-    if _is_much(n_labels):
-        advice = "add them in parts, or aggregate all labels anew, old and new ones together"
-        raise CofactorError(f"{amount}, which is too much at once: {advice}")
 
 
 def _amount(labels: Sequence[str]) -> tuple[str, int]:
@@ -149,9 +138,6 @@ def _in_memory_only(arguments: argparse.Namespace) -> str:
 
 def at_once(arguments: argparse.Namespace) -> str:
     """Return what the options need all labels at once for; empty where they do not."""
-    if arguments.model and arguments.model.suffix == ONE_FILE:
-        there = f"from shards it is a folder, whose name does not end in {ONE_FILE}"
-        return f"--model {arguments.model} is one file, of a fit in memory ({there})"
     return "; ".join(why for name, why in WHOLE.items() if getattr(arguments, name) is not None)
 
 

@@ -52,14 +52,6 @@ labels in a database, step by step (refine and fit again as often as the objecti
   cofactor fit sums.parquet --model model.npz -o model.npz --force --sql-tables model.parquet
   cofactor sql score --dialect spark                         run it: task, label, probability, n_labels
 """
-UPDATE = """\
-labels in several files, as they come in (tasks and workers may be old or new; a new class needs a new fit of all):
-  cofactor aggregate labels.csv -o consensus.csv --model model.npz
-  cofactor update model.npz monday.csv -o consensus.csv --force
-labels beyond memory: the fit and the labels, in shards, are a folder
-  cofactor aggregate labels.parquet -o consensus.parquet --model kept
-  cofactor update kept monday.csv -o consensus.parquet --force
-"""
 NEXT = """\
 use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
 examples, the first one as often as new labels have come in:
@@ -101,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     top.formatter_class = Format
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
-    labels = _add_aggregate, _add_update, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
+    labels = _add_aggregate, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
     others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
@@ -123,9 +115,6 @@ def _add_aggregate(commands: Any) -> None:
     _add_grades(command)
     _add_outputs(command)
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
-    kept = f"to write, for `cofactor update`: the fit of {DEFAULT} and its labels; NAME.npz: in memory, a file; "
-    kept += "from shards: a folder"
-    command.add_argument("--model", type=Path, metavar="NAME", help=kept)
     draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
@@ -159,18 +148,6 @@ def _add_grades(command: argparse.ArgumentParser) -> None:
     graded.add_argument("--reading", choices=("auto", "class", "mean"), default="auto", help=reading)
     loss = "steps: answer with the median grade; errors: with the most probable one (default: steps)"
     graded.add_argument("--loss", choices=("steps", "errors"), default="steps", help=loss)
-
-
-def _add_update(commands: Any) -> None:
-    about = "Add new labels to a fit that `aggregate --model` kept, and go on from there."
-    command = new_command(commands, "update", about, "growing.update")
-    command.add_argument("model", type=Path, metavar="MODEL", help="the file or folder; the new fit takes its place")
-    command.add_argument("labels", metavar="LABELS", help=f"new ones, columns task, worker, label: {FORMS}")
-    _add_columns(command)
-    add_reading(command)
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"consensus of all tasks: {WRITTEN}")
-    add_overwriting(command)
-    command.epilog = UPDATE
 
 
 def _methods() -> str:

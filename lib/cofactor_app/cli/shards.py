@@ -31,7 +31,6 @@ from cofactor.crowd.tables import (
 )
 from cofactor_app.cli import facts, sampled, tell
 from cofactor_app.cli.engines import at_once, is_folder, named
-from cofactor_app.cli.growing import keep_folder
 from cofactor_app.cli.known import judge, of_shards, owner_of
 from cofactor_app.cli.output import STDOUT, Writer, reserved, write_page
 from cofactor_app.scale.known import sample_of
@@ -99,8 +98,6 @@ def aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         tell([end, *facts.copies(method)])
         if arguments.truth:
             judge(arguments, passes, method)
-        if arguments.model:
-            keep_folder(method, shards, n_tasks, arguments.model)
         _write_tasks(arguments, writer, passes, method, f"{n_tasks} tasks")
         if arguments.workers:
             writer.write(arguments.workers, [workers_frame(method)], f"{len(shards.workers)} workers")
@@ -135,9 +132,7 @@ def _consensus(labels: CrowdLabels, posterior: Floats, method: Aggregator, wide:
 
 def _check(arguments: argparse.Namespace) -> None:
     if whole := at_once(arguments):
-        raise cf.CofactorError(whole if arguments.model else f"{whole}: with shards, leave it out")
-    if arguments.model and arguments.model.is_file():
-        raise cf.CofactorError(f"--model {arguments.model} is a file, and a fit from shards is kept in a folder")
+        raise cf.CofactorError(f"{whole}: with shards, leave it out")
     if arguments.method not in cf.crowd.METHODS:
         raise cf.CofactorError(f"--method {arguments.method}: one of your own needs all labels in memory")
 

@@ -17,7 +17,6 @@ from cofactor.crowd.labels import Conflicts, CrowdLabels
 from cofactor.crowd.tables import confusion_frame, workers_frame
 from cofactor_app.cli import facts, known, sampled
 from cofactor_app.cli.engines import READ_WHOLE, SHARE, machine_memory
-from cofactor_app.cli.growing import IN_DATABASE
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import LINES, SEPARATORS, STDOUT, Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import DRAWS
@@ -36,7 +35,6 @@ from cofactor_app.scale.warehouse import REFINED, WarehouseFit, read_counts
 FILES = (*SEPARATORS, LINES, ".parquet", ".gz")  # endings of files; other names are those of tables
 TABLE = "labels"  # of the labels in a database
 ELSEWHERE = (
-    "model",
     "posterior",
     "overruled",
     "wide",
@@ -62,8 +60,6 @@ def aggregate(arguments: argparse.Namespace) -> None:
     """Fit labels in a database by rounds there; the consensus is a table there, or a file here."""
     asked = [name for name in (*READ_WHOLE, *ELSEWHERE) if getattr(arguments, name)]
     asked += [name for name, preset in PRESET.items() if getattr(arguments, name) != preset]
-    if arguments.model:
-        raise CofactorError(f"--model: {IN_DATABASE}")
     if asked := [f"--{name.replace('_', '-')}" for name in asked]:
         raise CofactorError(f"{', '.join(asked)}: does not go with labels in a database (--database)")
     if arguments.engine != "auto":
