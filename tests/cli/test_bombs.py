@@ -35,8 +35,7 @@ RATED = ("truth", "gold")
 ROWS = 6 * 10**7
 COO = "%%MatrixMarket matrix coordinate real general\n"
 JOINT = ["joint", "table.csv", "--model"]
-STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
-MODELS = {"joint.npz": JOINT, "moments.npz": STREAMED}
+MODELS = {"joint.npz": JOINT}
 
 
 class Mark:
@@ -160,7 +159,6 @@ def of_tables():
     yield "many.json", records, ["aggregate", "many.json"]
     for name, content in of_parquet():
         yield name, content, ["aggregate", name]
-    yield "shards/vocabulary.json", DEEP, ["moments", "shards", "-o", "new.npz"]
 
 
 def of_parquet():
@@ -199,8 +197,6 @@ def prepare():
     Path("table.csv").write_text(TABLE)
     commands = [
         ["joint", "table.csv", "--method", "Independence", "--keep-model", "joint.npz", "--columns", "a", "b", "x"],
-        ["shard", "labels.csv", "-o", "shards", "--shards", "2"],
-        ["moments", "shards", "-o", "moments.npz"],
     ]
     for words in commands:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -248,7 +244,6 @@ def outcomes():
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits of memory need Linux")
 def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
-    pytest.importorskip("duckdb")
     command = [sys.executable, "-m", "tests.cli.test_bombs", str(tmp_path)]
     answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert answer.returncode == 0, answer.stderr
