@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SLOW = {"matplotlib", "seaborn", "jinja2", "sqlglot", "narwhals", "requests", "tqdm", "joblib", "IPython", "ipywidgets"}
+SLOW = {"matplotlib", "seaborn", "jinja2", "narwhals", "requests", "tqdm", "joblib", "IPython", "ipywidgets"}
 SLOW |= {"sklearn", "scipy.stats", "scipy.optimize", "scipy.interpolate", "torch", "duckdb", "pyarrow.compute"}
 ALL = SLOW | {"numpy", "scipy", "pandas", "numba"}
 VOTES = "winner,loser\na,b\nb,c\nc,a\na,c\nb,a\n"
@@ -21,7 +21,6 @@ MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     RUN.format(["aggregate", "bluebird", "-o", "-"]): SLOW - {"pyarrow.compute"} | {"numba"},  # pandas writes the table
     RUN.format(["diagnose", "bluebird"]): SLOW | {"pandas", "numba"},
     RUN.format(["datasets", "list"]): SLOW - {"pyarrow.compute"} | {"numba"},
-    RUN.format(["check"]): SLOW - {"pyarrow.compute"} | {"numba"},
     RUN.format(["rank", "-"]): SLOW - {"scipy.optimize", "pyarrow.compute"},
 }
 

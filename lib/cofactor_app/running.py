@@ -1,19 +1,17 @@
-"""The command that runs: what it was asked, what it reads, and what it noted; for its record and its report."""
+"""The command that runs: its words, the files that it reads, and what it noted; the last section of a report."""
 
 from __future__ import annotations
 
 import platform
 import re
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from importlib import metadata
 from pathlib import Path
 
-WRITTEN = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")  # when a page was made
 FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^/\\:]+[/\\])*")  # of a path from the root of a disk
 PACKAGES = ("numpy", "scipy", "pandas", "numba")
 
@@ -29,8 +27,13 @@ class Run:
 
     def words(self) -> str:
         """Return the command without the folders of this machine, which say nothing to others."""
-        there = elsewhere(self.command, {str(path): path.name for path in self.outputs})
-        return " ".join(["cofactor", *map(_of_no_machine, there)])
+        names = {str(path): path.name for path in self.outputs}
+        return " ".join(["cofactor", *(_of_no_machine(_named(word, names)) for word in self.command)])
+
+
+def _named(word: str, names: dict[str, str]) -> str:
+    option, equals, value = word.partition("=")
+    return f"{option}={names[value]}" if equals and value in names else names.get(word, word)
 
 
 def without_secrets(address: str) -> str:
@@ -62,17 +65,7 @@ def running(run: Run) -> Iterator[Run]:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; of .npz and pages, which hold the time of writing, that of the rest.
-
-    Of a folder: that of the names and the digests of its files.
-    """
-    if path.is_dir():
-        return sha256(repr([(one.name, digest(one)) for one in sorted(path.iterdir())]).encode()).hexdigest()
-    if path.suffix == ".npz" and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            return sha256(repr(sorted((one.filename, one.CRC) for one in packed.infolist())).encode()).hexdigest()
-    if path.suffix == ".html":
-        return sha256(WRITTEN.sub(b"", path.read_bytes())).hexdigest()
+    """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -97,16 +90,3 @@ def machine() -> dict[str, str]:
     blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]
     kernels = ", ".join(sorted({f"{one.get('architecture', 'unknown')}, {one['num_threads']} threads" for one in blas}))
     return {"system": platform.system(), "processor": platform.machine(), "blas": kernels or "unknown"}
-
-
-def elsewhere(command: Sequence[str], moved: Mapping[str, str]) -> list[str]:
-    """Return a command that writes to other files, and keeps no record."""
-    words = iter(command)
-    kept = []
-    for word in words:
-        if word == "--record":
-            next(words, None)
-        elif not word.startswith("--record="):
-            option, equals, value = word.partition("=")
-            kept.append(f"{option}={moved[value]}" if equals and value in moved else moved.get(word, word))
-    return kept

@@ -71,7 +71,6 @@ def pages(tmp_path_factory):
         "anchors": "anchors points.csv -o anchors.csv --report anchors.html",
         "topics": "topics texts.csv --anchors 3 -o topics.csv --report topics.html",
         "bench": "bench mine.py:Mine bluebird --keep bench.jsonl --report bench.html",
-        "page": "page -o page.html",
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -174,18 +174,32 @@ def test_of_few_workers_half_stand_at_each_end(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "option"),
-    [
-        (["shard", "labels.csv"], "-o/--output"),
-        (["moments", "shards"], "-o/--output"),
-        (["fit", "counts.csv"], "-o/--output"),
-        (["topics", "counts.csv"], "--anchors"),
-    ],
+    ("words", "option"), [(["aggregate", "-o", "out.csv"], "LABELS"), (["topics", "counts.csv"], "--anchors")]
 )
 def test_what_no_command_can_guess_is_asked_for(words, option, capsys):
     with pytest.raises(SystemExit) as stopped:
         run(*words)
     assert stopped.value.code == 2 and f"required: {option}" in capsys.readouterr().err
+
+
+def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, capsys):
+    rows = labels_csv.read_text().splitlines(keepends=True)
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("".join(rows[:150]))
+    new.write_text("".join([rows[0], *rows[150:]]))
+    for folder, files in (("one", [labels_csv]), ("two", [old, new])):
+        (tmp_path / folder).mkdir()
+        tables = ("-o", tmp_path / folder / "labels.csv", "--workers", tmp_path / folder / "workers.csv")
+        assert "80 tasks" in written(capsys, *files, *tables, "--draws", 0).out
+    for name in ("labels.csv", "workers.csv"):
+        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+def test_one_column_for_two_roles_is_refused(labels_csv, capsys):
+    for more in ([], ["--preview"]):
+        assert run("aggregate", labels_csv, "--task", "worker", *more) == 1
+        told = "error: --task worker, --worker worker, --label label: one column is named twice"
+        assert capsys.readouterr().err.startswith(told)
 
 
 def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
@@ -408,7 +422,7 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
 )
 def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
     monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=error))
-    assert main(["check"]) == 1
+    assert main(["datasets"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert re.match(f"error: .*{told}", line) and ".so" not in line
 
@@ -416,7 +430,7 @@ def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monk
 def test_a_mistake_of_an_import_is_not_hidden(monkeypatch):
     monkeypatch.setattr("cofactor_app.cli.import_module", mock.Mock(side_effect=ImportError("no name x")))
     with pytest.raises(ImportError):
-        main(["check"])
+        main(["datasets"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder in use cannot be removed")

@@ -35,8 +35,7 @@ RATED = ("truth", "gold")
 ROWS = 6 * 10**7
 COO = "%%MatrixMarket matrix coordinate real general\n"
 JOINT = ["joint", "table.csv", "--model"]
-STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
-MODELS = {"model.npz": ["update"], "joint.npz": JOINT, "moments.npz": STREAMED}
+MODELS = {"joint.npz": JOINT}
 
 
 class Mark:
@@ -105,7 +104,7 @@ def of_models():
         broken["plain"] = pickle.dumps(Mark())
         for name, content in broken.items():
             path = f"{name}-{model}"
-            yield path, content, [*words, path, *(["labels.csv"] if words == ["update"] else [])]
+            yield path, content, [*words, path]
     about = json.loads(text_of("joint.npz"))
     about["columns"][-1]["values"][0][0][1] = 10**15
     with np.load("joint.npz", allow_pickle=False) as file:
@@ -147,21 +146,19 @@ def of_tables():
     packers = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
     for ending, pack in packers.items():
         yield f"zeros.csv.{ending}", pack(head + rows), ["aggregate", f"zeros.csv.{ending}"]
-    commands = (["aggregate"], ["rank"], ["joint"], ["again"], *(["aggregate", "labels.csv", f"--{n}"] for n in RATED))
+    commands = (["aggregate"], ["rank"], ["joint"], *(["aggregate", "labels.csv", f"--{n}"] for n in RATED))
     within = b'[{"task":1,"worker":2,"label":' + DEEP + b"}]"
     for words in commands:
         for name, content in {"deep.json": DEEP, "within.json": within, "record.pkl": pickle.dumps(Mark())}.items():
             yield name, content, [*words, name]
     long = b"x" * 10**6
     yield "long.csv", b"a,b," + long + b"\n1,2,3\n", ["rank", "long.csv"]
-    yield "classes.csv", LABELS.encode().replace(b",y", b"," + long), ["update", "model.npz", "classes.csv"]
     many = head + b"".join(b"%d,w%d,c%d\n" % (n, n % 9, n) for n in range(10**6))
     yield "many.csv", many, ["aggregate", "many.csv"]
     records = b"\n".join(b'{"task":%d,"worker":1,"label":"c%d"}' % (n, n) for n in range(10**5))
     yield "many.json", records, ["aggregate", "many.json"]
     for name, content in of_parquet():
         yield name, content, ["aggregate", name]
-    yield "shards/vocabulary.json", DEEP, ["moments", "shards", "-o", "new.npz"]
 
 
 def of_parquet():
@@ -199,10 +196,7 @@ def prepare():
     Path("labels.csv").write_text(LABELS)
     Path("table.csv").write_text(TABLE)
     commands = [
-        ["aggregate", "labels.csv", "--model", "model.npz"],
         ["joint", "table.csv", "--method", "Independence", "--keep-model", "joint.npz", "--columns", "a", "b", "x"],
-        ["shard", "labels.csv", "-o", "shards", "--shards", "2"],
-        ["moments", "shards", "-o", "moments.npz"],
     ]
     for words in commands:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -250,7 +244,6 @@ def outcomes():
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits of memory need Linux")
 def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
-    pytest.importorskip("duckdb")
     command = [sys.executable, "-m", "tests.cli.test_bombs", str(tmp_path)]
     answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert answer.returncode == 0, answer.stderr

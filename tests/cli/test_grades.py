@@ -92,7 +92,6 @@ def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path
         (("--order", "awful,weak"), "leaves out 'best', 'fine', 'mixed'"),
         (("--order", ""), "give all classes in a list"),
         (("--order", ",".join(WORDS), "--method", "MV-EM"), "--order is for WorkerTypes: leave --method MV-EM out"),
-        (("--order", ",".join(WORDS), "--model", "kept.npz"), "leave --moments, --model out"),
         (("--reading", "mean"), "for grades: name their order"),
         (("--loss", "errors"), "for grades: name their order"),
     ],

@@ -310,7 +310,7 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
         "note: pictures show boxes for letters that no known font has, tables are right: install a font"
     )
     page = (tmp_path / "a.html").read_text(encoding="utf8")
-    assert page.count("<img") == 2 and page.count("Noted: pictures show boxes") == 1 and "Glyph" not in page
+    assert page.count("<img") == 2 and page.count("Note: pictures show boxes") == 1 and "Glyph" not in page
 
 
 @pytest.mark.parametrize(("gain", "said"), [(2.5, ""), (1.5, ": no better than each column alone")])

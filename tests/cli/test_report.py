@@ -1,6 +1,8 @@
-"""The page about one crowd."""
+"""The page about one crowd, and the last section of every report."""
 
+import platform
 import re
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -148,3 +150,50 @@ def test_is_not_overwritten_unasked(tmp_path, capsys):
     path.write_text("mine")
     assert main(["aggregate", "bluebird", "--report", str(path)]) == 1
     assert path.read_text() == "mine" and "exists" in capsys.readouterr().err
+
+
+# ---- the last section of every report ----
+
+TABLES = {
+    "labels.csv": "task,worker,label\n"
+    + "".join(f"t{n},w{m},{(n + m // 3) % 2}\n" for n in range(12) for m in range(4)),
+    "votes.csv": "winner,loser\n" + "".join(f"i{a},i{(a + b) % 6}\n" for a in range(6) for b in range(1, 4)),
+    "table.csv": "a,b,c\n" + "".join(f"v{n % 2},w{n % 3},{'xy'[n % 2]}\n" for n in range(60)),
+    "points.csv": "a,b,c,d\n1,0,.5,.2\n0,1,.5,.8\n1,1,1,1\n",
+    "texts.csv": "text\n" + "cat dog pet\nsun rain sky\n" * 9,
+}
+COMMANDS = {
+    "aggregate": "labels.csv --method MajorityVote --draws 0",
+    "rank": "votes.csv",
+    "joint": "table.csv --method Independence",
+    "anchors": "points.csv --method SPA --anchors 2",
+    "topics": "texts.csv --method SPA --anchors 2",
+}
+
+
+def test_every_report_ends_with_its_command_the_versions_and_the_sha256_of_its_inputs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command, words in COMMANDS.items():
+        name = words.split()[0]
+        (tmp_path / name).write_text(TABLES[name])
+        assert main([command, *words.split(), "--report", str(tmp_path / f"{command}.html")]) == 0
+        _, heading, last = (tmp_path / f"{command}.html").read_text("utf8").partition("Command, versions and inputs")
+        assert heading and "<h2>" not in last, command
+        assert f"<code>cofactor {command} {words} --report {command}.html</code>" in last, command
+        assert f"{name}, SHA-256 <code>{sha256((tmp_path / name).read_bytes()).hexdigest()}</code>" in last, command
+        assert f"python {platform.python_version()}, cofactor {cf.__version__}, numpy {np.__version__}" in last, command
+
+
+def test_the_last_section_has_the_notes_and_no_folder_of_this_machine(tmp_path):
+    (tmp_path / "labels.csv").write_text(
+        TABLES["labels.csv"].replace("t0,w0,0", "t0,w0,Yes").replace("t1,w0,1", "t1,w0,yes")
+    )
+    (tmp_path / "clean.csv").write_text(TABLES["labels.csv"])
+    for name, noted in (("labels", "Note: "), ("clean", "Notes: none.")):
+        page = tmp_path / f"{name}.html"
+        words = ["--method=MajorityVote", "--draws=0", f"--report={page}"]
+        assert main(["aggregate", str(tmp_path / f"{name}.csv"), *words]) == 0
+        last = page.read_text("utf8").partition("Command, versions and inputs")[2]
+        said = f"cofactor aggregate {name}.csv --method=MajorityVote --draws=0 --report={name}.html</code>"
+        assert said in last and noted in last, name
+        assert ("&#39;Yes&#39; = &#39;yes&#39;" in last) == (name == "labels")

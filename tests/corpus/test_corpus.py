@@ -20,9 +20,9 @@ def test_files_are_those_of_the_table_of_cases():
 
 
 class Found:
-    """What came of a file on one road: labels or an error, notes where the road has some, and what is wrong with it."""
+    """What came of a file: labels or an error, all notes, and what is wrong with them."""
 
-    def __init__(self, labels=None, error=None, notes=None):
+    def __init__(self, labels, error, notes):
         self.labels, self.error, self.notes = labels, error, notes
 
     def wrong(self, expected):
@@ -35,7 +35,7 @@ class Found:
         if "error" in expected and not said:
             return [f"not refused: {self.labels}"]
         wrong = [f"lacks {word!r}: {said[0]}" for word in expected.get("error", ()) if word not in said[0]]
-        return wrong + ([] if self.notes is None else self._wrong_notes(expected.get("notes", [])))
+        return wrong + self._wrong_notes(expected.get("notes", []))
 
     def _wrong_notes(self, words):
         lacking = [f"no note {word!r}: {self.notes}" for word in words if not any(word in note for note in self.notes)]

@@ -1,4 +1,4 @@
-"""Fits of worker types to one set of labels, in memory or in shards; what `WorkerTypes` makes of them is there."""
+"""Fits of worker types to one set of labels, in memory or in pieces; what `WorkerTypes` makes of them is there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from cofactor.crowd.types import (
     TypesBelief,
     WorkerType,
     iterate,
-    with_rounds_of_part,
 )
 
 ALL_TYPES = ("coin", "class", "own", "none")
@@ -76,24 +75,6 @@ class Fit:
             return without, None
         together = self.dependence(self.run(self.named(("own",)))[0])
         return (self.named(ALL_TYPES) if together.z <= MAX_INDEPENDENT_Z else without), together
-
-    def go_on(
-        self,
-        names: Sequence[str],
-        model: LatentClassModel,
-        rho: Floats,
-        q: Floats,
-        part: Evidence | None,
-        n_rounds: int,
-    ) -> tuple[TypesBelief, SoftCounts, Result]:
-        """Iterate from a model of all workers, with its types; a round has `n_rounds` of a part, if there is one."""
-        believe = Believe(self.named(names), self.rows, self.alpha, self.active, rho, q)
-        whole = self.of_rows.e_step
-        start = whole(self.of_rows_alone(model))
-        if part is None:
-            return self.rounds(whole, start, believe)
-        e_step = with_rounds_of_part(whole, part.of_rows(self.places).e_step, believe, n_rounds)
-        return self.rounds(e_step, start, believe)
 
     def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:
         """Return a model of all workers without the rows that do not occur."""

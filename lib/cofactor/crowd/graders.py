@@ -143,8 +143,8 @@ class GradedBelieve(Believe):
     """From soft counts of states to the belief they lead to: as `Believe`, whose types are those beside "graded"."""
 
     def __init__(self, types: Sequence[WorkerType], rows: Rows, alpha: Floats, active: NDArray[np.bool_]) -> None:
-        shares = np.full(len(types) + 1, 1 / (len(types) + 1))
-        super().__init__(types, rows, alpha, active, rho=shares)
+        super().__init__(types, rows, alpha, active)
+        self.rho = np.full(len(types) + 1, 1 / (len(types) + 1))
         self.log_tables, self.log_weights = graded_tables(rows.n_classes)
         self.of_labels = rows_of_labels(rows)
 

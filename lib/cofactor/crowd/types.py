@@ -360,32 +360,6 @@ def iterate(
     return belief, counts, history.result()
 
 
-def with_rounds_of_part(
-    whole: Callable[[LatentClassModel], SoftCounts],
-    part: Callable[[LatentClassModel], SoftCounts],
-    believe: Believe,
-    n_rounds: int,
-) -> Callable[[LatentClassModel], SoftCounts]:
-    """Return an E-step of all tasks after which `n_rounds` rounds follow in which only a part is looked at anew.
-
-    Where new labels changed a part of the tasks, and workers who labelled little else, rounds of the part settle them
-    at little cost. Each raises the same bound, and the limit is that of whole rounds.
-
-    Source: Neal and Hinton, "A view of the EM algorithm that justifies incremental, sparse, and other variants", 1998.
-    """
-
-    def e_step(model: LatentClassModel) -> SoftCounts:
-        counts, now = whole(model), part(model)
-        others, other_classes = counts.cells - now.cells, counts.classes - now.classes
-        for _ in range(n_rounds):
-            now = part(believe(counts).expected_logs())
-            cells, classes = np.maximum(others + now.cells, 0.0), np.maximum(other_classes + now.classes, 0.0)
-            counts = replace(counts, cells=cells, classes=classes)  # above: differences may round to below zero
-        return counts
-
-    return e_step
-
-
 def log_dirichlet_constant(x: Floats) -> float:
     """Logarithm of the multivariate Beta function."""
     return float(special.gammaln(x).sum() - special.gammaln(x.sum()))
@@ -401,23 +375,13 @@ class Believe:
     alpha : (K,) array
     active : (M,) bools
         Workers with labels; the others take no part in the shares of the types.
-    rho, q : arrays, optional
-        Of an earlier fit, to go on from.
     """
 
-    def __init__(
-        self,
-        types: Sequence[WorkerType],
-        rows: Rows,
-        alpha: Floats,
-        active: NDArray[np.bool_],
-        rho: Floats | None = None,
-        q: Floats | None = None,
-    ) -> None:
+    def __init__(self, types: Sequence[WorkerType], rows: Rows, alpha: Floats, active: NDArray[np.bool_]) -> None:
         self.types, self.rows, self.alpha, self.active = tuple(types), rows, alpha, active
         T = len(self.types)
-        self.rho = np.full(T, 1 / T) if rho is None else rho
-        self.q = np.full((rows.n_workers, T), 1 / T) if q is None else q
+        self.rho = np.full(T, 1 / T)
+        self.q = np.full((rows.n_workers, T), 1 / T)
         self._of_data: dict[str, Floats] = {}
 
     def __call__(self, counts: SoftCounts, settle: bool = False) -> TypesBelief:

@@ -33,11 +33,10 @@ from cofactor.crowd.workers import workers_table
 from cofactor.reading.records import GOLD
 from cofactor.reading.truth import read_truth
 from cofactor_app import planning
-from cofactor_app.cli import engines, facts, grades, growing, sampled, tell, visible
+from cofactor_app.cli import facts, grades, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
-from cofactor_app.growing import CrowdFit
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "spelling", "encoding", "sep")
@@ -70,7 +69,7 @@ def diagnose(arguments: argparse.Namespace) -> None:
     """Print the checks before the fit."""
     if preview(arguments):
         return
-    print(visible(str(cf.crowd.diagnose(_read_or_sample(arguments)[0]))))
+    print(visible(str(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))))
 
 
 def plan(arguments: argparse.Namespace) -> None:
@@ -103,12 +102,11 @@ def next_tasks(arguments: argparse.Namespace) -> None:
     if preview(arguments):
         return
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
-        labels, step = _read_or_sample(arguments)
-        labels = labels.whole
+        labels = _read(arguments.labels, arguments)[0].whole
         if arguments.checks is not None:
             found, table = _checks(labels, arguments.checks)
         else:
-            asked = sampled.of_all(planning.next_tasks(labels, arguments.budget, arguments.error), step)
+            asked = planning.next_tasks(labels, arguments.budget, arguments.error)
             found, table = str(asked), asked.table
         print(found)
         if arguments.output:
@@ -125,34 +123,15 @@ def _checks(labels: cf.CrowdLabels, n_tasks: int) -> tuple[str, pd.DataFrame]:
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
-    if bool(arguments.database) == bool(arguments.labels):
-        raise cf.CofactorError("say where the labels are: files or a data set, or --database with --table")
-    if arguments.table and not arguments.database:
-        raise cf.CofactorError("--table names a table of labels in a database: name that, too (--database)")
-    if arguments.database:
-        from cofactor_app.cli import warehouse
-
-        return warehouse.aggregate(arguments)
     if preview(arguments):
         return
     if (arguments.wide or arguments.sort) and not arguments.output:
         raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
-    inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
+    inputs = (*arguments.labels, arguments.truth, arguments.gold)
     grades.check(arguments)
-    if arguments.model and (arguments.moments or arguments.method != DEFAULT):
-        raise cf.CofactorError(f"--model keeps a fit of {DEFAULT} to labels: leave --method and --moments out")
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
-    folder = growing.folder_of(arguments, inputs)
-    others = [arguments.report, None if folder else arguments.model]
-    with outputs(arguments, tables, inputs, others, folder) as writer:
-        if engines.from_shards(arguments):
-            from cofactor_app.cli import shards
-
-            shards.aggregate(arguments, writer)
-        elif folder:
-            raise cf.CofactorError(f"--model {folder} is a folder, and these labels are kept in one file: name another")
-        else:
-            _aggregate(arguments, writer)
+    with outputs(arguments, tables, inputs, [arguments.report]) as writer:
+        _aggregate(arguments, writer)
 
 
 def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
@@ -161,11 +140,9 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     name = arguments.method if arguments.order is None else grades.METHOD
     source = " ".join(arguments.labels) if len(arguments.labels) < SHOWN else f"{len(arguments.labels)} files"
     labels, truth = _read(arguments.labels, arguments)
-    if arguments.model and labels.table.shared:
-        raise cf.CofactorError("--model keeps one label of a worker for a task: use --conflicts first or last")
     gold = _gold(arguments, labels)
     more = grades.settings(arguments, labels)
-    method, right = _fitted(name, labels, gold, more, kept=bool(arguments.model))
+    method, right = _fitted(name, labels, gold, more)
     name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
     posterior, seen = method.predict_proba(labels), _readings(method, labels)
     answered, judged = grades.answered(method, posterior), judged_by(truth, gold)
@@ -173,8 +150,6 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     lines = facts.summary(source, name, method, posterior, labels, judged, seen)
     lines += facts.choice(method, right)
     tell(lines, found)
-    if arguments.model:
-        growing.keep(CrowdFit.of(method, labels), arguments.model)
     boot = _bootstrap(arguments, method, labels)
     _write_tables(arguments, writer, method, posterior, labels, boot, seen)
     if arguments.report:
@@ -183,10 +158,10 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
 
 
 def _fitted(
-    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any], kept: bool
+    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any]
 ) -> tuple[Any, dict[View, float]]:
-    """The method, fitted; of the default, the reading that gold tasks choose, unless the fit is kept for `update`."""
-    if gold is not None and name == DEFAULT and not more and not kept:
+    """The method, fitted; of the default, the reading that gold tasks choose."""
+    if gold is not None and name == DEFAULT and not more:
         return believed(labels, gold, verbose=True)
     make = partial(cf.crowd.Outside, name) if ":" in name else cf.crowd.METHODS[name]
     return make(random_state=0, verbose=True, **more).fit(labels, gold=gold), {}
@@ -282,12 +257,6 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
         labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
-
-
-def _read_or_sample(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, int]:
-    """Labels, or a sample of the tasks of too many, and how many tasks stand behind each of these."""
-    found, step = sampled.labels_or_sample(arguments)
-    return (_read(arguments.labels, arguments)[0] if found is None else found), step
 
 
 def _is_data_set(source: str) -> bool:

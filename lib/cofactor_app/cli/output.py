@@ -10,7 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -36,7 +36,7 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
     with ExitStack() as locks:
         for path in paths:
             if path == STDOUT:
-                raise CofactorError("-: only tables, queries and the page of `cofactor page` are printed; name a file")
+                raise CofactorError("-: only tables are printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
                 raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
@@ -58,11 +58,8 @@ def outputs(
     tables: Iterable[Path | None],
     inputs: Sequence[str | Path | None],
     others: Iterable[Path | None] = (),
-    folder: Path | None = None,
 ) -> Iterator[Writer]:
     """Hold the files to write, tables and others, as `reserved`; gives the writer of tables. None: not asked for.
-
-    A `folder` to replace is held by who does it; it is here for the record.
 
     Until the end, all else that is printed goes to standard error if one of the tables goes to standard output.
     """
@@ -70,20 +67,15 @@ def outputs(
     for path in asked:
         _form(path)
     writer = Writer(as_in_files() if STDOUT in asked else sys.stdout, arguments.raw_cells)
-    files = [*asked, *(path for path in others if path)]
-    wrote = files + ([folder] if folder else [])
-    paths = files + ([arguments.record] if arguments.record else [])
+    paths = [*asked, *(path for path in others if path)]
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CofactorError("two tables cannot be written to one file: name another output")
-    if arguments.record == STDOUT:
-        raise CofactorError("--record -: what is printed is part of the record; name a file")
     read = [Path(name) for name in inputs if name and Path(name).is_file()]
     with (
         reserved([path for path in paths if path != STDOUT or path not in asked], arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
-        running(Run(arguments.argv, read, wrote)) as run,
+        running(Run(arguments.argv, read, paths)) as run,
         _noting(run.notes),
-        _recorded(arguments, inputs, wrote, run.notes),
     ):
         yield writer
         if writer.escaped:
@@ -107,16 +99,6 @@ def _noting(notes: list[str]) -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = before
-
-
-def _recorded(
-    arguments: argparse.Namespace, inputs: Sequence[str | Path | None], wrote: Sequence[Path], notes: Sequence[str]
-) -> AbstractContextManager[None]:
-    if not arguments.record:
-        return nullcontext()
-    from cofactor_app.cli.record import recorded  # for the few who ask
-
-    return recorded(arguments.record, arguments.argv, [name for name in inputs if name], wrote, notes)
 
 
 def write_page(path: Path, page: str) -> None:
@@ -194,11 +176,9 @@ def _text_file(path: Path, packed: bool) -> Iterator[io.TextIOBase]:
 
 
 def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     writer = None
     for frame in frames:
         table = pa.Table.from_pandas(frame, preserve_index=False)

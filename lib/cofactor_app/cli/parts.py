@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
@@ -63,8 +62,6 @@ def add_spelling(command: argparse.ArgumentParser) -> None:
 
 def add_overwriting(files: Any) -> None:
     """Add the options of how tables are written, to a group of options."""
-    record = "what was read, written, noted, and by which versions, as JSON; `cofactor again FILE` repeats the run"
-    files.add_argument("--record", type=Path, metavar="FILE", help=record)
     files.add_argument("--force", action="store_true", help="overwrite files if they exist")
     raw = "leave cells as they are that a spreadsheet would run as a formula (else they get an apostrophe in front)"
     files.add_argument("--raw-cells", action="store_true", help=raw)
