@@ -27,10 +27,7 @@ from cofactor.core.files import (
     unpacked,
     whole_file,
 )
-from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
-from cofactor.core.tables import CategoricalTable
 from cofactor.reading.tables import read_frame
-from tests.each import each
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 

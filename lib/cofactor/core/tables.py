@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,11 +128,18 @@ class CategoricalTable:
             starts = np.append(0, np.cumsum(np.bincount(row, minlength=n_rows))).astype(index)
             indicator = sparse.csr_array((np.ones(len(row)), column.copy(), starts), shape=(n_rows, width))
         else:
-            indicator = sparse.coo_array((np.ones(len(row)), (row.astype(index), column)), shape=(n_rows, width)).tocsr()
+            entries = np.ones(len(row)), (row.astype(index), column)
+            indicator = sparse.coo_array(entries, shape=(n_rows, width)).tocsr()
         indicator.sort_indices()
         if len(indicator.data) == len(row) and (indicator.data == 1).all():
             indicator.data = np.broadcast_to(1.0, len(row))
         return cls._with(indicator, sizes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what is observed: entries of one, which share one number, take no bytes."""
+        F = self.indicator
+        data = None if F.data.strides == (0,) else F.data
+        return _unpickled, (F.indices, F.indptr, F.shape, data, self.sizes, self.weights)
 
     @property
     def n_rows(self) -> int:
@@ -286,6 +294,15 @@ class CategoricalTable:
         table.indicator, table.sizes, table.weights = indicator, sizes, weights
         table.indicator.sort_indices()
         return table
+
+
+def _unpickled(
+    indices: Ints, starts: Ints, shape: tuple[int, int], data: Floats | None, sizes: Ints, weights: Floats | None
+) -> CategoricalTable:
+    ones = np.broadcast_to(1.0, len(indices))
+    indicator = sparse.csr_array((ones if data is None else data, indices, starts), shape=shape)
+    indicator.has_sorted_indices = True
+    return CategoricalTable._with(indicator, sizes, weights)
 
 
 def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:

@@ -16,7 +16,6 @@ from cofactor.crowd.base import PRIOR
 from cofactor.crowd.dependence import MAX_INDEPENDENT_Z, Dependence, accuracies
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.priors import prior_cells
-from cofactor.crowd.rows import Rows
 from cofactor.crowd.types import (
     Believe,
     ByClass,

@@ -153,6 +153,7 @@ class CrowdLabels:
             Of text.
         sep : str, optional
             What separates columns of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
+
         Returns
         -------
         CrowdLabels

@@ -525,7 +525,8 @@ def comparisons_of(
 
 def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
     """Return codes of columns one after the other, and their ids, sorted where they can be; of text, whole numbers are
-    numbers."""
+    numbers.
+    """
     try:
         column = Coded.joined([Coded.of(one) for one in columns])
     except TypeError as error:
