@@ -23,9 +23,12 @@ from cofactor.core.cells import plain_numbers
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Ints
+from cofactor.crowd.copies import owners, without_copies
 from cofactor.crowd.evidence import UNKNOWN, Evidence, Piece
 from cofactor.crowd.labels import COLUMNS, CrowdLabels
 from cofactor.crowd.rows import Rows
+from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many
@@ -70,6 +73,17 @@ class SparkLabels:
         """Return the sums that fits need; `gold` has the class codes of tasks that are known."""
         pieces = self.parts.map(partial(_with_gold, gold=gold or {})).persist()
         return Evidence(OnCluster(pieces), Rows.all(len(self.workers), len(self.classes)))
+
+    def fit(self, gold: dict[Any, int] | None = None, verbose: bool = False) -> WorkerTypes:
+        """Fit the default to all labels, copies merged that a sample shows; `gold` has class codes of known tasks."""
+        owner, method = owners(self.sample.table), WorkerTypes(verbose=verbose)
+        evidence = self.evidence(gold)
+        method.labels_given_ = evidence.pieces.sum(_given)
+        if not np.array_equal(owner, np.arange(len(owner))):
+            evidence = Evidence(evidence.pieces.map(partial(_merged, owner=owner)), evidence.rows)
+        method.workers_, method.classes_, method.gold_ = self.workers, self.classes, gold or {}
+        method.fit_evidence(evidence, owner)
+        return method
 
     @cached_property
     def sample(self) -> CrowdLabels:
@@ -120,7 +134,9 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
         raise CofactorError(f"{path}: Spark reads files or folders named {', '.join(FORMS)}")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take any python3
-    session = SparkSession.builder.master(master).appName("cofactor").config("spark.ui.enabled", "false").getOrCreate()
+    session = SparkSession.builder.master(master).appName("cofactor").config("spark.ui.enabled", "false")
+    session = session.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
     options = {"header": True, "sep": "\t" if path.endswith(".tsv") else ",", "escape": '"'} if form == "csv" else {}
     frame = session.read.options(**options).format(form).load(path)
     if missing := [name for name in columns if name not in frame.columns]:
@@ -161,6 +177,14 @@ def _piece(batches: Iterator[Any], code: list[dict[str, int]], whole: bool) -> I
     piece = Piece(CategoricalTable.of_columns(labelled[0], labelled[1], np.full(M, K), len(ids)))
     tasks = list(map(int, ids)) if whole else ids.tolist()
     yield pa.record_batch({"part": pa.array([pickle.dumps((piece, tasks))], pa.binary())})
+
+
+def _given(piece: Piece) -> Ints:
+    return piece.table.entries_per_variable
+
+
+def _merged(piece: Piece, owner: Ints) -> Piece:
+    return replace(piece, table=without_copies(piece.table, owner))
 
 
 def _with_gold(part: Part, gold: dict[Any, int]) -> Piece:

@@ -30,8 +30,9 @@ from cofactor.crowd.tables import (
 )
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
+from cofactor.reading.labels import read_database
 from cofactor.reading.records import GOLD
-from cofactor.reading.truth import read_truth
+from cofactor.reading.truth import codes_of, read_task_and_truth, read_truth
 from cofactor_app import planning
 from cofactor_app.cli import facts, grades, tell, visible
 from cofactor_app.cli.methods import DEFAULT
@@ -127,6 +128,12 @@ def aggregate(arguments: argparse.Namespace) -> None:
         return
     if (arguments.wide or arguments.sort) and not arguments.output:
         raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
+    if bool(arguments.labels) == bool(arguments.database):
+        raise cf.CofactorError("say where the labels are: name files or a data set, or a --database with its --query")
+    if arguments.query and not arguments.database:
+        raise cf.CofactorError("--query asks a database: name it with --database")
+    if arguments.spark:
+        return _on_cluster(arguments)
     inputs = (*arguments.labels, arguments.truth, arguments.gold)
     grades.check(arguments)
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
@@ -139,6 +146,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
         raise cf.CofactorError("--plan is shown on the page of --report: name one, or run `cofactor plan`")
     name = arguments.method if arguments.order is None else grades.METHOD
     source = " ".join(arguments.labels) if len(arguments.labels) < SHOWN else f"{len(arguments.labels)} files"
+    source = source or "labels of the database"
     labels, truth = _read(arguments.labels, arguments)
     gold = _gold(arguments, labels)
     more = grades.settings(arguments, labels)
@@ -155,6 +163,56 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     if arguments.report:
         page = _page(arguments, name, method, labels, found, lines, truth, boot, seen)
         write_page(arguments.report, page)
+
+
+def _on_cluster(arguments: argparse.Namespace) -> None:
+    """Fit the default on a Spark cluster; what needs single rows or pairs of workers is told of a sample."""
+    from cofactor.reading.spark import SparkLabels, read_spark
+
+    tables = arguments.workers, arguments.confusion
+    if len(arguments.labels) != 1 or arguments.method != DEFAULT or arguments.order or arguments.conflicts != "error":
+        raise cf.CofactorError(f"--spark fits {DEFAULT} to one file or folder of labels, without --order or --conflicts")
+    if arguments.output and (arguments.output.suffix != ".parquet" or arguments.wide):
+        raise cf.CofactorError("--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide")
+    if arguments.output and arguments.output.exists() and not arguments.force:
+        raise cf.CofactorError(f"{arguments.output} exists: name another output, or overwrite it with --force")
+
+    def codes(path: str, labels: SparkLabels) -> tuple[cf.CrowdLabels, Ints]:
+        frame = read_task_and_truth(path, arguments.encoding)
+        tasks = set(frame["task"])
+        known = labels.of_tasks({*tasks, *(int(task) for task in tasks if task.isdigit())})
+        return known, without_strange(codes_of(frame, known, path), known, path)
+
+    with outputs(arguments, tables, (arguments.truth, arguments.gold), [arguments.report]) as writer:
+        columns = arguments.task, arguments.worker, arguments.label
+        labels = read_spark(arguments.spark, arguments.labels[0], columns)
+        gold = {}
+        if arguments.gold:
+            known, told = codes(arguments.gold, labels)
+            gold = {task: code for task, code in zip(known.tasks, told.tolist(), strict=True) if code >= 0}
+        method, some = labels.fit(gold, verbose=True), labels.sample
+        print(f"{arguments.labels[0]}: {labels.n_tasks} tasks, {labels.n_labels} labels on {arguments.spark}")
+        if some.n_tasks < labels.n_tasks:
+            print(f"what follows is of a sample of {some.n_tasks} tasks; the fit is of all")
+        posterior = method.predict_proba(some)
+        lines = facts.summary(arguments.labels[0], DEFAULT, method, posterior, some, None)
+        if arguments.truth:
+            known, truth = codes(arguments.truth, labels)
+            told = np.array([gold.get(task, -1) for task in known.tasks])
+            if (left := judged_by(truth, told)) is not None:
+                lines.append(facts.errors(DEFAULT, method.predict_proba(known), known, left))
+        tell(lines)
+        if arguments.output:
+            labels.write(partial(_consensus, method=method), arguments.output, arguments.force)
+            print(f"wrote {arguments.output}: {labels.n_tasks} tasks")
+        arguments.output = None
+        _write_tables(arguments, writer, method, posterior, some, None, None)
+        if arguments.report:
+            write_page(arguments.report, _page(arguments, DEFAULT, method, some, [], lines, None, None, None))
+
+
+def _consensus(labels: cf.CrowdLabels, method: WorkerTypes) -> pd.DataFrame:
+    return consensus_frame(labels, method.predict_proba(labels), method)
 
 
 def _fitted(
@@ -246,7 +304,12 @@ def _page(
 def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, Ints | None]:
     """Labels of files or of a data set; and truth, of its own file or of the data set, where known."""
     source = sources if isinstance(sources, str) else sources[0] if len(sources) == 1 else sources
-    if isinstance(source, str) and _is_data_set(source):
+    truth: Ints | None
+    if getattr(arguments, "database", None):
+        options = {name: getattr(arguments, name) for name in READING[3:7]}
+        columns = arguments.task, arguments.worker, arguments.label
+        labels, truth = read_database(arguments.database, arguments.query, columns, **options), None
+    elif isinstance(source, str) and _is_data_set(source):
         dataset = cf.data.load(source, "crowd")
         labels, truth = dataset.labels, dataset.truth
     else:

@@ -94,7 +94,8 @@ def parser() -> argparse.ArgumentParser:
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = new_command(commands, "aggregate", about, "aggregate.aggregate")
-    _add_labels(command, nargs="+")
+    _add_labels(command, nargs="*")
+    _add_sources(command)
     method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
     command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
     command.add_argument(
@@ -112,6 +113,16 @@ def _add_aggregate(commands: Any) -> None:
     jobs = "with --report or --workers: processes (default: 1)"
     command.add_argument("--jobs", type=int, default=1, help=jobs)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
+
+
+def _add_sources(command: argparse.ArgumentParser) -> None:
+    elsewhere = command.add_argument_group("labels that are in no file, or on a cluster")
+    address = "in place of LABELS: duckdb:///FILE, sqlite:///FILE, or another that SQLAlchemy connects to"
+    elsewhere.add_argument("--database", metavar="URL", help=address)
+    query = "of the database (default: SELECT task, worker, label FROM labels)"
+    elsewhere.add_argument("--query", metavar="SQL", default="", help=query)
+    master = "read LABELS and fit them there: local[2], spark://host:7077, ...; -o is a folder of parquet"
+    elsewhere.add_argument("--spark", metavar="MASTER", help=master)
 
 
 def _add_grades(command: argparse.ArgumentParser) -> None:
