@@ -91,15 +91,15 @@ def of_models():
     for model, words in MODELS.items():
         with np.load(model, allow_pickle=False) as file:
             parts = {name: array(file[name]) for name in file.files}
-            told = json.loads(file["about" if "about" in parts else "ids"].tobytes())
-        about, first = ("about" if "about" in parts else "ids"), next(n for n in parts if n not in ("about", "ids"))
+            told = json.loads(file["about"].tobytes())
+        first = next(name for name in parts if name != "about")
         packed = archive(parts | {first: claim(10**9, kind="|u1")}, fill=first)
         broken = {"claims": archive(parts | {first: claim(10**12)})}
-        broken["nothing"] = archive(dict.fromkeys(parts, claim(10**12, 0)) | {about: parts[about]})
+        broken["nothing"] = archive(dict.fromkeys(parts, claim(10**12, 0)) | {"about": parts["about"]})
         broken["pickle"] = archive(parts | {first: array(np.array([Mark()], dtype=object))})
-        broken["deep"] = archive(parts | {about: text(DEEP)})
+        broken["deep"] = archive(parts | {"about": text(DEEP)})
         endless = {name: one if isinstance(one, list | dict) else float("inf") for name, one in told.items()}
-        broken |= {} if endless == told else {"endless": archive(parts | {about: text(json.dumps(endless).encode())})}
+        broken |= {} if endless == told else {"endless": archive(parts | {"about": text(json.dumps(endless).encode())})}
         broken["packed"] = packed
         broken["plain"] = pickle.dumps(Mark())
         for name, content in broken.items():
@@ -248,7 +248,7 @@ def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
     answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout.splitlines()[-1])
-    assert found["wrong"] == [] and found["cases"] > 50
+    assert found["wrong"] == [] and found["cases"] > 40
 
 
 if __name__ == "__main__":
