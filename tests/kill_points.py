@@ -23,28 +23,23 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
-import duckdb
 import pandas as pd
 import pyarrow.parquet  # noqa: F401  (imported before the process is copied)
 
 import cofactor as cf
-from cofactor.core import files
-from cofactor_app.cli import aggregate, main, shards  # noqa: F401
+from cofactor_app.cli import aggregate, main
 from evaluation import cli as experiments
 from evaluation import machine, report, runner
 from tests.evaluation.toy import toy
 
 LABELS = pd.DataFrame({"task": [f"t{i // 3}" for i in range(36)], "worker": [i % 3 for i in range(36)]})
 LABELS["label"] = [(i // 3 + (i % 7 == 0)) % 2 for i in range(36)]
-SHARD = ["shard", "labels.csv", "-o", "shards", "--shards", "3"]
-MOMENTS = ["moments", "shards", "-o", "moments.npz"]
 TABLES = ["-o", "consensus.csv", "--workers", "workers.csv.gz", "--posterior", "posterior.parquet"]
 AGGREGATE = ["aggregate", "labels.csv", "--method", "MajorityVote", *TABLES, "--report", "report.html", "--draws", "0"]
-STREAMED = ["aggregate", "shards", "--moments", "moments.npz", "--method", "MV-EM", "-o", "consensus.csv"]
 REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
 VOTES = pd.DataFrame({"winner": list("abcabcab"), "loser": list("bcacabca"), "user": list("xxxxyyyy")})
 GAPS = LABELS.assign(label=LABELS["label"].where(LABELS.index % 5 > 0))
@@ -57,25 +52,9 @@ ANCHORS = ["anchors", "points.csv", "--method", "SPA", "--weights", "weights.npz
 TOPICS = ["topics", "counts.csv", "--method", "SPA", "-o", "topics.csv"]
 OWN = pd.DataFrame({"task": LABELS["task"].unique()}).assign(truth=[i % 2 for i in range(12)])
 BENCH = ["--data", "own", "--line", "crowd", "--keep", "kept.jsonl", "-o", "trials.csv"]
-DATABASE = [
-    "aggregate",
-    "--database",
-    "duckdb:///crowd.db",
-    "--table",
-    "labels",
-    "-o",
-    "consensus",
-    "--method",
-    "MV-EM",
-]
 CASES = {  # name: commands before, the command, whether its outputs come and go together
-    "shard": ([], SHARD),
-    "shard again": ([[*SHARD[:-1], "2"]], [*SHARD, "--force"]),
-    "moments": ([SHARD], MOMENTS),
-    "moments again": ([[*SHARD[:-1], "2"], MOMENTS, [*SHARD, "--force"]], [*MOMENTS, "--force"]),
     "aggregate": ([], AGGREGATE),
     "aggregate again": ([[*AGGREGATE[:3], "OneCoin", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
-    "aggregate shards": ([SHARD, MOMENTS], STREAMED),
     "reproduce": ([], REPRODUCE),
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
@@ -86,7 +65,6 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "anchors": ([[*ANCHORS, "--anchors", "2"]], [*ANCHORS, "--anchors", "3", "--force"]),
     "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
     "bench": ([["bench", "MajorityVote", *BENCH]], ["bench", "Wawa", *BENCH, "--force"]),
-    "database": ([DATABASE], [*DATABASE[:-2], "--force"]),
 }
 LINES = ("next", "rank", "joint", "anchors", "topics")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
@@ -113,7 +91,6 @@ def prepare() -> None:
     experiments.EXPERIMENTS = {"toy": experiment}
     experiments.find_experiment = experiments.EXPERIMENTS.__getitem__
     cf.crowd.METHODS["MV-EM"]().fit(cf.CrowdLabels.from_frame(LABELS))  # compiled code is loaded once for all copies
-    cf.pairwise_moments(cf.CrowdLabels.from_frame(LABELS).table)
 
 
 def load(cases: Iterable[str]) -> None:
@@ -133,45 +110,6 @@ def write_inputs(folder: Path) -> None:
     (folder / "own").mkdir()
     LABELS.to_csv(folder / "own" / "labels.csv", index=False)
     OWN.to_csv(folder / "own" / "labels_truth.csv", index=False)
-    in_copy(make_database, folder)
-
-
-def make_database(folder: Path) -> str:
-    """Put the labels into a file of DuckDB."""
-    with duckdb.connect(str(folder / "crowd.db")) as door:
-        door.execute(f"CREATE TABLE labels AS SELECT * FROM '{folder}/labels.csv'")
-    return ""
-
-
-def tables_in(path: Path) -> str:
-    """Return what a database holds, as those see it who open it next, who also take in what is left of a killed run."""
-    with duckdb.connect(str(path)) as door:
-        names = sorted(name for (name,) in door.execute("SELECT table_name FROM duckdb_tables()").fetchall())
-        rows = {name: door.execute(f"SELECT * FROM {name}").fetchall() for name in names}
-    return repr({name: sorted(repr([rounded(cell) for cell in row]) for row in rows[name]) for name in names})
-
-
-def rounded(cell: object) -> object:
-    """Leave out the last digits of a number: a database adds up in any order."""
-    return round(cell, 6) if isinstance(cell, float) else cell
-
-
-def in_copy(function: Callable[[Path], str], path: Path) -> str:
-    """Return what a function says in a copy of this process, which itself must not begin threads."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os.write(theirs, function(path).encode())
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours, encoding="utf8") as answer:
-        said = answer.read()
-    os.waitpid(child, 0)
-    return said
 
 
 def run(folder: Path, words: list[str], trap=None) -> int:
@@ -234,15 +172,10 @@ class Trap:
 
 def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
     """What stands under final names for those who read it; times and durations do not count."""
-    files.restore(folder / "shards")  # as whoever opens shards does
-    found = {path.name: in_copy(tables_in, path).encode() for path in folder.glob("*.db")}
+    found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if (
-            path.suffix != ".db"
-            and path.is_file()
-            and (hidden or not any(part.startswith(".") for part in name.split("/")))
-        ):
+        if path.is_file() and (hidden or not any(part.startswith(".") for part in name.split("/"))):
             content = path.read_bytes()
             if path.name == "run.json":
                 content = json.dumps(list(json.loads(content))).encode()  # one more run each time
@@ -250,17 +183,8 @@ def state(folder: Path, hidden: bool = False) -> dict[str, bytes]:
     return found
 
 
-def units(found: dict[str, bytes]) -> dict[str, dict[str, bytes]]:
-    """Group files that come and go together: those of a folder of shards."""
-    grouped: dict[str, dict[str, bytes]] = {}
-    for name, content in found.items():
-        grouped.setdefault("shards" if name.startswith("shards/") else name, {})[name] = content
-    return grouped
-
-
 def wrong(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes]) -> list[str]:
     """Names under which neither the old nor the new stands."""
-    found, old, new = units(found), units(old), units(new)
     return [name for name in {*found, *old, *new} if found.get(name) not in (old.get(name), new.get(name))]
 
 

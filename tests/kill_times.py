@@ -18,8 +18,7 @@ from pathlib import Path
 
 from tests.kill_points import CASES, LINES, again, load, prepare, renew, run, state, write_inputs, wrong
 
-CHOSEN = ("aggregate again", "aggregate shards", "shard again", "rank", "joint", "reproduce again")
-CHOSEN += ("bench", "database")
+CHOSEN = ("aggregate again", "rank", "joint", "reproduce again", "bench")
 FAULTS = ("killed", "no folder", "files end")
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SLOW = {"matplotlib", "seaborn", "jinja2", "sqlglot", "narwhals", "requests", "tqdm", "joblib", "IPython", "ipywidgets"}
+SLOW = {"matplotlib", "seaborn", "jinja2", "narwhals", "requests", "tqdm", "joblib", "IPython", "ipywidgets"}
 SLOW |= {"sklearn", "scipy.stats", "scipy.optimize", "scipy.interpolate", "torch", "duckdb", "pyarrow.compute"}
 ALL = SLOW | {"numpy", "scipy", "pandas", "numba"}
 VOTES = "winner,loser\na,b\nb,c\nc,a\na,c\nb,a\n"

@@ -18,7 +18,7 @@ from pathlib import Path
 from cofactor_app.cli import main
 from tests.kill_points import CASES, LINES, load, prepare, renew, run, state, write_inputs
 
-REFUSED = ("is being written by ", "exists: name another output", "the database refuses")
+REFUSED = ("is being written by ", "exists: name another output")
 
 
 def both(folder: Path, commands: list[list[str]]) -> list[tuple[int, str]]:
@@ -60,10 +60,9 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
     assert run(work, words) == 0
     new, ends, problems = state(work, hidden=True), Counter(), []
     other = [f"other-{word}" if word in outputs(words) else word for word in words]
-    alone = "--database" in words  # one database
     if words[0] in ("reproduce", "report"):
         other = [*words, "--results", "other"] if words[0] == "reproduce" else [*words, "-o", "other.html"]
-    for second in ([words] if alone else [words, other]) * times:
+    for second in [words, other] * times:
         renew(start, work)
         for code, said in both(work, [words, second]):
             how = "same" if second is words else "other"

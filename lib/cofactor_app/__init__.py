@@ -1,4 +1,4 @@
-"""What a practitioner types and clicks: commands, reports, pages, shards.
+"""What a practitioner types and clicks: commands and reports.
 
 `cofactor` knows nothing of it.
 """

@@ -174,13 +174,7 @@ def test_of_few_workers_half_stand_at_each_end(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "option"),
-    [
-        (["shard", "labels.csv"], "-o/--output"),
-        (["moments", "shards"], "-o/--output"),
-        (["fit", "counts.csv"], "-o/--output"),
-        (["topics", "counts.csv"], "--anchors"),
-    ],
+    ("words", "option"), [(["aggregate", "-o", "out.csv"], "LABELS"), (["topics", "counts.csv"], "--anchors")]
 )
 def test_what_no_command_can_guess_is_asked_for(words, option, capsys):
     with pytest.raises(SystemExit) as stopped:

@@ -35,8 +35,7 @@ RATED = ("truth", "gold")
 ROWS = 6 * 10**7
 COO = "%%MatrixMarket matrix coordinate real general\n"
 JOINT = ["joint", "table.csv", "--model"]
-STREAMED = ["aggregate", "shards", "--method", "MV-EM", "--moments"]
-MODELS = {"joint.npz": JOINT, "moments.npz": STREAMED}
+MODELS = {"joint.npz": JOINT}
 
 
 class Mark:
@@ -92,15 +91,15 @@ def of_models():
     for model, words in MODELS.items():
         with np.load(model, allow_pickle=False) as file:
             parts = {name: array(file[name]) for name in file.files}
-            told = json.loads(file["about" if "about" in parts else "ids"].tobytes())
-        about, first = ("about" if "about" in parts else "ids"), next(n for n in parts if n not in ("about", "ids"))
+            told = json.loads(file["about"].tobytes())
+        first = next(name for name in parts if name != "about")
         packed = archive(parts | {first: claim(10**9, kind="|u1")}, fill=first)
         broken = {"claims": archive(parts | {first: claim(10**12)})}
-        broken["nothing"] = archive(dict.fromkeys(parts, claim(10**12, 0)) | {about: parts[about]})
+        broken["nothing"] = archive(dict.fromkeys(parts, claim(10**12, 0)) | {"about": parts["about"]})
         broken["pickle"] = archive(parts | {first: array(np.array([Mark()], dtype=object))})
-        broken["deep"] = archive(parts | {about: text(DEEP)})
+        broken["deep"] = archive(parts | {"about": text(DEEP)})
         endless = {name: one if isinstance(one, list | dict) else float("inf") for name, one in told.items()}
-        broken |= {} if endless == told else {"endless": archive(parts | {about: text(json.dumps(endless).encode())})}
+        broken |= {} if endless == told else {"endless": archive(parts | {"about": text(json.dumps(endless).encode())})}
         broken["packed"] = packed
         broken["plain"] = pickle.dumps(Mark())
         for name, content in broken.items():
@@ -160,7 +159,6 @@ def of_tables():
     yield "many.json", records, ["aggregate", "many.json"]
     for name, content in of_parquet():
         yield name, content, ["aggregate", name]
-    yield "shards/vocabulary.json", DEEP, ["moments", "shards", "-o", "new.npz"]
 
 
 def of_parquet():
@@ -199,8 +197,6 @@ def prepare():
     Path("table.csv").write_text(TABLE)
     commands = [
         ["joint", "table.csv", "--method", "Independence", "--keep-model", "joint.npz", "--columns", "a", "b", "x"],
-        ["shard", "labels.csv", "-o", "shards", "--shards", "2"],
-        ["moments", "shards", "-o", "moments.npz"],
     ]
     for words in commands:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -248,12 +244,11 @@ def outcomes():
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits of memory need Linux")
 def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
-    pytest.importorskip("duckdb")
     command = [sys.executable, "-m", "tests.cli.test_bombs", str(tmp_path)]
     answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout.splitlines()[-1])
-    assert found["wrong"] == [] and found["cases"] > 50
+    assert found["wrong"] == [] and found["cases"] > 40
 
 
 if __name__ == "__main__":

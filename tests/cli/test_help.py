@@ -10,13 +10,12 @@ from cofactor_app.cli.parser import parser
 
 SHOWN = {
     "": 2,
-    "aggregate": 2,
+    "aggregate": 3,
     "next": 2,
     "rank": 3,
     "joint": 3,
     "anchors": 3,
     "topics": 2,
-    "sql": 5,
 }
 
 

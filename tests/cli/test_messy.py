@@ -192,8 +192,6 @@ def aggregate(folder, name, content, options):
 def test_what_comes_of_a_file(case, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name, content, options, code, said = CASES[case]
-    if "parquet" in case:
-        pytest.importorskip("pyarrow")
     found = aggregate(tmp_path, name, content, options)
     out, err = capsys.readouterr()
     assert (found, err.count("error: ")) == (code, code)
@@ -285,7 +283,6 @@ def test_numbers_are_never_escaped(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.tsv.gz", "x.parquet"])
 def test_every_form_written_is_read_again(name, tmp_path):
-    pytest.importorskip("pyarrow")
     path = tmp_path / "labels.csv"
     path.write_text(DANGEROUS)
     options = ["--method", "MajorityVote", "--raw-cells"]
@@ -307,11 +304,3 @@ def test_two_tables_are_not_written_to_one_file(tmp_path, capsys):
     path = str(tmp_path / "x.csv")
     assert main(["aggregate", "bluebird", "-o", path, "--workers", path]) == 1
     assert "two tables cannot be written to one file" in capsys.readouterr().err
-
-
-def test_without_pyarrow_the_way_out_is_named(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "a.parquet"
-    path.write_bytes(parquet(TABLE))
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
-    assert main(["diagnose", str(path)]) == 1
-    assert "pip install 'cofactor[scale]'" in capsys.readouterr().err

@@ -25,11 +25,7 @@ RUNS = {  # inputs of a command that are sound
     "rank": ["votes.csv"],
     "joint": ["table.csv"],
     "anchors": ["X.csv"],
-    "shard": ["labels.csv", "-o", "shards"],
-    "sql": ["counts"],
     "topics": ["X.csv"],
-    "fit": ["labels.csv", "-o", "new.npz"],
-    "moments": ["shards", "-o", "moments.npz"],
     "datasets": ["list"],
     "completion": ["bash"],
     "plan": ["labels.csv", "--trials=2", "--most=2", "--methods", "MajorityVote"],
@@ -127,24 +123,18 @@ def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
     assert (done.returncode, done.stderr.count("Traceback"), done.stderr.count("error: ")) == (0, 0, 0), done.stderr
 
 
-def test_only_tables_and_queries_are_printed(tmp_path, monkeypatch, capsys):
+def test_only_tables_are_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    for words, begin in (
-        (["aggregate", "labels.csv"], "task,label,"),
-        (["sql", "counts"], "WITH "),
-    ):
-        assert main([*words, "-o", "-"]) == 0
-        assert capsys.readouterr().out.startswith(begin), words
+    assert main(["aggregate", "labels.csv", "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("task,label,")
     for words in (
         ["aggregate", "labels.csv", "--report", "-"],
         ["plan", "labels.csv", "--figure", "-"],
-        ["moments", "shards", "-o", "-"],
-        ["fit", "counts.csv", "-o", "-"],
     ):
         assert main(words) == 1, words
-        assert "error: -: only tables and queries" in capsys.readouterr().err, words
+        assert "error: -: only tables" in capsys.readouterr().err, words
     assert set(os.listdir()) == set(FILES)
 
 
@@ -152,7 +142,6 @@ def test_what_is_asked_for_is_refused_before_the_work(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     for words in (
         ["aggregate", "none.csv", "--jobs", "-7", "--workers", "w.csv"],
-        ["moments", "none", "-o", "m.npz", "--jobs", "0"],
         ["plan", "none.csv", "--most", "0"],
     ):
         assert main(words) == 1
@@ -217,10 +206,9 @@ def test_a_carriage_return_alone_is_told_by_every_command(tmp_path, monkeypatch,
         assert "carriage return" not in told.out + told.err, name
 
 
-def test_separators_of_several_characters_are_refused_on_every_road(tmp_path, monkeypatch, capsys):
+def test_separators_of_several_characters_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.csv").write_text(FILES["labels.csv"])
-    for words in (["shard", "labels.csv", "-o", "shards"], ["aggregate", "labels.csv"]):
-        for sep in ("a,b", "\n"):
-            assert main([*words, "--sep", sep]) == 1
-            assert "one character separates the columns" in capsys.readouterr().err, (words, sep)
+    for sep in ("a,b", "\n"):
+        assert main(["aggregate", "labels.csv", "--sep", sep]) == 1
+        assert "one character separates the columns" in capsys.readouterr().err, sep

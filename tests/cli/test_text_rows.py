@@ -4,13 +4,10 @@ import io
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from cofactor_app.cli import text_rows
 from cofactor_app.cli.output import Writer
 from tests.each import each
-
-pytest.importorskip("pyarrow")
 
 RNG = np.random.default_rng(0)
 FRACTIONS = [*RNG.random(500).round(6), *10.0 ** RNG.integers(-20, 20, 500) * RNG.normal(size=500)]

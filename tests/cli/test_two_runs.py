@@ -37,8 +37,6 @@ def folder(tmp_path, monkeypatch):
         ["joint", "table.csv", "--sample", "9", "out"],
         ["anchors", "points.csv", "--weights", "out"],
         ["topics", "counts.csv", "-o", "out", "--anchors", "2"],
-        ["shard", "labels.csv", "-o", "out"],
-        ["moments", "labels.csv", "-o", "out"],
         ["reproduce", "toy", "--results", ""],
         ["report", "-o", "out"],
     ],

@@ -12,7 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as arrow
 import pytest
+from pyarrow import parquet
 
 import cofactor
 from cofactor.core import files
@@ -24,19 +26,10 @@ from cofactor.core.files import (
     save_arrays,
     unpacked,
     whole_file,
-    whole_folder,
 )
 from cofactor.core.frames import read_frame
-from cofactor.core.moments import PairwiseMoments, broken_moments, pairwise_moments
-from cofactor.core.tables import CategoricalTable
-from tests.each import each
 
 PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-
-
-@pytest.fixture
-def arrays():
-    return pairwise_moments(CategoricalTable([[0, 1, 1], [1, 1, 0], [0, 0, -1]])).arrays()
 
 
 @pytest.mark.parametrize("suffix", PACKERS)
@@ -74,37 +67,6 @@ def test_arrays_are_not_unpickled_nor_unpacked(tmp_path):
         load_arrays(path, ["a"], "file of numbers")
 
 
-def test_sound_moments_have_no_problem(arrays):
-    assert broken_moments(arrays) == ""
-
-
-@each(
-    "change, problem",
-    [
-        ({"columns": lambda a: a + 100}, "pairs that are none"),  # beyond the table: compiled code would follow
-        ({"columns": lambda a: np.zeros_like(a)}, "pairs that are none"),
-        ({"starts": lambda a: a[:-1]}, "rows do not fit"),
-        ({"starts": lambda a: a[::-1]}, "rows do not fit"),
-        ({"counts": lambda a: a.astype(np.int64) - 9}, "counts must be 0"),
-        ({"counts": lambda a: a[:-1]}, "rows do not fit"),
-        ({"counts": lambda a: a * 0.5}, "whole numbers"),
-        ({"singles": lambda a: a[:, None]}, "other dimensions"),
-        ({"sizes": lambda a: a + 1}, "alphabets"),
-        ({"n_rows": lambda a: a[None]}, "other dimensions"),
-    ],
-)
-def test_broken_moments_are_told(arrays, change, problem):
-    changed = arrays | {name: how(arrays[name]) for name, how in change.items()}
-    assert problem in broken_moments(changed)
-
-
-def test_moments_written_with_other_whole_numbers_are_the_same(arrays):
-    wide = {name: array.astype(np.uint64) for name, array in arrays.items()}
-    assert broken_moments(wide) == ""
-    again, first = PairwiseMoments.from_arrays([wide]), PairwiseMoments.from_arrays([arrays])
-    assert np.array_equal(again.n_joint.toarray(), first.n_joint.toarray())
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 @pytest.mark.parametrize("write", [lambda part: part.write_bytes(bytes(5000)), partial(save_arrays, a=np.zeros(999))])
 def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
@@ -124,17 +86,16 @@ def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
 
 
 def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
-    path = tmp_path / "moments.npz"
+    path = tmp_path / "numbers.npz"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("sizes", b"no array")
-    with pytest.raises(CofactorError, match=r"moments\.npz is no file of moments: not all .* are arrays"):
-        load_arrays(path, ["sizes"], "file of moments")
+    with pytest.raises(CofactorError, match=r"numbers\.npz is no file of numbers: not all .* are arrays"):
+        load_arrays(path, ["sizes"], "file of numbers")
 
 
 @pytest.mark.parametrize("cells", [np.zeros(400_000, dtype=np.int64), ["x" * 1000] * 4000])
 def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, cells, monkeypatch):
     path = tmp_path / "labels.parquet"
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"task": cells}), path)
     assert path.stat().st_size < 10_000
     assert read_parquet(path, ["task"], path).num_rows == len(cells)
@@ -145,7 +106,6 @@ def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, c
 
 def test_a_parquet_file_that_says_it_has_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "labels.parquet"
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"task": np.zeros(400_000, dtype=np.int8)}), path)
     refuse_packed_parquet(path, 3)
     monkeypatch.setattr(files, "LARGE", 1000)
@@ -181,15 +141,6 @@ def test_a_link_as_output_is_followed(tmp_path, there):
     assert (tmp_path / "out").is_symlink() and (tmp_path / "far" / "target").read_text() == "new"
 
 
-def test_a_link_to_a_folder_as_output_is_followed(tmp_path):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "old").touch()
-    (tmp_path / "out").symlink_to(tmp_path / "far")
-    with whole_folder(tmp_path / "out") as part:
-        (part / "new").touch()
-    assert (tmp_path / "out").is_symlink() and [path.name for path in (tmp_path / "far").iterdir()] == ["new"]
-
-
 @pytest.mark.parametrize("planted", [".out.csv.part", ".out.csv.lock"])
 def test_a_link_that_somebody_planted_is_not_written_through(tmp_path, planted):
     (tmp_path / "victim").write_text("precious")
@@ -210,32 +161,15 @@ def test_a_link_planted_after_the_old_part_was_removed_is_not_opened(tmp_path, m
     assert not (tmp_path / "victim").exists()
 
 
-@pytest.mark.parametrize("write", [whole_file, whole_folder])
-def test_what_goes_wrong_leaves_the_old_and_nothing_else(tmp_path, write):
+def test_what_goes_wrong_leaves_the_old_and_nothing_else(tmp_path):
     out = tmp_path / "out"
     for content in ("old", "new"):
-        with suppress(KeyboardInterrupt), write(out) as part:
-            (part / "a" if write is whole_folder else part).write_text(content)
+        with suppress(KeyboardInterrupt), whole_file(out) as part:
+            part.write_text(content)
             if content == "new":
                 raise KeyboardInterrupt
-    assert (out / "a" if write is whole_folder else out).read_text() == "old"
+    assert out.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_that_cannot_take_its_place_gives_it_back(tmp_path, monkeypatch):
-    with whole_folder(tmp_path / "out") as part:
-        (part / "a").write_text("old")
-    replace = os.replace
-
-    def fails(source, target):
-        if source.name == ".out.part":
-            raise PermissionError
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", fails)
-    with pytest.raises(PermissionError), whole_folder(tmp_path / "out") as part:
-        (part / "a").write_text("new")
-    assert (tmp_path / "out" / "a").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_where_nothing_can_be_written_compiled_code_has_a_folder_of_its_own(monkeypatch):

@@ -12,16 +12,15 @@ import pytest
 
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import whole_file, whole_folder
+from cofactor.core.files import whole_file
 from cofactor.core.locks import locked
 
 HOLD = """
 import os, signal, sys
 from pathlib import Path
-from cofactor.core.files import whole_file, whole_folder
-name, how = sys.argv[1:]
-with {"file": whole_file, "folder": whole_folder}[how](Path(name)) as part:
-    (part / "a" if how == "folder" else part).write_text("half")
+from cofactor.core.files import whole_file
+with whole_file(Path(sys.argv[1])) as part:
+    part.write_text("half")
     print("ready", flush=True)
     signal.pause()
 """
@@ -92,27 +91,24 @@ def test_a_folder_that_is_missing_is_named_and_not_made(tmp_path):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("write", [whole_file, whole_folder])
-def test_a_second_writer_waits_and_then_gives_up(held, tmp_path, monkeypatch, write):
+def test_a_second_writer_waits_and_then_gives_up(held, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "WAIT_SECONDS", 0.1)
     held(tmp_path / "out")
-    with pytest.raises(CofactorError, match="is being written by process"), write(tmp_path / "out"):
+    with pytest.raises(CofactorError, match="is being written by process"), whole_file(tmp_path / "out"):
         pass
     assert names(tmp_path) == [".out.lock"]
 
 
-@pytest.mark.parametrize("how", ["file", "folder"])
-def test_a_killed_writer_holds_nothing_and_the_next_one_cleans(tmp_path, how, monkeypatch):
+def test_a_killed_writer_holds_nothing_and_the_next_one_cleans(tmp_path, monkeypatch):
     out = tmp_path / "out"
-    words = [sys.executable, "-c", HOLD, str(out), how]
+    words = [sys.executable, "-c", HOLD, str(out)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline() == "ready\n"
         monkeypatch.setattr(files, "WAIT_SECONDS", 0.0)
-        write = whole_file if how == "file" else whole_folder
-        with pytest.raises(CofactorError, match=f"is being written by process {child.pid} on"), write(out):
+        with pytest.raises(CofactorError, match=f"is being written by process {child.pid} on"), whole_file(out):
             pass
         child.send_signal(signal.SIGKILL)
     assert names(tmp_path) == [".out.lock", ".out.part"]
-    with write(out) as part:
-        (part / "b" if how == "folder" else part).write_text("whole")
-    assert names(tmp_path) == ["out"] and (how == "file" or names(out) == ["b"])
+    with whole_file(out) as part:
+        part.write_text("whole")
+    assert names(tmp_path) == ["out"] and out.read_text() == "whole"

@@ -1,6 +1,5 @@
 """Pairwise moments: the counts of Eq. (3), additive over rows."""
 
-import tracemalloc
 from functools import reduce
 from operator import add
 
@@ -114,24 +113,3 @@ def test_refuses_the_joint_of_variables_never_seen_together():
     moments = pairwise_moments(CategoricalTable([[0, -1], [-1, 1]]))
     with pytest.raises(CofactorError, match="variables 0 and 1 were never observed together"):
         moments.joint(0, 1)
-
-
-def test_rows_that_end_before_or_after_the_counts_are_told():
-    part = pairwise_moments(random_table(0)).arrays()
-    assert module.broken_moments(part) == ""
-    last = np.arange(len(part["starts"])) == len(part["starts"]) - 1
-    for change in (1, -1):
-        other = part | {"starts": part["starts"].astype(np.int64) + change * last}
-        assert module.broken_moments(other) == "its rows do not fit its counts"
-
-
-def test_parts_of_many_values_are_added_without_a_table_of_all_pairs(monkeypatch):
-    monkeypatch.setattr(module, "DENSE_BYTES", 1_000_000)  # bytes, of 353 values
-    table = CategoricalTable(np.arange(800).reshape(400, 2) % 400, (400, 400))
-    parts = [pairwise_moments(table.take_rows(rows)).arrays() for rows in (slice(200), slice(200, 400))]
-    tracemalloc.start()
-    total = module.PairwiseMoments.from_arrays(parts)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert_equal(total, pairwise_moments(table))
-    assert peak < 1_000_000

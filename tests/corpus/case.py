@@ -23,8 +23,7 @@ class Case:
     error : words that the sentence of a refusal holds
     notes : words, one of which each note holds; each occurs in a note
     options : of the reader: task, worker, label, sep, encoding, conflicts, ignore, classes, merge_look_alikes
-    needs : what a road must know to read the file, see `ROADS` in `make.py`
-    differs : by road, what comes out there on purpose, and the reason
+    needs : what a reader must know beyond text with named columns, see `README.md`
     """
 
     name: str
@@ -34,7 +33,6 @@ class Case:
     notes: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
-    differs: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def rows(a: str = "a", w: str = "w1", yes: str = "yes", no: str = "no") -> list[Row]:
@@ -57,11 +55,10 @@ def good(
     labels: Sequence[Row] = DATA,
     *notes: str,
     needs: tuple[str, ...] = (),
-    differs: dict[str, dict[str, Any]] | None = None,
     **options: Any,
 ) -> Case:
     """A file that can be read."""
-    return Case(name, _bytes(content), list(labels), (), notes, options, needs, differs or {})
+    return Case(name, _bytes(content), list(labels), (), notes, options, needs)
 
 
 def bad(
@@ -70,16 +67,10 @@ def bad(
     *error: str,
     notes: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
-    differs: dict[str, dict[str, Any]] | None = None,
     **options: Any,
 ) -> Case:
     """A file that should be refused, by a sentence with these words."""
-    return Case(name, _bytes(content), None, error, notes, options, needs, differs or {})
-
-
-def in_database(reason: str, *labels: Row) -> dict[str, dict[str, Any]]:
-    """What comes out where the rows lie in a database: these labels, or a refusal if there are none."""
-    return {"database": {"reason": reason} | ({"labels": list(labels)} if labels else {"error": []})}
+    return Case(name, _bytes(content), None, error, notes, options, needs)
 
 
 def _bytes(content: str | bytes) -> bytes:

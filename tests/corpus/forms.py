@@ -151,24 +151,22 @@ def of_parquet() -> list[Case]:
     """Parquet, of text, numbers and truth, whole and damaged."""
     numbers = [("1", "7", "0"), ("1", "8", "1"), ("2", "7", "1"), ("2", "8", "1")]
     whole = parquet(DATA)
-    typed = {"shards": {"error": ["make them text or whole numbers"], "reason": "ids that are no text come in many forms"}}
-    named = {"shards": {"error": ["parquet"], "reason": "shards go by the ending of a name, as DuckDB does"}}
     return [
         good("parquet/text.parquet", whole, needs=PARQUET),
-        good("parquet/called_csv.csv", whole, needs=PARQUET, differs=named),
+        good("parquet/called_csv.csv", whole, needs=PARQUET),
         good("parquet/numbers.parquet", parquet(numbers, int), numbers, needs=PARQUET),
-        good("parquet/floats.parquet", parquet(numbers, float), numbers, needs=PARQUET, differs=typed),
-        good("parquet/truth.parquet", parquet(numbers, label=lambda cell: cell == "1"), [(t, w, str(y == "1")) for t, w, y in numbers], needs=PARQUET, differs=typed),
+        good("parquet/floats.parquet", parquet(numbers, float), numbers, needs=PARQUET),
+        good("parquet/truth.parquet", parquet(numbers, label=lambda cell: cell == "1"), [(t, w, str(y == "1")) for t, w, y in numbers], needs=PARQUET),
         good("parquet/blanks.parquet", parquet([(f" {t}", f"{w} ", y) for t, w, y in DATA]), needs=PARQUET),
         good("parquet/index_of_pandas.parquet", parquet(DATA, index="task"), needs=PARQUET),
         bad("parquet/column_twice.parquet", parquet(DATA, twice="label"), "more than one column is called label", needs=PARQUET),
         bad("parquet/no_rows.parquet", parquet([]), "no labels", needs=PARQUET),
         bad("parquet/missing.parquet", parquet(rows(), label=lambda cell: None if cell == "yes" else cell), "missing label in records 1", needs=PARQUET),
         bad("parquet/word_for_nothing.parquet", parquet(rows(yes="NA")), "missing label in records 1", needs=PARQUET),
-        bad("parquet/lists.parquet", parquet(rows(), label=lambda cell: [cell]), "a list or an object", needs=PARQUET, differs=typed),
+        bad("parquet/lists.parquet", parquet(rows(), label=lambda cell: [cell]), "a list or an object", needs=PARQUET),
         bad("parquet/cut.parquet", whole[:-9], "cannot be read as parquet", needs=PARQUET),
         bad("parquet/first_bytes_only.parquet", b"PAR1", "cannot be read as parquet", needs=PARQUET),
-        bad("parquet/csv_called_parquet.parquet", text(rows(yes="NA")), "missing label in rows 2", needs=PARQUET, differs=named),
+        bad("parquet/csv_called_parquet.parquet", text(rows(yes="NA")), "missing label in rows 2", needs=PARQUET),
     ]
 
 

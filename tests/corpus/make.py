@@ -48,7 +48,7 @@ def expectations(found: list[Case]) -> str:
 
 def _expected(case: Case) -> dict[str, object]:
     told = {"labels": case.labels} if case.labels is not None else {"error": case.error}
-    more = {"notes": case.notes, "options": case.options, "needs": case.needs, "differs": case.differs}
+    more = {"notes": case.notes, "options": case.options, "needs": case.needs}
     return told | {name: value for name, value in more.items() if value}
 
 

@@ -1,13 +1,7 @@
-"""The files of the corpus: the right table, or the right sentence, on every road on which labels come in."""
+"""The files of the corpus: the right table, or the right sentence, from the library and from the command."""
 
-import copy
-import csv
-import io
 import json
 import warnings
-
-import pandas as pd
-import pytest
 
 import cofactor as cf
 from cofactor_app.cli import main, visible
@@ -26,9 +20,9 @@ def test_files_are_those_of_the_table_of_cases():
 
 
 class Found:
-    """What came of a file on one road: labels or an error, notes where the road has some, and what is wrong with it."""
+    """What came of a file: labels or an error, all notes, and what is wrong with them."""
 
-    def __init__(self, labels=None, error=None, notes=None):
+    def __init__(self, labels, error, notes):
         self.labels, self.error, self.notes = labels, error, notes
 
     def wrong(self, expected):
@@ -41,7 +35,7 @@ class Found:
         if "error" in expected and not said:
             return [f"not refused: {self.labels}"]
         wrong = [f"lacks {word!r}: {said[0]}" for word in expected.get("error", ()) if word not in said[0]]
-        return wrong + ([] if self.notes is None else self._wrong_notes(expected.get("notes", [])))
+        return wrong + self._wrong_notes(expected.get("notes", []))
 
     def _wrong_notes(self, words):
         lacking = [f"no note {word!r}: {self.notes}" for word in words if not any(word in note for note in self.notes)]
@@ -101,95 +95,3 @@ def test_aggregate_says_one_sentence_or_writes_a_table(capsys):
         found = code, len(errors), out.split("\n")[0]
         differences[name] = [] if found == right else [f"{found}: {err}"]
     report(differences)
-
-
-def through(road, lacks, notes=True):
-    """Hold one road to what is expected; returns of how many files.
-
-    `lacks` has, of what a file may need, what the road says where it lacks it; None where there is no such option. A
-    road without notes has words of its own, too.
-    """
-    differences = {}
-    for name, expected in copy.deepcopy(EXPECTED).items():
-        differs = expected.get("differs", {}).get(road.__name__)
-        refused = [lacks[need] for need in expected.get("needs", ()) if need in lacks]
-        if differs:
-            expected = {"options": expected.get("options", {})} | differs
-        elif None in refused:
-            continue
-        elif refused:
-            expected = {"error": [refused[0]], "options": expected.get("options", {})}
-        found = road(make.FILES / name, expected)
-        if found is not None and not notes and "error" in expected:
-            differences[name] = [] if found.error else [f"not refused: {found.labels}"]
-        elif found is not None:
-            found.notes = found.notes if notes and not refused else None
-            differences[name] = found.wrong(expected)
-    report(differences)
-    return len(differences)
-
-
-NO_OPTION = dict.fromkeys(("ignore", "classes", "merge"))
-
-
-def test_shards(tmp_path, capsys):
-    pytest.importorskip("duckdb")
-    from cofactor_app.scale.shards import LabelShards
-
-    def shards(path, expected):
-        options = words(expected.get("options", {}))
-        code = main(["shard", str(path), "-o", str(tmp_path / "shards"), "--force", *options])
-        told = capsys.readouterr().err.splitlines()
-        notes = [line.removeprefix("note: ") for line in told if line.startswith("note: ")]
-        if code:
-            return Found(error=told[-1], notes=notes)
-        return Found([row for part in LabelShards.open(tmp_path / "shards") for row in text_of(part)], notes=notes)
-
-    lacks = {"JSON": "JSON, which is not read in pieces", "wide": "told from all labels", "time": "is not read here"}
-    lacks |= NO_OPTION | {"encoding": None}
-    assert through(shards, lacks) > 400
-
-
-def test_database():
-    duckdb = pytest.importorskip("duckdb")
-    from cofactor_app.scale.queries import Queries
-    from cofactor_app.scale.warehouse import moments_of
-
-    def database(path, expected):
-        options = expected.get("options", {})
-        table = loaded(path, options.get("sep"))
-        names = [options.get(name, name) for name in ("task", "worker", "label")]
-        if table is None or not set(names) <= set(table):
-            return None
-        when = "updated_at" if "updated_at" in table else "place"
-        order = {"conflicts": options["conflicts"], "order": when} if "conflicts" in options else {}
-        with duckdb.connect() as base:
-            base.register("labels", table)
-            quoted = ['"' + name.replace('"', '""') + '"' for name in names]
-            queries = Queries("labels", quoted, **order)
-            try:
-                moments_of(base.execute(queries.counts()).df())
-            except cf.CofactorError as refused:
-                return Found(error=str(refused))
-            found = base.execute(queries._translated("SELECT task, worker, label FROM cofactor_labels")).fetchall()
-        return Found([(task.strip(), worker, label) for task, worker, label in found])
-
-    assert through(database, NO_OPTION | {"encoding": None, "packed": None}, notes=False) > 200
-
-
-def loaded(path, sep):
-    """A text file as the owner of a database loads it: every row with all cells, as they stand there; else None."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        sep = sep or max(",\t;|", key=text.split("\n")[0].count)
-        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True) if row]
-    except (ValueError, csv.Error):
-        return None
-    if (
-        any(len(row) != len(header) for row in rows)
-        or len({name.strip() for name in header}) < len(header)
-        or "\0" in text
-        or not rows
-    ):
-        return None
-    return pd.DataFrame(rows, columns=header).assign(place=range(len(rows)))

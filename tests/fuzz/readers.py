@@ -4,7 +4,6 @@ A reader's files lie in one folder, sound but for one: the damaged one, whose pa
 """
 
 import contextlib
-import hashlib
 import io
 import json
 import shutil
@@ -19,9 +18,6 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor.core.moments import PairwiseMoments
-from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.moments import CrowdMoments
 from cofactor.data import (
     comparisons,
     load_mag,
@@ -35,8 +31,6 @@ from cofactor.data import (
 )
 from cofactor_app.cli import main
 from cofactor_app.reading import read_truth, read_votes
-from cofactor_app.scale.sharding import shard_labels
-from cofactor_app.scale.shards import VOCABULARY, LabelShards, write_vocabulary
 from evaluation import record, runner
 from evaluation.experiment import Experiment
 from tests.fuzz import structures
@@ -94,7 +88,6 @@ CODES = b"task,worker,label\n" + b"".join(b"%d,%d,%d\n" % (n // 3, n % 3, n % 2)
 CROWD = cf.CrowdLabels.from_arrays(
     [0, 0, 0, 1, 1, 1, 2, 2, 3], [0, 1, 2, 0, 1, 2, 0, 1, 2], [0, 1, 0, 1, 1, 1, 0, 0, 1]
 )
-SHARD = {"task": np.array(["a", "a", "b", "c"]), "worker": np.array([0, 2, 1, 0]), "label": np.array([0, 1, 1, 0])}
 
 
 def _bytes(write):
@@ -103,60 +96,9 @@ def _bytes(write):
     return file.getvalue()
 
 
-def _npz(moments, **more):
-    with tempfile.NamedTemporaryFile() as file:
-        moments.save(file.name, **more)
-        return Path(file.name).read_bytes()
-
-
-MOMENTS = CrowdMoments.of(CROWD)
-SPAN = np.frombuffer(json.dumps(["a", "c"]).encode(), dtype=np.uint8)
-MOMENTS_NPZ = _npz(MOMENTS, span=SPAN)
-ARRAYS = dict(np.load(io.BytesIO(MOMENTS_NPZ), allow_pickle=False))
-
-
 def _use_crowd(labels):
     assert labels.votes.shape == (labels.n_tasks, labels.n_classes)
     return labels
-
-
-def _use_moments(moments):
-    Cooccurrences.from_moments(moments.pairs)
-    model = moments.votes.model()
-    assert model.n_variables == len(moments.workers)
-
-
-def _shard(path, output="out"):
-    folder = path.parent / output
-    try:
-        for labels in shard_labels([path], folder, n_shards=2, memory="200MB"):
-            _use_crowd(labels)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _open_shards(path):
-    if path.name != VOCABULARY:  # else all damage ends at another size or hash
-        write_vocabulary(path.parent, VOCABULARY_OF_CROWD["workers"], VOCABULARY_OF_CROWD["classes"])
-    for labels in LabelShards.open(path.parent / "s.parquet"):
-        _use_crowd(labels)
-
-
-def _count_again(path):
-    """Counts that an earlier run kept are taken up by the next."""
-    shards = LabelShards.open(path.parent / "s.parquet")
-    kept = path.parent / "kept"
-    kept.mkdir(exist_ok=True)
-    with mock.patch("cofactor_app.scale.shards._mark", return_value="part"):
-        shutil.copy(path, kept / "s-part.npz")
-        _use_moments(shards.count(kept))
-
-
-def _from_arrays(path):
-    """Plain arrays in place of a file, as `arrays` made them."""
-    with np.load(path, allow_pickle=False) as file:
-        found = {name: file[name] for name in file.files}
-    return PairwiseMoments.from_arrays([found]).n_joint
 
 
 # ---- command line ----
@@ -266,13 +208,6 @@ def _csv_reader(text, read, packs=tuple(PACKERS)):
 COMPARED = b"user,left,right,outcome,n\nann,tea,milk,1,2\nbob,tea,gin,0,1\nann,gin,milk,0.5,3\n"
 VOTES = b"winner,loser,user,outcome,weight,len\ntea,milk,ann,1,2,0.5\nmilk,gin,bob,tie,1,-1\ngin,tea,ann,0,3,2\n"
 TRUTH = b"task,truth\n0,1\n1,0\n"
-WHOLE_SHARD = _bytes(pd.DataFrame(SHARD).to_parquet)
-VOCABULARY_OF_CROWD = {
-    "workers": [0, 1, 2],
-    "classes": ["n", "y"],
-    "shards": {"s.parquet": {"bytes": len(WHOLE_SHARD), "sha256": hashlib.sha256(WHOLE_SHARD).hexdigest()}},
-}
-PARQUET = {"s.parquet": WHOLE_SHARD, VOCABULARY: json.dumps(VOCABULARY_OF_CROWD).encode()}
 STUDIO = [
     {
         "id": n,
@@ -312,26 +247,6 @@ READERS = {
     "read_truth of labels": _csv_reader(TRUTH, lambda path: read_truth(path, CROWD)),
     "read_votes": _csv_reader(VOTES, lambda path: read_votes(path, covariates=["len"])),
     "Comparisons.from_csv": _csv_reader(COMPARED, lambda path: cf.Comparisons.from_csv(path, counts="n").components),
-    "CrowdMoments.load": Reader(
-        {"m.npz": MOMENTS_NPZ},
-        lambda path: _use_moments(CrowdMoments.load(path)),
-        {"m.npz": lambda random: structures.npz(ARRAYS, random)},
-    ),
-    "kept counts of shards": Reader(
-        {"m.npz": MOMENTS_NPZ, **PARQUET}, _count_again, {"m.npz": lambda random: structures.npz(ARRAYS, random)}
-    ),
-    "LabelShards.open": Reader(
-        PARQUET,
-        _open_shards,
-        {
-            "s.parquet": lambda random: structures.parquet(SHARD, random),
-            VOCABULARY: lambda random: structures.json_text(VOCABULARY_OF_CROWD, random),
-        },
-    ),
-    "shard_labels of CSV": _csv_reader(LABELS, _shard, (".gz",)),
-    "shard_labels of parquet": Reader(
-        {"s.parquet": PARQUET["s.parquet"]}, _shard, {"s.parquet": lambda random: structures.parquet(SHARD, random)}
-    ),
     "cofactor aggregate": _csv_reader(CODES, lambda path: _command("aggregate", path, "--method", "MajorityVote")),
     "cofactor diagnose": _csv_reader(CODES, lambda path: _command("diagnose", path)),
     "codes of labels": Reader(

@@ -224,7 +224,6 @@ OTHERWISE = {  # columns of tables have names, which the answer keeps; scikit-le
 
 @pytest.mark.parametrize("name", [name for name in WITH_ARRAYS if name not in LONG])
 def test_what_pandas_keeps_gives_the_same_answer(name):
-    pytest.importorskip("pyarrow")
     for key, array in arrays_of(name).items():
         for other in nullable(array):
             if (name, key, type(other)) not in OTHERWISE:
@@ -234,7 +233,6 @@ def test_what_pandas_keeps_gives_the_same_answer(name):
 
 @pytest.mark.parametrize("name", [name for name in WITH_ARRAYS if name not in LONG])
 def test_what_pandas_calls_missing_is_missing_or_refused(name):
-    pytest.importorskip("pyarrow")
     for key, array in arrays_of(name).items():
         if array.size > 1:
             missing = [run(name, **{key: second(array, value)}) for value in (np.nan, -1)]

@@ -85,47 +85,6 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """Give an empty folder beside `path` to fill; it takes its place only if all went well.
-
-    What was at `path` is moved aside before, and removed after. A run that is killed between the two moves leaves it
-    aside; `restore` brings it back. One run at a time writes, as with `whole_file`.
-    """
-    path = _followed(path)
-    part, aside = beside(path, "part"), beside(path, "old")
-    with locked(path, WAIT_SECONDS), told_if_full(path):
-        restore(path)
-        for left in (part, aside):  # of a run that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        try:
-            part.mkdir()
-            yield part
-            for file in part.iterdir():
-                sync(file)
-            sync(part)
-            if path.exists():
-                os.replace(path, aside)
-            os.replace(part, path)
-            sync(path.parent)
-        finally:
-            restore(path)
-            for left in (part, aside):
-                shutil.rmtree(left, ignore_errors=True)
-
-
-def restore(path: Path) -> None:
-    """Move the old folder back to `path` where a killed run had moved it aside and put nothing in its place."""
-    path = path.resolve()  # "." and ".." are no names
-    if not path.name:
-        return
-    aside = beside(path, "old")
-    if aside.exists() and not path.exists():
-        with locked(path, WAIT_SECONDS):
-            if aside.exists() and not path.exists():
-                os.replace(aside, path)
-
-
 def _followed(path: Path) -> Path:
     return path.resolve() if path.is_symlink() else path
 
@@ -182,11 +141,9 @@ def from_json(text: str | bytes, **options: Any) -> Any:
 
 @contextmanager
 def reading_parquet(name: object) -> Iterator[None]:
-    """Turn errors of pyarrow, and its absence, into a CofactorError that names the file."""
+    """Turn errors of pyarrow into a CofactorError that names the file."""
     try:
         yield
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
     except CofactorError:
         raise
     except Exception as error:  # pyarrow raises whatever the bytes lead it to

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import joblib as joblib
     import numba as numba
     import pandas as pd
-    import sqlglot as sqlglot
     from numba import njit as njit
     from scipy import io as scipy_io
     from scipy import linalg as linalg
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import linalg as sparse_linalg
 
     __all__ = ["csgraph", "filelock", "joblib", "linalg", "njit", "numba", "optimize", "pd", "scipy_io"]
-    __all__ += ["sparse_linalg", "spatial", "special", "sqlglot", "stats"]
+    __all__ += ["sparse_linalg", "spatial", "special", "stats"]
 else:
 
     class _Library:
@@ -44,7 +43,7 @@ else:
         def __getattr__(self, attribute: str) -> Any:
             return getattr(import_module(self._name), attribute)
 
-    filelock, joblib, numba, sqlglot = map(_Library, ("filelock", "joblib", "numba", "sqlglot"))
+    filelock, joblib, numba = map(_Library, ("filelock", "joblib", "numba"))
     pd, scipy_io, sparse_linalg = map(_Library, ("pandas", "scipy.io", "scipy.sparse.linalg"))
     linalg, optimize, csgraph = map(_Library, ("scipy.linalg", "scipy.optimize", "scipy.sparse.csgraph"))
     spatial, special, stats = map(_Library, ("scipy.spatial", "scipy.special", "scipy.stats"))

@@ -23,7 +23,7 @@ LONGEST_HOLDER = 300  # characters of a holder that are believed
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the hidden file or folder beside an output, for its lock, its unfinished part, or what it replaces."""
+    """Return the hidden file beside an output, for its lock or its unfinished part."""
     if not path.name:
         raise CofactorError(f"{path} is no name for an output: name a file or folder in it")
     return path.with_name(f".{path.name}.{ending}")

@@ -6,7 +6,7 @@
     n_mj     rows in which variables m and j were both observed
     R_mj     C_mj / n_mj, the estimated joint PMF of m and j      (I_m, I_j)
 
-Counts add up over rows, so that moments of parts (shards, days, machines) merge exactly.
+Counts add up over rows, so that moments of parts (files, days, machines) merge exactly.
 
 Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation and provable symmetric
 nonnegative matrix factorization", ICML 2021, Eq. (3).
@@ -14,11 +14,8 @@ nonnegative matrix factorization", ICML 2021, Eq. (3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import add
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +27,6 @@ from cofactor.core.lazy import WORTH_COMPILING, njit
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
-DENSE_BYTES = 1 << 28  # bytes of a table of all pairs in which counts of many files are added up
 SCAN = 64  # cells that may be looked at per pair: beyond, a sparse product is faster
 
 
@@ -68,23 +64,6 @@ class PairwiseMoments:
             self.counts + other.counts, self.singles + other.singles, self.sizes, self.n_rows + other.n_rows
         )
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return plain arrays that hold the moments, as small as they go, for `np.savez`; `from_arrays` reads them."""
-        C = self.counts
-        row = np.repeat(np.arange(C.shape[0], dtype=C.indices.dtype), np.diff(C.indptr))
-        upper = row < C.indices  # scipy's triu sorts all entries anew, which takes longer than counting
-        starts = np.append(0, np.cumsum(np.bincount(row[upper], minlength=C.shape[0])))
-        return _plain(C.data[upper], C.indices[upper], starts, *_without_counts(self))
-
-    @classmethod
-    def from_arrays(cls, parts: Iterable[Mapping[str, NDArray[Any]]]) -> PairwiseMoments:
-        """Return the sum of parts, each what `arrays` returned, read one at a time (cheaper than adding moments).
-
-        Parts that come from elsewhere are checked by `broken_moments` first: compiled code goes astray in others.
-        """
-        total = _upper_sum(iter(parts))
-        return cls((total.counts + total.counts.T).tocsr(), total.singles, total.sizes, total.n_rows)
-
     @cached_property
     def n_joint(self) -> sparse.csr_array:
         """Sparse (N, N): in how many rows each pair of variables was observed together."""
@@ -100,99 +79,6 @@ class PairwiseMoments:
         if block.sum() == 0:
             raise CofactorError(f"variables {m} and {j} were never observed together")
         return np.asarray(block / block.sum())
-
-
-def broken_moments(part: Mapping[str, NDArray[Any]]) -> str:
-    """Say what is wrong with arrays that should be those of `PairwiseMoments.arrays`; empty if nothing is."""
-    flat = {name: part[name] for name in ("counts", "columns", "starts", "singles", "sizes")}
-    if any(a.dtype.kind not in "iu" for a in [*flat.values(), part["n_rows"]]):
-        return "counts must be whole numbers"
-    if any(a.ndim != 1 for a in flat.values()) or part["n_rows"].ndim or not len(flat["sizes"]):
-        return "its arrays have other dimensions"
-    counts, columns, starts, singles, sizes = (a.astype(np.int64) for a in flat.values())
-    n_rows, V = int(part["n_rows"]), len(singles)
-    numbers = np.concatenate([[0], singles])
-    if numbers.min() < 0 or numbers.max() > n_rows:
-        return f"counts must be 0 to the number of rows, {n_rows}"
-    if sizes.min() < 1 or sizes.max() > V or sizes.sum() != V:
-        return f"{V} values are counted, alphabets have {sizes.sum()}"
-    fitting = len(starts) == V + 1 and starts[0] == 0 and starts[-1] == len(columns) == len(counts)
-    if not fitting or (np.diff(starts) < 0).any():
-        return "its rows do not fit its counts"
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    if (np.bincount(owner, weights=singles) > n_rows).any():
-        return BROKEN[3]
-    return BROKEN[_broken_pairs(starts, columns, counts, owner, singles, np.cumsum(sizes), n_rows)]
-
-
-BROKEN = (
-    "",
-    "counts must be 0 to the number of rows",
-    "counts of pairs that are none",
-    "values are counted more often in pairs than alone, or than there are rows",
-)
-
-
-@njit(cache=True, nogil=True)
-def _broken_pairs(
-    starts: Ints, columns: Ints, counts: Ints, owner: Ints, singles: Ints, ends: Ints, n_rows: int
-) -> int:
-    """Return which of `BROKEN` holds of the upper triangle; sums of a value's pairs with one variable are looked at."""
-    V = len(singles)
-    by_owner, by_value = np.zeros(len(ends), dtype=np.int64), np.zeros(V, dtype=np.int64)
-    for n in range(len(ends)):
-        first = 0 if n == 0 else ends[n - 1]
-        for v in range(first, ends[n]):
-            for x in range(starts[v], starts[v + 1]):
-                c = columns[x]
-                if not 0 <= counts[x] <= n_rows:
-                    return 1
-                if c <= v or c >= V or owner[c] == n:
-                    return 2
-                by_value[c] += counts[x]
-                by_owner[owner[c]] += counts[x]
-                if by_value[c] > singles[c] or by_owner[owner[c]] > singles[v]:
-                    return 3
-            for x in range(starts[v], starts[v + 1]):
-                by_owner[owner[columns[x]]] = 0
-        for x in range(starts[first], starts[ends[n]]):
-            by_value[columns[x]] = 0
-    return 0
-
-
-def _upper_moments(part: Mapping[str, NDArray[Any]]) -> PairwiseMoments:
-    """Moments with the upper triangle of the counts only: half the work to add."""
-    upper = _square(part["counts"].astype(np.int64), part["columns"], part["starts"])
-    return PairwiseMoments(upper, part["singles"].astype(np.int64), part["sizes"].astype(np.int64), int(part["n_rows"]))
-
-
-def _upper_sum(parts: Iterator[Mapping[str, NDArray[Any]]]) -> PairwiseMoments:
-    """Add up parts; where a table of all pairs is small, in such a table."""
-    total = _upper_moments(next(parts))
-    V = len(total.singles)
-    if 8 * V**2 > DENSE_BYTES:
-        return reduce(add, map(_upper_moments, parts), total)
-    dense = np.zeros((V, V), dtype=np.int64)
-    _add_upper(total.counts.indptr, total.counts.indices, total.counts.data, dense)
-    rest = PairwiseMoments(_square(*(np.zeros(n, dtype=np.int64) for n in (0, 0, V + 1))), *_without_counts(total))
-    for part in parts:
-        one = _upper_moments(part)
-        rest += PairwiseMoments(rest.counts, *_without_counts(one))
-        _add_upper(one.counts.indptr, one.counts.indices, one.counts.data, dense)
-    n_found = np.count_nonzero(dense)
-    columns, counts = (np.empty(n_found, dtype=np.int64) for _ in range(2))
-    return PairwiseMoments(_square(counts, columns, _compress(dense, columns, counts)), *_without_counts(rest))
-
-
-def _without_counts(moments: PairwiseMoments) -> tuple[Ints, Ints, int]:
-    return moments.singles, moments.sizes, moments.n_rows
-
-
-@njit(cache=True, nogil=True)
-def _add_upper(starts: Ints, columns: Ints, counts: Ints, dense: Ints) -> None:
-    for v in range(len(dense)):
-        for x in range(starts[v], starts[v + 1]):
-            dense[v, columns[x]] += counts[x]
 
 
 def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
@@ -230,52 +116,6 @@ def _weighted_moments(table: CategoricalTable, weights: Floats) -> PairwiseMomen
     counts.eliminate_zeros()
     counts.sort_indices()
     return PairwiseMoments(counts, F.T @ weights, table.sizes, table.n_rows)
-
-
-def counted_arrays(table: CategoricalTable) -> dict[str, NDArray[Any]]:
-    """Return `pairwise_moments(table).arrays()`, in a third of the time: only one triangle is counted."""
-    F, d = table.indicator, table.entries_per_row
-    if int(d @ (d - 1)) * SCAN < F.shape[1] ** 2:
-        return pairwise_moments(table).arrays()
-    place = np.arange(F.nnz, dtype=F.indices.dtype)
-    after = np.repeat(F.indptr[1:], d) - 1 - place
-    holders = sparse.csr_array((place, F.indices, F.indptr), shape=F.shape).tocsc()
-    n_partners = np.bincount(F.indices, weights=after, minlength=F.shape[1])
-    most = int(np.minimum(n_partners, np.arange(F.shape[1])[::-1]).sum())
-    columns, counts = np.empty(most, dtype=F.indices.dtype), np.empty(most, dtype=np.int64)
-    starts = _count_later(holders.indptr, holders.data, holders.indices, F.indptr, F.indices, columns, counts)
-    singles = np.diff(holders.indptr).astype(np.int64)
-    return _plain(counts[: starts[-1]], columns[: starts[-1]], starts, singles, table.sizes, table.n_rows)
-
-
-def _plain(
-    counts: Ints, columns: Ints, starts: Ints, singles: Ints, sizes: Ints, n_rows: int
-) -> dict[str, NDArray[Any]]:
-    """Return arrays by their names, as small as they go."""
-    whole = {"counts": counts, "columns": columns, "starts": starts, "singles": singles}
-    small = {name: array.astype(np.min_scalar_type(array.max(initial=0))) for name, array in whole.items()}
-    return {**small, "sizes": sizes, "n_rows": np.array(n_rows)}
-
-
-@njit(cache=True, nogil=True)
-def _count_later(
-    holders_indptr: Ints, places: Ints, rows: Ints, indptr: Ints, indices: Ints, columns: Ints, counts: Ints
-) -> Ints:
-    """As `_count_partners`, the upper triangle only: of every holder, what stands behind the value in its row."""
-    V = len(holders_indptr) - 1
-    starts, met = np.zeros(V + 1, dtype=np.int64), np.zeros(V, dtype=indices.dtype)
-    for v in range(V):
-        for h in range(holders_indptr[v], holders_indptr[v + 1]):
-            for x in range(places[h] + 1, indptr[rows[h] + 1]):
-                met[indices[x]] += 1
-        n = starts[v]
-        for c in range(v + 1, V):
-            if met[c]:
-                columns[n], counts[n] = c, met[c]
-                met[c] = 0
-                n += 1
-        starts[v + 1] = n
-    return starts
 
 
 def _count_pairs(F: sparse.csr_array, d: Ints) -> sparse.csr_array:

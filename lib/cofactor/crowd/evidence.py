@@ -1,4 +1,4 @@
-"""The two sums over tasks that every fit needs of labels, which are read from memory or shard by shard.
+"""The two sums over tasks that every fit needs of labels, which are read from memory or piece by piece.
 
 A fit by expectation-maximisation or by variational Bayes reads the labels in two ways only: through the vote shares,
 to start, and through an E-step, once each round. Both are sums over tasks. Tasks of known class (gold tasks) take part
@@ -62,7 +62,7 @@ class Evidence:
     gold : (N,) class codes, -1 where unknown, optional
         Of the tasks of a single piece.
     votes : SoftCounts, optional
-        Of the vote shares, if they were counted before. Every pass must find as many tasks and labels.
+        Of the vote shares, if they were counted before.
     rows : (R,) ints, optional
         Of all pairs (worker, label), those that occur: the rows that the models have. Default: all.
     """
@@ -155,10 +155,7 @@ class Evidence:
         return self._of_rows[id(labels)]
 
     def _sum(self, parts: Iterable[SoftCounts]) -> SoftCounts:
-        total = reduce(add, parts)
-        if self.votes is not None:
-            require_same_amounts(self.votes, total.n_rows, round(float(total.cells.sum())))
-        return total
+        return reduce(add, parts)
 
     def _with_gold(self, shares: Floats) -> Floats:
         if self.gold is None:
@@ -224,16 +221,6 @@ class GoldEvidence(Evidence):
     def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
         """Return how probable the chosen labels are, as `Evidence.confidence`."""
         return reduce(add, (part.confidence(model, other) for part in self._parts))
-
-
-def require_same_amounts(counted: SoftCounts, n_tasks: int, n_labels: int) -> None:
-    """Refuse labels that are not those which were counted."""
-    before = counted.n_rows, round(float(counted.cells.sum()))
-    if before != (n_tasks, n_labels):
-        raise CofactorError(
-            f"the moments were counted on {before[1]} labels of {before[0]} tasks, the shards hold "
-            f"{n_labels} of {n_tasks}: count these shards"
-        )
 
 
 def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:

@@ -1,4 +1,4 @@
-"""Fits of worker types to one set of labels, in memory or in shards; what `WorkerTypes` makes of them is there."""
+"""Fits of worker types to one set of labels, in memory or in pieces; what `WorkerTypes` makes of them is there."""
 
 from __future__ import annotations
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator, worker_accuracy
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.worker_types import WorkerTypes
 
@@ -47,12 +45,6 @@ def graded_frame(labels: CrowdLabels, posterior: Floats, method: WorkerTypes) ->
     frame.insert(3, "low", classes[low])
     frame.insert(4, "high", classes[high])
     return frame
-
-
-def workers_frame(method: Aggregator) -> pd.DataFrame:
-    """Return worker, number of labels, and estimated accuracy, in the order of the workers."""
-    columns = {"worker": method.workers_, "n_labels": method.labels_given_}
-    return pd.DataFrame({**columns, "accuracy": worker_accuracy(method.model_).round(6)})
 
 
 def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
@@ -110,10 +102,4 @@ def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) 
             "n_labels": given,
         }
     )
-    return surest_first([found])
-
-
-def surest_first(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return tables of tasks as one, the tasks of largest probability first; equal ones stay in their order."""
-    whole = pd.concat(frames, ignore_index=True)
-    return whole.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+    return found.sort_values("probability", ascending=False, kind="stable", ignore_index=True)

@@ -72,7 +72,7 @@ class WorkerTypes(Aggregator):
         Workers who are known to be one voice, such as judges of one family: each group counts as one worker, who says
         what most of them say.
     merge_copies : bool
-        Whether copies count as one worker. From shards and in a database they are looked for on a sample of tasks.
+        Whether copies count as one worker.
     design_effect : float, optional
         How much the labels of a task repeat one another; 0 leaves the posterior as it is. Default: learned as above;
         2.4 with more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest
@@ -177,7 +177,7 @@ class WorkerTypes(Aggregator):
         return Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose)
 
     def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
-        """Fit labels in memory, in shards or in a database, in which copies are merged as far as they are known.
+        """Fit labels in memory or in pieces, in which copies are merged as far as they are known.
 
         `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
         Of `GoldEvidence`, the classes that are known are used as in `fit`, and checked where they were held out.

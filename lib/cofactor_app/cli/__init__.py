@@ -17,7 +17,7 @@ from cofactor.core.errors import CofactorError
 from cofactor_app.cli.parser import parser
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
-    **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods", "memory")},
+    **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods")},
     **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "level", "budget")},
     **{
         "n_jobs": "--jobs",
@@ -25,9 +25,8 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
         "forbid": "--forbid",
         "n_draws": "--draws",
         "n_trials": "--trials",
-        "n_shards": "--shards",
     },
-    **{"wanted_error": "--error", "amounts": "--most", "max_iter": "--rounds", "gold": "--gold"},
+    **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
     **{"min_documents": "--min-documents", "min_comparisons": "--min-comparisons"},
     **{name: f"--{name}" for name in ("document", "word", "count")},

@@ -34,7 +34,7 @@ from cofactor.crowd.usual_names import GOLD
 from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor_app import planning
-from cofactor_app.cli import engines, facts, grades, sampled, tell, visible
+from cofactor_app.cli import facts, grades, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
@@ -72,7 +72,7 @@ def diagnose(arguments: argparse.Namespace) -> None:
     """Print the checks before the fit."""
     if preview(arguments):
         return
-    print(visible(str(cf.crowd.diagnose(_read_or_sample(arguments)[0]))))
+    print(visible(str(cf.crowd.diagnose(_read(arguments.labels, arguments)[0]))))
 
 
 def plan(arguments: argparse.Namespace) -> None:
@@ -105,12 +105,11 @@ def next_tasks(arguments: argparse.Namespace) -> None:
     if preview(arguments):
         return
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
-        labels, step = _read_or_sample(arguments)
-        labels = labels.whole
+        labels = _read(arguments.labels, arguments)[0].whole
         if arguments.checks is not None:
             found, table = _checks(labels, arguments.checks)
         else:
-            asked = sampled.of_all(planning.next_tasks(labels, arguments.budget, arguments.error), step)
+            asked = planning.next_tasks(labels, arguments.budget, arguments.error)
             found, table = str(asked), asked.table
         print(found)
         if arguments.output:
@@ -127,28 +126,15 @@ def _checks(labels: cf.CrowdLabels, n_tasks: int) -> tuple[str, pd.DataFrame]:
 
 def aggregate(arguments: argparse.Namespace) -> None:
     """Fit a method; print what was found, and write what was asked for."""
-    if bool(arguments.database) == bool(arguments.labels):
-        raise cf.CofactorError("say where the labels are: files or a data set, or --database with --table")
-    if arguments.table and not arguments.database:
-        raise cf.CofactorError("--table names a table of labels in a database: name that, too (--database)")
-    if arguments.database:
-        from cofactor_app.cli import warehouse
-
-        return warehouse.aggregate(arguments)
     if preview(arguments):
         return
     if (arguments.wide or arguments.sort) and not arguments.output:
         raise cf.CofactorError("--wide and --sort say how -o is written: name the file by -o")
-    inputs = (*arguments.labels, arguments.truth, arguments.gold, arguments.moments)
+    inputs = (*arguments.labels, arguments.truth, arguments.gold)
     grades.check(arguments)
     tables = [getattr(arguments, name) for name in ("output", "workers", "confusion", "posterior", "overruled")]
     with outputs(arguments, tables, inputs, [arguments.report]) as writer:
-        if engines.from_shards(arguments):
-            from cofactor_app.cli import shards
-
-            shards.aggregate(arguments, writer)
-        else:
-            _aggregate(arguments, writer)
+        _aggregate(arguments, writer)
 
 
 def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
@@ -274,12 +260,6 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
         labels, truth = grades.in_declared_order(order, labels, truth)
     own = getattr(arguments, "truth", None)  # `diagnose` has no such option
     return labels, read_truth(own, labels, arguments.encoding) if own else truth
-
-
-def _read_or_sample(arguments: argparse.Namespace) -> tuple[cf.CrowdLabels, int]:
-    """Labels, or a sample of the tasks of too many, and how many tasks stand behind each of these."""
-    found, step = sampled.labels_or_sample(arguments)
-    return (_read(arguments.labels, arguments)[0] if found is None else found), step
 
 
 def _is_data_set(source: str) -> bool:

@@ -34,8 +34,6 @@ def check(arguments: argparse.Namespace) -> None:
         if arguments.reading != "auto" or arguments.loss != "steps":
             raise cf.CofactorError("--reading and --loss are for grades: name their order, --order 'low,medium,high'")
         return
-    if arguments.moments:
-        raise cf.CofactorError("--order reads labels in memory: leave --moments out")
     if arguments.method not in (DEFAULT, METHOD):
         raise cf.CofactorError(f"--order is for {METHOD}: leave --method {arguments.method} out")
 

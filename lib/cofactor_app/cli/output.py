@@ -36,7 +36,7 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
     with ExitStack() as locks:
         for path in paths:
             if path == STDOUT:
-                raise CofactorError("-: only tables and queries are printed; name a file")
+                raise CofactorError("-: only tables are printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
                 raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
@@ -176,11 +176,9 @@ def _text_file(path: Path, packed: bool) -> Iterator[io.TextIOBase]:
 
 
 def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CofactorError("parquet files need pyarrow: pip install 'cofactor[scale]'") from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     writer = None
     for frame in frames:
         table = pa.Table.from_pandas(frame, preserve_index=False)

@@ -21,12 +21,10 @@ from cofactor_app.cli.parts import (
     add_reading,
     file_name,
     new_command,
-    separator,
 )
 
 DRAWS = 50  # refits behind an interval of the report
 PLANNED = ("MajorityVote", "WorkerTypes")  # fits of the slower methods, hundreds of times, would take minutes
-COUNTED = ("MV-EM", "RobSymNMF", "RobSymNMF(w=1)", "DesSymNMF", "SymNMF(no imputation)")  # need counts only
 RESULTS = Path("results")
 CONFLICTS = ("error", "first", "last")
 
@@ -34,23 +32,16 @@ FIRST = """\
 first look at the labels, then aggregate them:
   cofactor diagnose labels.csv
   cofactor aggregate labels.csv -o consensus.csv --workers workers.csv --report report.html
-before labels are collected, plan says how many per task are enough; labels that do not fit into memory take
-no other command (aggregate sorts them on disk). Other data: rank takes votes (who won against whom), joint a table with
-gaps, anchors a matrix such as spectra, topics counts of words. Each command has a --help of its own.
+before labels are collected, plan says how many per task are enough. Other data: rank takes votes (who won against
+whom), joint a table with gaps, anchors a matrix such as spectra, topics counts of words. Each command has a --help of
+its own.
 """
 EXAMPLES = """\
 examples:
   cofactor aggregate labels.csv -o consensus.csv --report report.html
   cofactor aggregate export.json --gold known.csv --workers workers.csv -o consensus.parquet
+  cofactor aggregate old.csv new.csv -o consensus.csv      labels that came later, with those there were
   cat labels.tsv | cofactor aggregate - -o - > consensus.csv
-"""
-WAREHOUSE = """\
-labels in a database, step by step (refine and fit again as often as the objective still rises):
-  cofactor sql counts --table labels --dialect spark         run it there, keep the result as counts.parquet
-  cofactor fit counts.parquet -o model.npz --sql-tables model.parquet      load this into the table `model`
-  cofactor sql refine --dialect spark                        run it, keep the result as sums.parquet
-  cofactor fit sums.parquet --model model.npz -o model.npz --force --sql-tables model.parquet
-  cofactor sql score --dialect spark                         run it: task, label, probability, n_labels
 """
 NEXT = """\
 use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
@@ -93,8 +84,8 @@ def parser() -> argparse.ArgumentParser:
     top.formatter_class = Format
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
-    labels = _add_aggregate, _add_diagnose, _add_plan, _add_next, _add_shard, _add_moments
-    others = _add_sql, _add_fit, _add_bench, _add_datasets, _add_completion
+    labels = _add_aggregate, _add_diagnose, _add_plan, _add_next
+    others = _add_bench, _add_datasets, _add_completion
     for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
         add(commands)
     return top
@@ -103,8 +94,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = new_command(commands, "aggregate", about, "aggregate.aggregate")
-    _add_labels(command, nargs="*")
-    _add_database(command)
+    _add_labels(command, nargs="+")
     method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
     command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
     command.add_argument(
@@ -119,25 +109,9 @@ def _add_aggregate(commands: Any) -> None:
     command.add_argument("--draws", type=int, default=DRAWS, help=draws)
     plan = "with --report: also how many labels per task this error takes"
     command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
-    engine = "fit in memory, or from shards on disk (default: by the number of labels and the memory here)"
-    command.add_argument("--engine", choices=("auto", "memory", "shards"), default="auto", help=engine)
-    jobs = "with --report: processes; with --moments: threads (default: 1)"
+    jobs = "with --report or --workers: processes (default: 1)"
     command.add_argument("--jobs", type=int, default=1, help=jobs)
-    moments = "from `cofactor moments`; LABELS are then the shards counted there"
-    command.add_argument("--moments", type=Path, metavar="FILE", help=moments)
-    command.add_argument(
-        "--rounds", type=int, default=500, help="with shards or --database: most rounds (default: 500)"
-    )
-    memory = "with --moments: for labels that stay in memory between rounds (default: 1GB)"
-    command.add_argument("--memory", default="1GB", help=memory)
     command.epilog = f"{_methods()}\n\n{EXAMPLES}"
-
-
-def _add_database(command: argparse.ArgumentParser) -> None:
-    there = command.add_argument_group("labels in a database", "in place of LABELS; -o NAME is a table there")
-    address = "duckdb:///labels.db, spark, spark://host:7077, postgresql://host/name, ...: rounds run there"
-    there.add_argument("--database", metavar="ADDRESS", help=address)
-    there.add_argument("--table", metavar="NAME", help="of the labels, one row a label (default: labels)")
 
 
 def _add_grades(command: argparse.ArgumentParser) -> None:
@@ -236,58 +210,6 @@ def _add_columns(command: argparse.ArgumentParser, conflicts: tuple[str, ...] = 
     twice = "if a worker labelled a task twice: refuse, or keep one (by updated_at, else by order)"
     twice += "; all: each of m answers counts 1/m" if "all" in conflicts else ""
     command.add_argument("--conflicts", choices=conflicts, default="error", help=twice)
-
-
-def _add_shard(commands: Any) -> None:
-    about = "Group a file of labels by task into parquet shards, in bounded memory."
-    command = new_command(commands, "shard", about, "shards.shard")
-    command.add_argument("labels", nargs="+", help="CSV (UTF-8) or parquet files with columns task, worker, label")
-    command.add_argument("-o", "--output", type=Path, required=True, help="folder for the shards")
-    command.add_argument("--force", action="store_true", help="replace the folder if it holds shards")
-    command.add_argument("--shards", type=int, help="how many (default: one per million labels)")
-    _add_columns(command)
-    command.add_argument("--sep", type=separator, help="between the columns of a CSV (default: what fits the header)")
-    command.add_argument("--memory", default="1GB", help="for sorting (default: 1GB)")
-
-
-def _add_moments(commands: Any) -> None:
-    about = "Count the label pairs of shards; a run that was stopped goes on where it was."
-    command = new_command(commands, "moments", about, "shards.moments")
-    command.add_argument("labels", nargs="+", help="shards, or their folder")
-    command.add_argument("-o", "--output", type=Path, required=True, help=".npz file to write")
-    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
-    command.add_argument("--jobs", type=int, default=1, help="threads that count at the same time (default: 1)")
-
-
-def _add_sql(commands: Any) -> None:
-    about = "Write a query, so that a database counts or scores labels that stay in it."
-    command = new_command(commands, "sql", about, "warehouse.sql")
-    what = "counts: pairs of labels, for `cofactor fit`; score: a label for every task; refine: sums for a round of EM"
-    command.add_argument("query", choices=("counts", "score", "refine"), help=what)
-    command.add_argument("--table", default="labels", help="of the labels, one row a label (default: labels)")
-    command.add_argument("--model", default="model", help="table made by `fit --sql-tables` (default: model)")
-    command.add_argument("--dialect", default="duckdb", help="duckdb (default), spark, postgres, bigquery, ...")
-    _add_columns(command)
-    order = "with --conflicts first or last: the column that tells which label came first"
-    command.add_argument("--order", default="", metavar="COLUMN", help=order)
-    command.add_argument("-o", "--output", type=Path, default=Path("-"), help="file to write (default: print it)")
-    command.add_argument("--force", action="store_true", help="overwrite the output if it exists")
-    command.epilog = WAREHOUSE
-
-
-def _add_fit(commands: Any) -> None:
-    about = "Fit a model to the counts of a database, or refine it by a round of EM."
-    command = new_command(commands, "fit", about, "warehouse.fit")
-    command.add_argument("counts", help="result of the query counts or, with --model, refine: CSV, TSV, parquet, JSON")
-    command.add_argument("-o", "--output", type=Path, required=True, help=".npz file of the model to write")
-    tables = f"table of log-probabilities to write, to be loaded into the database: {WRITTEN}"
-    command.add_argument("--sql-tables", type=Path, metavar="FILE", help=tables)
-    command.add_argument("--model", type=Path, metavar="FILE", help="the model of the last round, to be refined")
-    method = f"for the counts: {', '.join(COUNTED)} (default: {COUNTED[0]}, which starts at the vote shares)"
-    command.add_argument("--method", choices=COUNTED, metavar="METHOD", help=method)
-    command.set_defaults(raw_cells=True)
-    command.add_argument("--force", action="store_true", help="overwrite files if they exist")
-    command.epilog = WAREHOUSE
 
 
 def _add_reproduce(commands: Any) -> None:

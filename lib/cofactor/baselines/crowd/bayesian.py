@@ -59,7 +59,7 @@ class VariationalAggregator(Aggregator):
         self.fit_evidence(Evidence.of(labels, gold))
 
     def fit_evidence(self, evidence: Evidence) -> None:
-        """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
+        """Set `belief_`, `model_` and `result_` from labels in memory or in pieces."""
         raise NotImplementedError
 
     def _check_settings(self) -> None:
@@ -130,7 +130,7 @@ class EBCC(VariationalAggregator):
     verbose: bool = False
 
     def fit_evidence(self, evidence: Evidence) -> None:
-        """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
+        """Set `belief_`, `model_` and `result_` from labels in memory or in pieces."""
         self._check_settings()
         check_whole(1, kinds=self.kinds, n_starts=self.n_starts)
         votes = evidence.start()
@@ -178,7 +178,7 @@ class IBCC(VariationalAggregator):
     verbose: bool = False
 
     def fit_evidence(self, evidence: Evidence) -> None:
-        """Set `belief_`, `model_` and `result_` from labels in memory or in shards."""
+        """Set `belief_`, `model_` and `result_` from labels in memory or in pieces."""
         self._check_settings()
         check_positive(class_count=self.class_count)
         votes = evidence.start()
