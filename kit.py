@@ -96,7 +96,7 @@ def warm_up() -> None:
 
 def set_up_for_tests() -> None:
     """Make the environment hold what the tests need."""
-    set_up("dev", "scale", *os.environ.get("COFACTOR_EXTRAS", "").split())
+    set_up("dev", *os.environ.get("COFACTOR_EXTRAS", "").split())
 
 
 def install(extras: list[str], uv: str | None) -> bool:
@@ -377,7 +377,7 @@ def program(extras: list[str], module: str) -> Callable[[list[str]], int]:
 COMMANDS = {"lab": lab, "test": test, "lint": lint, "durations": durations, "bench": bench}
 COMMANDS |= {"notebooks": program([], "tools.refresh_notebooks"), "kernels": program([], "tools.kernels")}
 COMMANDS |= {"book": program(["book"], "docs.build"), "classroom": program(["classroom"], "tools.classroom")}
-COMMANDS |= {"mutants": program(["scale", "topics"], "tools.mutants")}
+COMMANDS |= {"mutants": program(["topics"], "tools.mutants")}
 
 
 def main(arguments: list[str]) -> int:

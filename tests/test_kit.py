@@ -114,9 +114,9 @@ def test_the_pinned_versions_are_the_rule(kit):
 
 
 def test_the_oldest_are_the_lower_bounds_beside_pinned_tools(kit):
-    asked = {r.name: r.specifier for r in map(Requirement, kit("test", "--oldest").versions(["dev", "scale"]))}
-    assert sorted(asked) == sorted(names(RUNTIME + EXTRAS["scale"] + EXTRAS["dev"]))
-    for allowed in map(Requirement, RUNTIME + EXTRAS["scale"]):
+    asked = {r.name: r.specifier for r in map(Requirement, kit("test", "--oldest").versions(["dev"]))}
+    assert sorted(asked) == sorted(names(RUNTIME + EXTRAS["dev"]))
+    for allowed in map(Requirement, RUNTIME):
         (bound,) = (s.version for s in allowed.specifier if s.operator == ">=")
         assert asked[allowed.name] == SpecifierSet(f"=={bound}")
     assert all(str(asked[tool]).startswith("==") for tool in names(EXTRAS["dev"]))
@@ -149,7 +149,7 @@ def test_pip_alone_gets_the_hashes_of_all_that_is_needed_and_of_little_more(kit,
     given = {entry.split("==")[0] for entry in entries}
     needed("cofactor", frozenset(["dev", "notebooks"]), found)
     assert {name for name, _ in found} - {"cofactor", *BROUGHT} <= given
-    assert {"hatchling", "pathspec"} <= given and not {"torch", "sphinx", "duckdb", "uv"} & given
+    assert {"hatchling", "pathspec", "duckdb"} <= given and not {"torch", "sphinx", "uv"} & given
 
 
 def test_the_pinned_installer_is_checked_before_it_runs(kit, tmp_path, monkeypatch):

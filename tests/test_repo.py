@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
 PROJECT, BUILD = PYPROJECT["project"], PYPROJECT["build-system"]
 
-PYPI_NAME = {"matplotlib-base": "matplotlib", "seaborn-base": "seaborn"}  # conda name: PyPI name
+# conda name: PyPI name
+PYPI_NAME = {"matplotlib-base": "matplotlib", "python-duckdb": "duckdb", "seaborn-base": "seaborn"}
 SEEDED = {"pip", "setuptools"}  # venv brings its own
 NOTHING = SpecifierSet("==0,!=0")
 READERS_TESTS = {"pytest", "nbval"}  # of the dev extra, what a reader needs to run notebooks as tests
