@@ -1,9 +1,8 @@
 """What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb11."""
 
-from cofactor_app.cli.environment import check_environment
 from course import desk
 from course.checkpoints import as_told, checkpoint
 from course.desk import check, given, hint, passed, tell
 from course.expected import expects
 
-__all__ = ["as_told", "check", "check_environment", "checkpoint", "desk", "expects", "given", "hint", "passed", "tell"]
+__all__ = ["as_told", "check", "checkpoint", "desk", "expects", "given", "hint", "passed", "tell"]
