@@ -23,7 +23,6 @@ TINY_DATA = {
     "comparisons": {"tiny"},
     "baselines": {"bluebird"},
     "separable": {"tiny"},
-    "shards": {"tiny"},
     "pmf": {"tiny"},
     "notebooks": {"tiny"},
     "rank": {"tiny"},
@@ -96,18 +95,6 @@ def test_every_baseline_is_measured_beside_the_published_time(tiny_run):
     assert set(frame["stage"]) == baselines | {"EigenRatio", "PG-TAC", "CRIAV"}
     assert row_of(frame, "bluebird", "CNMF")["reference"] == 6.76  # Table 4
     assert row_of(frame, "bluebird", "MV-EM")["error_percent"] == pytest.approx(10.19, abs=0.01)
-
-
-def test_the_commands_for_shards_and_what_they_do_with_one_are_measured(tiny_run):
-    frame = tiny_run("shards")
-    kernels = {f"one shard: {what}" for what in ("read", "count pairs", "count and keep", "E-step", "MAP")}
-    timed = frame["stage"].str.endswith(", on the wall")
-    assert {"one round: 1 thread, on the wall", "one round: 2 threads, on the wall"} < set(frame["stage"][timed])
-    commands = frame[~frame["stage"].isin(kernels) & ~timed]
-    expected = {"shard", "moments", "moments, 2 jobs", "RobSymNMF-EM", "RobSymNMF-EM, 2 jobs"}
-    assert set(commands["stage"]) == expected and kernels < set(frame["stage"])
-    assert (commands["error_percent"].dropna() < 40).all() and commands["error_percent"].count() == 2
-    assert not CLEAR_REFS.exists() or (commands["peak_mb"] > 50).all()
 
 
 def test_joint_pmfs_are_timed_up_to_the_objective_of_mirror_descent(tiny_run):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -155,11 +155,8 @@ class Bench:
         """Return the median of the last row, as a time to compare with."""
         return Reference(self.rows[-1].seconds_median, source)
 
-    def finish(self, others: Collection[str] = ()) -> None:
-        """Print the table and write the CSV; a full run also renews the section in README.md.
-
-        Rows of `others` (names of data) that this run did not measure stay in the file.
-        """
+    def finish(self) -> None:
+        """Print the table and write the CSV; a full run also renews the section in README.md."""
         facts = machine.facts()
         frame = pd.DataFrame([asdict(row) for row in self.rows]).assign(**{name: facts[name] for name in FACTS})
         print(table_of(frame).to_string(index=False))
@@ -167,10 +164,6 @@ class Bench:
             return
         self.output.mkdir(parents=True, exist_ok=True)
         path = self.output / f"{self.subject}.csv"
-        if others and path.exists():
-            kept = pd.read_csv(path)
-            kept = kept[kept["data"].isin(set(others) - set(frame["data"]))]
-            frame = pd.concat([kept, frame]) if len(kept) else frame
         frame.to_csv(path, index=False, float_format="%.6g")
         if self.output == RESULTS:
             update_readme(self.subject)
