@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError
-from cofactor_app.cli import page
 from docs import api, claims, leaderboard, notebooks, panels, results, slides, tables, weight
 from docs.article import build as article
 from tools import learner
@@ -54,7 +53,6 @@ def make(folder, live=()):
     if code == 0:
         weight.lighten(site)
         slides.write_slides(ROOT / "notebooks", site / "slides")
-        (site / "aggregate.html").write_text(page.html(), encoding="utf8")
         for name in live:
             shutil.copytree(live[name], site / "panels" / name, ignore=shutil.ignore_patterns("*.html"))
     return code

@@ -17,7 +17,6 @@ from tools import learner
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 OTHERS = ["index.html", "docs/symbols.html", "docs/fidelity.html", "datasets/index.html", "api/cofactor.crowd.html"]
-OTHERS += ["aggregate.html"]
 CSS_LOAD = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 ELSEWHERE = re.compile(r"(https?:)?//")
 LIGHT = 1_600_000  # bytes that a page loads before somebody touches it; MathJax takes more than half of them
