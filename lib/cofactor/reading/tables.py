@@ -216,7 +216,7 @@ def read_frame(
     there = list(frame.columns)
     known = attrs.get(FOUND, there)
     if recognise is not None and columns is not None and not set(columns) <= set(there):
-        frame = recognise(frame, columns)
+        frame = recognise(frame if coded else frame.astype(object), columns)
         attrs, named = frame.attrs, frame.attrs.get(TAKEN, there)
     else:
         named = there if columns is None else columns
