@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from string import ascii_letters, digits
@@ -116,11 +116,8 @@ class Coded:
         """Keep the values that occur, sorted where they can be compared, else as they come."""
         there = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)) > 0
         kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
-        try:
-            order = sorted(range(len(kept)), key=kept.__getitem__)
-        except TypeError:
-            order = list(range(len(kept)))
-        place = np.full(len(self.values) + 1, -1)
+        order = _order(kept)
+        place = np.full(len(self.values) + 1, -1, dtype=np.int32)
         place[np.flatnonzero(there)[order]] = np.arange(len(kept))
         return Coded(place[self.codes], list(map(kept.__getitem__, order)))
 
@@ -148,6 +145,19 @@ class Coded:
             dtype = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
             return pd.Series(pd.Categorical.from_codes(self.codes, dtype=dtype), index)
         return pd.Series(np.array([*self.values, None], dtype=object)[self.codes], index, dtype=object)
+
+
+def _order(values: list[Any]) -> list[int]:
+    """Return the places of values in sorted order; as they come, where they cannot be compared."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    with suppress(pa.ArrowException, UnicodeError):  # of texts, in the order of their letters' numbers as Python's
+        return list(compute.array_sort_indices(pa.array(values, pa.string())).to_pylist())
+    try:
+        return sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        return list(range(len(values)))
 
 
 def cleaned(values: Sequence[Any], missing: Sequence[str] = ()) -> list[Any]:
@@ -228,12 +238,17 @@ def read_frame(
     if nested:
         found = f"a list or an object where one value is expected in {nested}"
         raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    texts = {name: Coded.of(frame[name]).map(cleaned).series(frame.index, coded) for name in frame}
-    read = pd.DataFrame(texts, index=frame.index)
+    read = pd.DataFrame({name: _cleaned_cells(frame[name], coded) for name in frame}, index=frame.index)
     if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
         read = without_headers(read, {name: (name,) for name in read})
     read.attrs = attrs | {FOUND: there if len(there) == len(known) else known}
     return read
+
+
+def _cleaned_cells(column: pd.Series[Any], coded: bool) -> pd.Series[Any]:
+    found = Coded.of(column)
+    plain = found.map(cleaned)
+    return column if coded and plain is found else plain.series(column.index, coded)
 
 
 def refuse_twice(names: Sequence[str]) -> None:

@@ -20,8 +20,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.memory import available_bytes, require_bytes
 from cofactor.reading.matrices import is_array_file, read_matrix
-from cofactor.reading.tables import STDIN, read_frame
-from cofactor.reading.text import without_headers
+from cofactor.reading.tables import STDIN, read_frame, without_headers
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import write_page
 from cofactor_app.cli.parts import noted
