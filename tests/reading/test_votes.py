@@ -173,7 +173,7 @@ def read(tmp_path, text, name="votes.csv", **options):
     ],
 )
 def test_usual_spellings_of_who_won_are_read_and_named(tmp_path, header, words):
-    cells = "".join(f"{pair},{word}\n" for pair, word in zip(("x,y", "x,y", "y,x", "x,y"), words, strict=True))
+    cells = "".join(f"{pair},{word}\n" for pair, word in zip(("p,q", "p,q", "q,p", "p,q"), words, strict=True))
     found = read(tmp_path, f"{header}\n{cells}")
     assert found.comparisons.outcome.tolist() == [1.0, 0.0, 0.5, 0.5]
     columns = header.lower().split(",")
@@ -282,3 +282,34 @@ def test_differences_of_columns_and_the_first_side_are_covariates(tmp_path):
     data, X = read_votes(written(tmp_path, text), covariates=["len_a - len_b"], home=True)
     assert data.outcome.tolist() == [1.0, 0.0]
     assert X.to_dict("list") == {"len_a - len_b": [2.0, -3.0], "home": [1.0, 1.0]}
+
+
+# ---- names before words for sides ----
+
+
+def sided(tmp_path, rows, name="winner", **how):
+    return read(tmp_path, f"model_a,model_b,{name}\n" + "".join(f"{row}\n" for row in rows), **how)
+
+
+def test_names_of_items_come_before_words_for_sides(tmp_path):
+    named = sided(tmp_path, ["B,A,A", "C,B,B", "C,A,A", "A,B,tie"])  # who always won would else come last
+    assert won(named.comparisons) == [("B", "A", 0.0), ("C", "B", 0.0), ("C", "A", 0.0), ("A", "B", 0.5)]
+    sides = sided(tmp_path, ["B2,A2,A", "C2,B2,B", "A2,C2,B"])
+    assert won(sides.comparisons) == [("B2", "A2", 1.0), ("C2", "B2", 0.0), ("A2", "C2", 0.0)]
+
+
+def test_a_word_that_is_an_item_and_a_side_is_refused_with_the_option_that_settles_it(tmp_path):
+    for rows in (["C,B,A", "B,A,B"], ["0,1,0", "1,0,1"]):  # A is no item of its row; both 0 are items and sides
+        with pytest.raises(cf.CofactorError, match=r"is an item, and may also say which side won: .*--words"):
+            sided(tmp_path, rows)
+    assert won(sided(tmp_path, ["C,B,A", "B,A,B"], words=("A", "B")).comparisons) == [("C", "B", 1.0), ("B", "A", 0.0)]
+
+
+def test_which_side_zero_and_one_are_is_said_or_asked_for(tmp_path):
+    said = sided(tmp_path, ["p,q,1", "q,r,0"], "outcome")
+    assert said.notes[-1].startswith("outcome: 1 is model_a, 0 is model_b")
+    for name in ("chosen", "Preferred"):
+        with pytest.raises(cf.CofactorError, match=rf"(?i){name} holds 0 and 1, .* --words 0 1"):
+            sided(tmp_path, ["p,q,1", "q,r,0"], name)
+        turned = sided(tmp_path, ["p,q,1", "q,r,0"], name, words=("0", "1"))
+        assert won(turned.comparisons) == [("p", "q", 0.0), ("q", "r", 1.0)]

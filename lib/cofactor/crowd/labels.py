@@ -388,7 +388,7 @@ def _one_label_each(
             "'all' counts each of m answers of a worker 1/m"
         )
     message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
-    message += f", by {by} the {conflicts} one; {clash.size} of them differ" if clash.size else ""
+    message += f"; of {clash.size} that differ, the {conflicts} one by {by} counts" if clash.size else ""
     warnings.warn(message, DataWarning, stacklevel=4)
     last = np.append(new[1:], True)
     return np.sort(order[last if conflicts == "last" else new])

@@ -159,7 +159,7 @@ def labels_of(
     check_spelling(spelling)
     if text:
         table = _without_missing(table)
-        for message in odd_names([_texts(one) for one in _columns(table)], int((~table.label.missing).sum())):
+        for message in odd_names([one.values for one in _columns(table)], int((~table.label.missing).sum())):
             _note(message)
     table = _without_ignored(table, ignore)
     known: list[Mapping[str, str]] = []
@@ -307,7 +307,7 @@ def one_spelling(
             _note(told_merged(known, what))
             column = column.map(lambda values: [known.get(one, one) if isinstance(one, str) else one for one in values])
             column = Coded(column.codes, plain_numbers(column.values)) if text else column
-    if message := alike_names(_texts(column), what):
+    if message := alike_names(column.values if text and not known else _texts(column), what):
         _note(message)
     return column, known
 

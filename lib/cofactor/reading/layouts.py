@@ -348,11 +348,16 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     values = [value for value in values if isinstance(value, str)]
     if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or frame[task].duplicated().any():
         return frame
-    row, column = np.nonzero(cells.notna().to_numpy())
     if _are_counts(cells):
         return _of_counts(frame, task, cells, columns)
-    if len(_classes_of_two(cells)) < len(values) / 2:
+    shared = _classes_of_two(cells)
+    if len(shared) < len(values) / 2:
         return frame  # columns of different things
+    own = [name for name in others if not cells[name].isin(shared).any()]  # no worker uses words of his own alone
+    if len(others) - len(own) > 1:
+        cells, others = cells.drop(columns=own), [name for name in others if name not in own]
+        left_out += [f"{name} (no other column holds its values)" for name in own]
+    row, column = np.nonzero(cells.notna().to_numpy())
     found = pd.DataFrame(
         {
             columns[0]: frame[task].to_numpy(dtype=object)[row],

@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -117,11 +117,8 @@ class Coded:
         """Keep the values that occur, sorted where they can be compared, else as they come."""
         there = self.counts > 0
         kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
-        try:
-            order = sorted(range(len(kept)), key=kept.__getitem__)
-        except TypeError:
-            order = list(range(len(kept)))
-        if there.all() and order == list(range(len(kept))):
+        order = _order(kept)
+        if there.all() and list(order) == list(range(len(kept))):
             return self
         place = np.full(len(self.values) + 1, -1, dtype=np.int32)
         place[np.flatnonzero(there)[order]] = np.arange(len(kept))
@@ -152,6 +149,19 @@ class Coded:
             dtype = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
             return pd.Series(pd.Categorical.from_codes(self.codes, dtype=dtype), index)
         return pd.Series(np.array([*self.values, None], dtype=object)[self.codes], index, dtype=object)
+
+
+def _order(values: list[Any]) -> list[int]:
+    """Return the places of values in sorted order; as they come, where they cannot be compared."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    with suppress(pa.ArrowException, UnicodeError):  # of texts, in the order of their letters' numbers as Python's
+        return list(compute.array_sort_indices(pa.array(values, pa.string())).to_pylist())
+    try:
+        return sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        return list(range(len(values)))
 
 
 def cleaned(values: Sequence[Any], missing: Sequence[str] = ()) -> list[Any]:
@@ -220,7 +230,7 @@ def read_frame(
     there = list(frame.columns)
     known = attrs.get(FOUND, there)
     if recognise is not None and columns is not None and not set(columns) <= set(there):
-        frame = recognise(frame, columns)
+        frame = recognise(frame if coded else frame.astype(object), columns)
         attrs, named = frame.attrs, frame.attrs.get(TAKEN, there)
     else:
         named = there if columns is None else columns
@@ -232,12 +242,17 @@ def read_frame(
     if nested:
         found = f"a list or an object where one value is expected in {nested}"
         raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
-    texts = {name: Coded.of(frame[name]).map(cleaned).series(frame.index, coded) for name in frame}
-    read = pd.DataFrame(texts, index=frame.index)
+    read = pd.DataFrame({name: _cleaned_cells(frame[name], coded) for name in frame}, index=frame.index)
     if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
         read = without_headers(read, {name: (name,) for name in read})
     read.attrs = attrs | {FOUND: there if len(there) == len(known) else known}
     return read
+
+
+def _cleaned_cells(column: pd.Series[Any], coded: bool) -> pd.Series[Any]:
+    found = Coded.of(column)
+    plain = found.map(cleaned)
+    return column if coded and plain is found else plain.series(column.index, coded)
 
 
 def refuse_twice(names: Sequence[str]) -> None:

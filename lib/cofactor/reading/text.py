@@ -67,7 +67,7 @@ def read_text(
     try:
         simple = check_text(content, encoding, sep) and not twice and all(names) and encoding.casefold() in UTF_8
         header, end, _ = begin.lstrip("\r\n").partition("\n")
-        if simple and columns and end and header.count('"') % 2 == 0:
+        if simple and (columns or optional) and end and header.count('"') % 2 == 0:
             frame = _by_arrow(content, sep, names, needed_columns(names, columns, optional), above)
             if frame is not None:
                 return frame
@@ -91,10 +91,10 @@ def read_text(
 def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
     """Return the names of columns to read: those wanted, if all of them are there, else all."""
     plain = {name: plain_name(name) for name in names}
-    if not columns or not set(map(plain_name, columns)) <= {*plain.values()}:
-        return list(names)
-    wanted = set(map(plain_name, [*columns, *optional]))
-    return [name for name in names if plain[name] in wanted]
+    wanted = (
+        set(map(plain_name, [*columns, *optional])) if set(map(plain_name, columns)) <= {*plain.values()} else set()
+    )
+    return [name for name in names if plain[name] in wanted] or list(names)
 
 
 def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: int) -> pd.DataFrame | None:

@@ -20,6 +20,7 @@ from cofactor.core.cells import (
     look_alikes,
     merged_names,
     numeric,
+    plain_name,
     plain_numbers,
     says_nothing,
     told,
@@ -57,6 +58,8 @@ SCORES = (
 )
 WINS = ("winner_{}", "{}_wins", "{}_won", "{}_win", "win_{}", "wins_{}")  # columns of zeros and ones
 TIED = ("tie", "draw", "tied")
+NUMBERS = ("0", "1", "0.5", ".5", "0.0", "1.0")
+PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "better")  # 0 may be the first there
 SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)")  # both scores in one cell
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
@@ -276,7 +279,7 @@ class _Votes:
             who, users = encoded([frame[self.user]], "users", self.text)
         prompt = encoded([frame[self.prompt]], "prompts", self.text)[0] if self.prompt else None
         pair = (str(words[0]), str(words[1])) if words else None
-        won = outcomes(frame, self.layout, pair, _ties)
+        won = outcomes(frame, self.layout, pair, self.notes)
         found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
@@ -415,16 +418,16 @@ def _short(side: str) -> str:
 # ---- who won ----
 
 
-def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, yes: Any) -> Floats:
-    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; `yes` reads a tie column."""
+def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, notes: list[str]) -> Floats:
+    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; what is to be said, in `notes`."""
     if layout.each:
         return _of_each(frame, layout)
     if layout.scores:
         one, two = (numeric(frame, name, f"{name} (a score) must hold numbers") for name in layout.scores)
         return np.asarray((1 + np.sign(one - two)) / 2)
     if layout.outcome:
-        return _of_words(frame, layout.outcome, layout, words)
-    return np.ones(len(frame)) if layout.tie is None else np.asarray(yes(frame, layout.tie))
+        return _of_words(frame, layout.outcome, layout, words, notes)
+    return np.ones(len(frame)) if layout.tie is None else _ties(frame, layout.tie)
 
 
 def _of_each(frame: pd.DataFrame, layout: Layout) -> Floats:
@@ -442,19 +445,51 @@ def _of_each(frame: pd.DataFrame, layout: Layout) -> Floats:
     return np.asarray(won + tied / 2)
 
 
-def _of_words(frame: pd.DataFrame, name: str, layout: Layout, words: tuple[str, str] | None) -> Floats:
-    code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
-    text = ["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells]
-    meaning = _meaning([word for word in text if word], layout, words)
-    values = np.array([meaning.get(word, np.nan) for word in text])[code]
-    if np.isnan(values).any() and not words:
-        values = _of_names(frame, layout, np.array(text, dtype=object)[code], values)
+def _of_words(
+    frame: pd.DataFrame, name: str, layout: Layout, words: tuple[str, str] | None, notes: list[str]
+) -> Floats:
+    """Read a column of who won: names of the items of a row where all words are, else words for the sides.
+
+    Refuses words that are the name of an item, and may stand for a side, too.
+    """
+    word, one, two = (Coded.of(frame[column]).map(_folded) for column in (name, layout.first, layout.second))
+    said, left, right = np.split(Coded.joined([word, one, two]).codes, 3)
+    named = np.where(said == left, 1.0, np.where(said == right, 0.0, np.nan))
+    named[word.missing] = np.nan
+    meaning = _meaning(word.values, layout, words)
+    values = np.array([*(meaning.get(text, np.nan) for text in word.values), np.nan])[word.codes]
+    tie = word.where([TIES.match(text) is not None for text in word.values])
+    numbers = bool(word.values) and all(text in NUMBERS for text in word.values)
+    if not words:
+        by_name = np.where(np.isnan(named) & tie, 0.5, named)
+        all_names = not np.isnan(by_name).any()
+        items = {*one.values, *two.values}
+        both = [text for text in word.values if text in meaning and text in items and not TIES.match(text)]
+        sides = f"{name}={both[0]!r}" if both else ""
+        if both and (numbers and all_names and (by_name != values).any() or not (numbers or all_names)):
+            raise CofactorError(
+                f"{sides} is an item, and may also say which side won: name the words for the first and the second side "
+                f"with words (--words {both[0]} OTHER), or rename the items"
+            )
+        if numbers and not all_names:
+            if plain_name(name) in PICKED:
+                raise CofactorError(
+                    f"{name} holds 0 and 1, and does not say which of {layout.first} and {layout.second} is meant: "
+                    "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
+                )
+            notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
+        values = by_name if all_names else np.where(np.isnan(values), named, values)
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
         advice = "give the two words of your file as words, or mend or drop these rows"
         raise CofactorError(f"{name} must hold {given}, or the winner's name; not so in {found}: {advice}")
     return values
+
+
+def _folded(cells: list[Any]) -> list[str | None]:
+    """Return cells as words without capitals; empty ones are none."""
+    return [str(cell).strip().casefold() or None for cell in cells]
 
 
 def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> dict[str, float]:
@@ -482,13 +517,6 @@ def _scores(text: list[str]) -> dict[str, float]:
     """Return what words such as 2-1 or 0:3 say."""
     pairs = {word: found.groups() for word in text if (found := SCORE.fullmatch(word))}
     return {word: float((1 + np.sign(int(one) - int(other))) / 2) for word, (one, other) in pairs.items()}
-
-
-def _of_names(frame: pd.DataFrame, layout: Layout, words: Any, values: Floats) -> Floats:
-    """Fill in rows whose word is the name of one of the two items."""
-    one, two = (frame[name].astype(str).str.strip().str.casefold() for name in (layout.first, layout.second))
-    open_rows = np.isnan(values)
-    return np.where(open_rows & (words == one), 1.0, np.where(open_rows & (words == two), 0.0, values))
 
 
 # ---- comparisons of named columns ----

@@ -38,6 +38,7 @@ from cofactor_app.cli import facts, grades, tell, visible
 from cofactor_app.cli.methods import DEFAULT
 from cofactor_app.cli.output import Writer, outputs, reserved, write_page
 from cofactor_app.cli.parser import PLANNED
+from cofactor_app.cli.parts import noted
 
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels per task
 READING = ("task", "worker", "label", "conflicts", "classes", "ignore", "spelling", "encoding", "sep")
@@ -314,7 +315,8 @@ def _read(sources: str | list[str], arguments: argparse.Namespace) -> tuple[cf.C
         labels, truth = dataset.labels, dataset.truth
     else:
         options = {name: getattr(arguments, name) for name in READING}
-        labels, truth = cf.CrowdLabels.from_file(source, **options), None
+        with noted(arguments.strict):
+            labels, truth = cf.CrowdLabels.from_file(source, **options), None
     order = getattr(arguments, "order", None)
     if order is not None:
         labels, truth = grades.in_declared_order(order, labels, truth)

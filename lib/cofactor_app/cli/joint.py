@@ -31,6 +31,7 @@ from cofactor_app.cli.joint_lines import (
     weight_lines,
 )
 from cofactor_app.cli.output import outputs, write_page
+from cofactor_app.cli.parts import noted, refuse_notes
 from cofactor_app.joint.draws import draw
 from cofactor_app.joint.filling import Filling, fill, number_errors
 from cofactor_app.joint.forbidden import Pair, any_pair, refuse_rows, without_pairs
@@ -86,7 +87,8 @@ def joint(arguments: argparse.Namespace) -> None:
 
 
 def _read(arguments: argparse.Namespace) -> CategoricalFrame:
-    frame = read_frame(arguments.table, None, arguments.encoding, arguments.sep, "case")
+    with noted(arguments.strict):
+        frame = read_frame(arguments.table, None, arguments.encoding, arguments.sep, "case")
     alone = [name for name in (arguments.target, arguments.weight) if name]
     named = [*(arguments.columns or ()), *alone]
     missing = [name for name in named if name not in frame.columns]
@@ -96,10 +98,12 @@ def _read(arguments: argparse.Namespace) -> CategoricalFrame:
     gaps = gap_words(arguments)
     used = [name for name in dict.fromkeys(named if arguments.columns else ()) if name != arguments.weight] or None
     rest = frame.drop(columns=[arguments.weight] if arguments.weight else [])
-    data = CategoricalFrame.from_frame(rest, used, arguments.bins, gaps, arguments.spelling)
+    with noted(arguments.strict):
+        data = CategoricalFrame.from_frame(rest, used, arguments.bins, gaps, arguments.spelling)
     if arguments.weight:
         whole = data.frame.assign(**{arguments.weight: frame[arguments.weight]})
         data = replace(data, frame=whole[frame.columns.tolist()])
+    refuse_notes(alike_lines(data), arguments.strict)
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
         warnings.warn(f"no cell reads {listing(map(repr, nowhere))}, named by --gaps", DataWarning, stacklevel=2)
     return data

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+from cofactor.core.errors import CofactorError, DataWarning
 
 TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
 WRITTEN = ".csv, .tsv, .jsonl, each also with .gz, .parquet, or - for standard output"
@@ -49,6 +54,25 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     sep = "between columns of text, such as ';' or '\\t' (default: whichever of , tab ; | fits)"
     command.add_argument("--sep", type=separator, help=sep)
     command.add_argument("--strict", action="store_true", help="notes about the data are an error")
+
+
+@contextmanager
+def noted(strict: bool) -> Iterator[None]:
+    """Pass on the notes of reading data; with `strict` they are one error instead."""
+    found: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True, action="always", category=DataWarning) as found:
+            yield
+    finally:
+        for one in found if not strict else ():
+            warnings.warn(one.message, one.category, stacklevel=3)
+    refuse_notes([str(one.message) for one in found], strict)
+
+
+def refuse_notes(notes: Iterable[str], strict: bool) -> None:
+    """Raise a CofactorError of all notes about data, where there are some and `strict` (--strict) is asked for."""
+    if strict and (texts := list(dict.fromkeys(notes))):
+        raise CofactorError(f"--strict: {'; '.join(texts)}")
 
 
 def add_spelling(command: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ from cofactor.core.types import Indices
 from cofactor.reading.votes import OPTIONAL, reading
 from cofactor_app.cli import in_options, tell
 from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.parts import noted, refuse_notes
 from cofactor_app.reading.orders import read_orders
 
 COLUMNS = ("winner", "loser", *OPTIONAL)  # options that name columns
@@ -86,7 +87,9 @@ def _fitted(arguments: argparse.Namespace) -> tuple[Found, list[str]]:
 
 def _of_pairs(arguments: argparse.Namespace) -> Found:
     columns, how = ({name: getattr(arguments, name) for name in names} for names in (COLUMNS, READING))
-    votes = reading(arguments.comparisons, columns, **how)
+    with noted(arguments.strict):
+        votes = reading(arguments.comparisons, columns, **how)
+    refuse_notes(votes.notes, arguments.strict)
     if votes.by is not None and (votes.by == ALL).any():
         raise CofactorError(f"--by {arguments.by}: {ALL} is the board of all comparisons: call that category otherwise")
     data, X = votes.comparisons, votes.covariates

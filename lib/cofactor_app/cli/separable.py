@@ -24,6 +24,7 @@ from cofactor.separable.methods import AnchorMethod
 from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, suggest_n_anchors
 from cofactor_app.cli import tell, warned
 from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.parts import noted
 
 Image = tuple[int, int] | None  # rows and columns, where points are its pixels
 
@@ -77,7 +78,8 @@ def outputs_of(arguments: argparse.Namespace, *inputs: str | Path | None) -> Abs
 
 def _points(arguments: argparse.Namespace) -> tuple[Any, list[str], list[str], Image]:
     """Return the matrix, one point per column, the names of its columns and rows, and of an image its size."""
-    matrix, rows, columns = read_matrix(arguments.matrix, arguments.encoding, arguments.sep)
+    with noted(arguments.strict):
+        matrix, rows, columns = read_matrix(arguments.matrix, arguments.encoding, arguments.sep)
     image: Image = None
     if matrix.ndim == 3:
         if arguments.rows:

@@ -23,6 +23,7 @@ from cofactor.reading.matrices import is_array_file, read_matrix
 from cofactor.reading.tables import STDIN, read_frame, without_headers
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import write_page
+from cofactor_app.cli.parts import noted
 from cofactor_app.cli.separable import DOUBLE, outputs_of, write_weights
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
@@ -37,7 +38,8 @@ USUAL = {  # other names of the columns that topics needs
 def topics(arguments: argparse.Namespace) -> None:
     """Find topics of documents; print their words, and write what was asked for."""
     with outputs_of(arguments, arguments.counts, arguments.vocabulary) as writer:
-        counts, documents, words = _counts(arguments)
+        with noted(arguments.strict):
+            counts, documents, words = _counts(arguments)
         D, N = counts.shape
         lines = [f"{arguments.counts}: {D} documents, {N} words, {counts.sum():.0f} in all"]
         lines.append(_topic_memory_said(arguments, counts))
