@@ -466,7 +466,7 @@ def _of_words(
         items = {*one.values, *two.values}
         both = [text for text in word.values if text in meaning and text in items and not TIES.match(text)]
         sides = f"{name}={both[0]!r}" if both else ""
-        if both and (numbers and all_names and (by_name != values).any() or not (numbers or all_names)):
+        if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
                 f"{sides} is an item, and may also say which side won: name the words for the first and the second side "
                 f"with words (--words {both[0]} OTHER), or rename the items"

@@ -6,7 +6,6 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning
