@@ -2,8 +2,10 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import cofactor as cf
+from cofactor.reading import labels
 from cofactor_app.cli import main, visible
 from tests.corpus import make
 
@@ -48,9 +50,9 @@ def report(differences):
     assert not lines, f"{len(lines)} differences\n" + "\n".join(lines)
 
 
-def text_of(labels):
+def text_of(found):
     """Rows of a CrowdLabels, all as text."""
-    return [tuple(map(str, row)) for row in labels.to_frame().itertuples(index=False, name=None)]
+    return [tuple(map(str, row)) for row in found.to_frame().itertuples(index=False, name=None)]
 
 
 def recorded(read, path, options):
@@ -76,7 +78,23 @@ def words(options):
     return found
 
 
+def test_large_files_come_out_as_small_ones(monkeypatch):
+    """DuckDB is asked to read each file first, as if it were large: what it reads is read alike."""
+    taken, read_by_duckdb = [], labels.coded_file
+
+    def counted(path, *how):
+        found = read_by_duckdb(path, *how)
+        taken.append(path) if found is not None else None
+        return found
+
+    monkeypatch.setattr(labels, "is_large", lambda path: Path(path).is_file())
+    monkeypatch.setattr(labels, "coded_file", counted)
+    test_memory()
+    assert len(taken) >= 150
+
+
 def test_memory():
+    """Every file has its outcome, by the reader of small files."""
     differences = {}
     for name, expected in EXPECTED.items():
         read = recorded(cf.CrowdLabels.from_file, make.FILES / name, expected.get("options", {}))

@@ -130,7 +130,7 @@ def same_name(name: str) -> str:
 def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) -> dict[str, str]:
     """Return the names that have another one of the same `same_name`, and what each becomes.
 
-    That is the one that is used most (of equal ones, the first), or the one of them that is `preferred`; where several
+    That is the one that is used most (of equal ones, the last by its letters, which are small), or the one of them that is `preferred`; where several
     are, they stay apart.
 
     >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
@@ -143,7 +143,7 @@ def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) ->
     for group in groups.values():
         asked = [name for name in group if name in first]
         if len(group) > 1 and len(asked) < 2:
-            found |= dict.fromkeys(group, asked[0] if asked else max(group, key=counts.__getitem__))
+            found |= dict.fromkeys(group, asked[0] if asked else max(group, key=lambda name: (counts[name], name)))
     return found
 
 

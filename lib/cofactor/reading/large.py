@@ -14,6 +14,7 @@ import os
 import re
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from os import PathLike
@@ -34,8 +35,10 @@ LARGE_TABLE = 2_000_000  # rows of parquet
 UNPACKED = 5  # times the size of a packed text, about
 MOST_MEMORY = 1 << 29  # bytes for DuckDB; beyond them it sorts on disk
 BATCH = 1 << 18  # rows that come back at once, or go in
-NO_ROWS = re.compile(rb"\n\r?\n|\r(?!\n)")  # an empty line, or a return that ends a line by itself
+NO_ROWS = re.compile(rb"\n\r?\n|\r[^\n]|\\u0000")  # an empty line, a return within one, a zero character in JSON
 TYPES = ((1 << 7, "TINYINT"), (1 << 15, "SMALLINT"), (1 << 31, "INTEGER"))
+PLAIN = ("VARCHAR", "ENUM", "TIMESTAMP", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+PLAIN += ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 WHOLE = "abs({0}) < 1e15 AND {0} = trunc({0})"  # floats that are written without their point
 
 
@@ -95,7 +98,7 @@ def coded_file(
         except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
             _refuse_full(path, error)
             return None
-        except (duckdb.Error, UnicodeError):
+        except (duckdb.Error, ValueError, EOFError, zlib.error, gzip.BadGzipFile):
             return None
     if _state(path) != before:
         raise CofactorError(f"{path} changed while it was read: run it again when nothing writes to it any more")
@@ -148,8 +151,9 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
 
             cursor: Any = stack.enter_context(closing(duckdb.connect(file, read_only=True)))
         else:
-            base = stack.enter_context(closing(sqlite3.connect(f"{Path(file).resolve().as_uri()}?mode=ro", uri=True)))
-            cursor = base.cursor()
+            file = f"{Path(file).resolve().as_uri()}?mode=ro"
+            base = sqlite3.connect(file, uri=True, check_same_thread=False)  # DuckDB reads in a thread of its own
+            cursor = stack.enter_context(closing(base)).cursor()
         cursor.execute(query)
         names = [one[0] for one in cursor.description or ()]
     else:
@@ -231,20 +235,32 @@ def _source(
     packed = str(path).lower().endswith(".gz")
     if encoding.casefold() not in UTF_8 or (str(path).lower().endswith(PACKED) and not packed):
         return None
+    if sep is not None and (len(sep) != 1 or not sep.isascii() or sep in '\r\n"'):
+        return None
     with gzip.open(path) if packed else open(path, "rb") as file:
         head = file.read(HEAD)
     if head.startswith(b"PAR1"):
         return _of_parquet(base, path, wanted)
     begin = head.decode("utf-8-sig", errors="ignore")
-    if not begin.strip() or begin.lstrip()[0] == "[" or not _has_simple_lines(path, packed):
+    if not begin.strip() or begin.lstrip()[0] == "[":
         return None
     if begin.lstrip()[0] == "{":
-        return _of_json(base, path, begin, wanted)
+        return _of_json(base, path, begin, wanted) if _has_simple_lines(path, packed) else None
     sep = sep or separator_of(begin, wanted)
-    return _of_text(base, path, begin, wanted, sep, packed)
+    names = [name.strip().strip('"') for name in begin.partition("\n")[0].rstrip("\r").split(sep)]
+    if not all(names) or '"' in "".join(names) or len(set(names)) < len(names):
+        return None
+    if not _has_simple_lines(path, packed, sep, len(names)) or not (packed or check_text(path, encoding, sep)):
+        return None
+    return _of_text(base, path, names, wanted, sep)
 
 
 def _of_parquet(base: Any, path: str | PathLike[str], wanted: Sequence[str]) -> Source | None:
+    import pyarrow.parquet
+
+    names = pyarrow.parquet.read_schema(path).names
+    if len(set(names)) < len(names):
+        return None
     relation = f"read_parquet({_quoted(path)}, file_row_number = true)"
     texts = {name: text for name, kind in _kinds(base, relation).items() if (text := _text(name, kind))}
     found = _named(texts, wanted)
@@ -269,14 +285,8 @@ def _of_json(base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[
 
 
 def _of_text(
-    base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[str], sep: str, packed: bool
+    base: Any, path: str | PathLike[str], names: Sequence[str], wanted: Sequence[str], sep: str
 ) -> Source | None:
-    header = begin.partition("\n")[0].rstrip("\r")
-    names = [name.strip().strip('"') for name in header.split(sep)]
-    if header.count('"') % 2 or '"' in "".join(names) or not all(names) or len(set(names)) < len(names):
-        return None
-    if not packed and not check_text(path, "utf-8-sig", sep):
-        return None
     found = _named(names, wanted)
     kinds = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
     base.execute(
@@ -284,18 +294,25 @@ def _of_text(
         f"auto_detect = false, header = false, skip = 1, delim = {_quoted(sep)}, quote = '\"', escape = '\"', "
         f"nullstr = '', strict_mode = true, columns = {{{kinds}}})"
     )
+    empty = " AND ".join(f"{_name(own)} IS NULL" for own in found.values())
+    if base.sql(f"SELECT count(*) FROM given WHERE {empty}").fetchall()[0][0]:
+        return None
     return Source("given", {name: _name(own) for name, own in found.items()}, "rowid + 2", "row")
 
 
-def _has_simple_lines(path: str | PathLike[str], packed: bool) -> bool:
-    """Whether every line has something in it, and ends in a line feed: then lines can be counted."""
-    before = b""
+def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_columns: int = 0) -> bool:
+    """Whether every line has something in it, and as many cells as the header where none is quoted: lines are rows."""
+    before, quotes, separators, lines = b"", 0, 0, 0
     with gzip.open(path) if packed else open(path, "rb") as file:
         while piece := file.read(1 << 22):
             if NO_ROWS.search(before + piece):
                 return False
+            quotes += piece.count(b'"')
+            separators += piece.count(sep.encode()) if sep else 0
+            lines += piece.count(b"\n")
             before = piece[-2:]
-    return True
+    lines += not before.endswith(b"\n")
+    return not sep or quotes > 0 or separators == (n_columns - 1) * lines
 
 
 def _kinds(base: Any, relation: str) -> dict[str, str]:
@@ -311,7 +328,7 @@ def _text(name: str, kind: str) -> str | None:
         return f"CASE WHEN {whole} THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) ELSE CAST({column} AS VARCHAR) END"
     if kind == "BOOLEAN":
         return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
-    if kind.endswith("INT") or kind.endswith("INTEGER") or kind.startswith(("VARCHAR", "ENUM", "TIMESTAMP", "DATE")):
+    if not kind.endswith("]") and kind.startswith(PLAIN):
         return f"CAST({column} AS VARCHAR)"
     return None
 

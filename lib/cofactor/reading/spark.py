@@ -33,6 +33,7 @@ from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many
 FORMS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json"}
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 T = TypeVar("T")
 Part = tuple[Piece, list[Any]]  # whole tasks, and their ids
 
@@ -144,9 +145,11 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
     texts = frame.select(*(functions.trim(functions.col(name).cast("string")).alias(name) for name in columns))
     workers, classes = (_distinct(texts, name) for name in columns[1:])
     code = [{text: n for n, text in enumerate(map(str, ids))} for ids in (workers, classes)]
-    grouped = texts.repartitionByRange(columns[0]).sortWithinPartitions(columns[0])
-    shape = partial(_piece, code=code, whole=dict(frame.dtypes)[columns[0]] in ("int", "bigint"))
-    parts = grouped.mapInArrow(shape, "part binary").rdd.map(lambda row: pickle.loads(row.part))
+    task = functions.col(columns[0])
+    if texts.filter(~task.rlike(WHOLE)).isEmpty():  # ids that are whole numbers are sorted as such, as in memory
+        texts = texts.withColumn(columns[0], task.cast("bigint"))
+    grouped = texts.repartitionByRange(task).sortWithinPartitions(task)
+    parts = grouped.mapInArrow(partial(_piece, code=code), "part binary").rdd.map(lambda row: pickle.loads(row.part))
     return SparkLabels(session, parts, workers, classes)
 
 
@@ -157,7 +160,7 @@ def _distinct(texts: Any, name: str) -> list[Any]:
     return sorted(plain_numbers(found))
 
 
-def _piece(batches: Iterator[Any], code: list[dict[str, int]], whole: bool) -> Iterator[Any]:
+def _piece(batches: Iterator[Any], code: list[dict[str, int]]) -> Iterator[Any]:
     """Make one piece of the rows of a partition, which are sorted by task."""
     import pyarrow as pa
 
@@ -175,8 +178,7 @@ def _piece(batches: Iterator[Any], code: list[dict[str, int]], whole: bool) -> I
     if twice.any():
         raise CofactorError(f"conflicting labels of one worker for task {ids[labelled[0][:-1][twice][0]]!r}: leave one")
     piece = Piece(CategoricalTable.of_columns(labelled[0], labelled[1], np.full(M, K), len(ids)))
-    tasks = list(map(int, ids)) if whole else ids.tolist()
-    yield pa.record_batch({"part": pa.array([pickle.dumps((piece, tasks))], pa.binary())})
+    yield pa.record_batch({"part": pa.array([pickle.dumps((piece, ids.tolist()))], pa.binary())})
 
 
 def _given(piece: Piece) -> Ints:
