@@ -452,20 +452,19 @@ def _of_words(
 
     Refuses words that are the name of an item, and may stand for a side, too.
     """
-    word, one, two = (Coded.of(frame[column]).map(_folded) for column in (name, layout.first, layout.second))
-    said, left, right = np.split(Coded.joined([word, one, two]).codes, 3)
-    named = np.where(said == left, 1.0, np.where(said == right, 0.0, np.nan))
-    named[word.missing] = np.nan
-    meaning = _meaning(word.values, layout, words)
-    values = np.array([*(meaning.get(text, np.nan) for text in word.values), np.nan])[word.codes]
-    tie = word.where([TIES.match(text) is not None for text in word.values])
-    numbers = bool(word.values) and all(text in NUMBERS for text in word.values)
+    columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
+    word, named = columns[0], _named(columns)
+    folded = [text.casefold() for text in word.values]
+    meaning = _meaning(folded, layout, words)
+    values = np.array([*(meaning.get(text, np.nan) for text in folded), np.nan])[word.codes]
+    tie = word.where([TIES.match(text) is not None for text in folded])
+    numbers = bool(folded) and all(text in NUMBERS for text in folded)
     if not words:
         by_name = np.where(np.isnan(named) & tie, 0.5, named)
         all_names = not np.isnan(by_name).any()
-        items = {*one.values, *two.values}
-        both = [text for text in word.values if text in meaning and text in items and not TIES.match(text)]
-        sides = f"{name}={both[0]!r}" if both else ""
+        items = {*columns[1].values, *columns[2].values}
+        both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
+        sides = f"{both[0]!r} of column {name}" if both else ""
         if both and (numbers and all_names and (by_name != values).any() or not (numbers or all_names)):
             raise CofactorError(
                 f"{sides} is an item, and may also say which side won: name the words for the first and the second side "
@@ -478,7 +477,8 @@ def _of_words(
                     "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
-        values = by_name if all_names else np.where(np.isnan(values), named, values)
+        other = _named([column.map(_without_capitals) for column in columns])
+        values = by_name if all_names else np.where(np.isnan(values), other, values)
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
@@ -487,9 +487,19 @@ def _of_words(
     return values
 
 
-def _folded(cells: list[Any]) -> list[str | None]:
-    """Return cells as words without capitals; empty ones are none."""
-    return [str(cell).strip().casefold() or None for cell in cells]
+def _named(columns: Sequence[Coded]) -> Floats:
+    """Return 1 where the word of a row is its first item, 0 where it is its second, NaN elsewhere."""
+    word, left, right = np.split(Coded.joined(columns).codes, 3)
+    return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
+
+
+def _words(cells: list[Any]) -> list[str | None]:
+    """Return cells as text without blanks around it; empty ones are none."""
+    return [str(cell).strip() or None for cell in cells]
+
+
+def _without_capitals(cells: list[str]) -> list[str]:
+    return [cell.casefold() for cell in cells]
 
 
 def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> dict[str, float]:
