@@ -238,7 +238,7 @@ class CrowdLabels:
 
     @classmethod
     def _assemble(
-        cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts, by: str = "their order"
+        cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts, by: str = "the order of the rows"
     ) -> CrowdLabels:
         """Make labels of codes; of conflicting ones the first or the last is kept, in the order that `by` names."""
         (task, worker, label), (tasks, workers, classes) = codes, ids

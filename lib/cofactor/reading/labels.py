@@ -167,7 +167,7 @@ def labels_of(
     if classes is not None:
         classes = _declared(table, list(classes), text)
     table = LabelTable(table.task.sorted(), table.worker.sorted(), table.label.sorted(), *_beside(table))
-    by = "the order of the file" if text else "their order"
+    by = "the order of the file" if text else "the order of the rows"
     if conflicts in ("first", "last") and table.time is not None:
         table, by = _in_time(table), f"column {TIME}"
     for message in structure(table.task, table.worker, table.label, table.rows):
