@@ -130,7 +130,6 @@ class Comparisons:
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
         """
-
         from cofactor.reading.votes import comparisons_of
 
         return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
@@ -154,7 +153,6 @@ class Comparisons:
         numbers. By default `sep` is whichever of comma, tab, semicolon and ``|`` fits. The other arguments and errors
         are those of `from_frame`.
         """
-
         from cofactor.reading.votes import read_comparisons
 
         return read_comparisons(cls, path, (user, left, right, outcome, counts), same_item, encoding, sep)

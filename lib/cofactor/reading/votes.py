@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -76,6 +76,7 @@ REPEATING = (  # names of columns that votes often share
 )
 PLACE = re.compile(r"(rank|place|position|pos|choice|pick|preference|top)[ _]?\d+|\d+(st|nd|rd|th)( choice| place)?")
 FEW_PROMPTS = 5  # prompts: fewer cannot tell how they differ
+Kind = TypeVar("Kind", bound=Comparisons)
 Named = Mapping[str, str | Sequence[str] | None]
 HOME = "home"  # name of the covariate that is one in every comparison
 
@@ -419,7 +420,7 @@ def _short(side: str) -> str:
 
 
 def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, notes: list[str]) -> Floats:
-    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; what is to be said, in `notes`."""
+    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; adds to `notes`."""
     if layout.each:
         return _of_each(frame, layout)
     if layout.scores:
@@ -465,10 +466,10 @@ def _of_words(
         items = {*columns[1].values, *columns[2].values}
         both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
         sides = f"{both[0]!r} of column {name}" if both else ""
-        if both and (numbers and all_names and (by_name != values).any() or not (numbers or all_names)):
+        if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
-                f"{sides} is an item, and may also say which side won: name the words for the first and the second side "
-                f"with words (--words {both[0]} OTHER), or rename the items"
+                f"{sides} is an item, and may also say which side won: name the words for the first and the second "
+                f"side with words (--words {both[0]} OTHER), or rename the items"
             )
         if numbers and not all_names:
             if plain_name(name) in PICKED:
@@ -533,22 +534,20 @@ def _scores(text: list[str]) -> dict[str, float]:
 
 
 def read_comparisons(
-    cls: type[Comparisons],
+    cls: type[Kind],
     path: str | PathLike[str],
     names: Names,
     same_item: SameItem,
     encoding: str,
     sep: str | None,
-) -> Comparisons:
+) -> Kind:
     """Read a file with one row per comparison, see `Comparisons.from_csv`."""
     frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
     return comparisons_of(cls, frame, names, same_item, text=True)
 
 
-def comparisons_of(
-    cls: type[Comparisons], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool
-) -> Comparisons:
-    """Take the columns user, left, right, outcome and perhaps counts, of whatever names, see `Comparisons.from_frame`."""
+def comparisons_of(cls: type[Kind], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Kind:
+    """Take the columns user, left, right, outcome and perhaps counts, see `Comparisons.from_frame`."""
     check_columns(frame, list(filter(None, names)), "comparisons")
     user, left, right, outcome, counts = names
     for name in (user, left, right):
@@ -562,8 +561,10 @@ def comparisons_of(
 
 
 def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
-    """Return codes of columns one after the other, and their ids, sorted where they can be; of text, whole numbers are
-    numbers."""
+    """Return codes of columns one after the other, and their ids, sorted where they can be.
+
+    Of text, plain whole numbers are numbers.
+    """
     try:
         column = Coded.joined([Coded.of(one) for one in columns])
     except TypeError as error:
