@@ -130,8 +130,8 @@ def same_name(name: str) -> str:
 def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) -> dict[str, str]:
     """Return the names that have another one of the same `same_name`, and what each becomes.
 
-    That is the one that is used most (of equal ones, the first), or the one of them that is `preferred`; where several
-    are, they stay apart.
+    That is the one that is used most (of equal ones, the first in the order of letters), or the one of them that is
+    `preferred`; where several are, they stay apart.
 
     >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
     {'Yes': 'yes', 'yes': 'yes'}
@@ -144,7 +144,7 @@ def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) ->
     for group in groups.values():
         asked = [name for name in group if name in first]
         if len(group) > 1 and len(asked) < 2:
-            found |= dict.fromkeys(group, asked[0] if asked else max(group, key=counts.__getitem__))
+            found |= dict.fromkeys(group, asked[0] if asked else max(sorted(group), key=counts.__getitem__))
     return found
 
 
@@ -163,7 +163,7 @@ def told_merged(known: Mapping[str, str], what: str) -> str:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, one in known.items():
         groups[one].append(name)
-    found = listing(" = ".join(shown(group)) for group in groups.values())
+    found = listing(sorted(" = ".join(shown(group)) for group in groups.values()))
     how = "that differ in capitals, blanks or invisible characters alone are one"
     return f"{what} {how}: {found}; spelling='keep' keeps them apart" if found else ""
 
@@ -177,7 +177,7 @@ def told(groups: Iterable[Sequence[str]], what: str) -> str:
     "workers that look alike count as different: 'Ann' = 'ann'; if they are the same, spelling='all' makes them one"
     """
     groups = list(groups)
-    found = listing(" = ".join(shown(group)) for group in groups)
+    found = listing(sorted(" = ".join(shown(group)) for group in groups))
     mend = (
         "spelling='all' makes them one"
         if all(len(set(map(same_name, g))) == 1 for g in groups)
