@@ -242,7 +242,7 @@ def test_a_kept_fit_fills_new_rows_and_nothing_is_fitted(folder, truth, capsys):
     refused = {
         (): "hat holds values never seen before: rows 5 ('green') (the first line is row 1); mend them",
         ("--rank", "3", "--draws", "4"): "--rank, --draws: with --model nothing is fitted; leave that out",
-        ("--merge-look-alikes",): "--merge-look-alikes: with --model nothing is fitted",
+        ("--spelling", "all"): "--spelling: with --model nothing is fitted",
         ("--method", "RAND-EM", "--bins", "9"): "--bins, --method: with --model nothing is fitted",
         ("--model", "cases.csv"): "cases.csv is no kept joint distribution",
     }

@@ -106,7 +106,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     "cells of several lines": ("a.csv", GOOD.replace("a,", '"a\nb, c",'), (), 0, [READ]),
     "classes that look alike": (
         *("a.csv", "task,worker,label\na,w1,True\na,w2,1\na,w3,1 \nb,w1,TRUE\nb,w2,1.0\nb,w3,0\n", (), 0),
-        ["classes that look alike count as different: '1' = '1.0' = 'True'; if they are the same", "4 classes"],
+        ["classes that look alike count as different: '1' = '1.0' = 'TRUE'; if they are the same", "4 classes"],
     ),
     "one class": ("a.csv", GOOD.replace("no", "yes"), (), 1, ["only one class (yes): there is nothing to tell apart"]),
     "a label given twice": ("a.csv", GOOD + "a,w1,yes\n", (), 0, [READ, "1 labels were given again"]),

@@ -227,7 +227,7 @@ def look_alikes() -> list[Case]:
         *found,
         good("look_alikes/workers.csv", text(workers), workers, f"workers that {ALIKE}"),
         good("look_alikes/tasks.csv", text(tasks), tasks, f"tasks that {ALIKE}"),
-        good("look_alikes/merged.csv", text(merged), [*DATA, ("c", "w1", "yes"), ("c", "w2", "no")], f"workers that {ONE}", f"classes that {ONE}", needs=("merge",), spelling="all"),
+        good("look_alikes/merged.csv", text(merged), [*rows(yes="Yes"), ("c", "w1", "Yes"), ("c", "w2", "no")], f"workers that {ONE}", f"classes that {ONE}", needs=("merge",), spelling="all"),
         good("look_alikes/l_and_i.csv", text(r := rows(yes="l", no="I")), r),
         good("look_alikes/dotless_i.csv", text(r := rows(yes="\u0131", no="i")), r),
         good("look_alikes/long_numbers.csv", text(r := LONG), r),

@@ -118,7 +118,7 @@ def test_a_time_that_cannot_be_read_is_refused_where_it_would_settle_a_conflict(
         )
         with pytest.raises(cf.CofactorError, match=rf"updated_at settles .* cannot be read in rows 3 \('{cell}'\)"):
             cf.CrowdLabels.from_file(path, conflicts="last")
-        with pytest.raises(cf.CofactorError, match="^conflicting labels"):
+        with pytest.raises(cf.CofactorError, match=r"^conflicting labels"):
             cf.CrowdLabels.from_file(path)
 
 

@@ -130,8 +130,8 @@ def same_name(name: str) -> str:
 def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) -> dict[str, str]:
     """Return the names that have another one of the same `same_name`, and what each becomes.
 
-    That is the one that is used most (of equal ones, the last by its letters, which are small), or the one of them that is `preferred`; where several
-    are, they stay apart.
+    That is the one that is used most (of equal ones, the first in the order of letters), or the one of them that is
+    `preferred`; where several are, they stay apart.
 
     >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
     {'Yes': 'yes', 'yes': 'yes'}
@@ -139,11 +139,12 @@ def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) ->
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name in counts:
         groups[same_name(name)].append(name)
-    first, found = {str(name) for name in preferred}, {}
+    first = {str(name) for name in preferred}
+    found: dict[str, str] = {}
     for group in groups.values():
         asked = [name for name in group if name in first]
         if len(group) > 1 and len(asked) < 2:
-            found |= dict.fromkeys(group, asked[0] if asked else max(group, key=lambda name: (counts[name], name)))
+            found |= dict.fromkeys(group, asked[0] if asked else max(sorted(group), key=counts.__getitem__))
     return found
 
 
@@ -156,13 +157,13 @@ def check_spelling(spelling: str) -> None:
 def told_merged(known: Mapping[str, str], what: str) -> str:
     """Return a sentence that lists names which became one, see `merged_names`; "" where there are none.
 
-    >>> told_merged({"Yes": "yes", "yes": "yes"}, "classes")
-    "classes that differ in capitals, blanks or invisible characters alone are one: 'Yes' = 'yes'; spelling='keep' keeps them apart"
+    >>> print(told_merged({"Yes": "yes", "yes": "yes"}, "classes").split(": ")[1])
+    'Yes' = 'yes'; spelling='keep' keeps them apart
     """
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name, one in known.items():
         groups[one].append(name)
-    found = listing(" = ".join(shown(group)) for group in groups.values())
+    found = listing(sorted(" = ".join(shown(group)) for group in groups.values()))
     how = "that differ in capitals, blanks or invisible characters alone are one"
     return f"{what} {how}: {found}; spelling='keep' keeps them apart" if found else ""
 
@@ -176,7 +177,7 @@ def told(groups: Iterable[Sequence[str]], what: str) -> str:
     "workers that look alike count as different: 'Ann' = 'ann'; if they are the same, spelling='all' makes them one"
     """
     groups = list(groups)
-    found = listing(" = ".join(shown(group)) for group in groups)
+    found = listing(sorted(" = ".join(shown(group)) for group in groups))
     mend = (
         "spelling='all' makes them one"
         if all(len(set(map(same_name, g))) == 1 for g in groups)

@@ -94,7 +94,7 @@ class CrowdLabels:
         """
         from cofactor.reading.labels import of_frame
 
-        how = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
+        how: dict[str, Any] = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
         return of_frame(frame, (task, worker, label), **how)
 
     @classmethod
@@ -176,7 +176,7 @@ class CrowdLabels:
         """
         from cofactor.reading.labels import read_labels
 
-        how = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
+        how: dict[str, Any] = {"classes": classes, "conflicts": conflicts, "ignore": ignore, "spelling": spelling}
         return read_labels(path, (task, worker, label), encoding, sep, **how)
 
     from_csv = from_file  # under the name of the usual case
@@ -239,7 +239,11 @@ class CrowdLabels:
 
     @classmethod
     def _assemble(
-        cls, codes: Sequence[Ints], ids: Sequence[Sequence[Any]], conflicts: Conflicts, by: str = "their order"
+        cls,
+        codes: Sequence[Ints],
+        ids: Sequence[Sequence[Any]],
+        conflicts: Conflicts,
+        by: str = "the order of the rows",
     ) -> CrowdLabels:
         """Make labels of codes; of conflicting ones the first or the last is kept, in the order that `by` names."""
         (task, worker, label), (tasks, workers, classes) = codes, ids

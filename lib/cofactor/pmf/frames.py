@@ -120,8 +120,8 @@ class CategoricalFrame:
         `columns` are those to take, by default all that can be of use. `gaps` are the words that say that nothing was
         observed, beside empty cells; by default `GAPS`, and "None" among numbers. `spelling` "all" makes one of
         values of a column that differ in capitals, surrounding blanks or invisible characters alone, the most frequent
-        one. Raises a CofactorError where a column is missing or cannot be used, where none is left, or fewer than two intervals are
-        asked for.
+        one. Raises a CofactorError where a column is missing or cannot be used, where none is left, or fewer than two
+        intervals are asked for.
         """
         check_whole(2, n_bins=n_bins)
         check_spelling(spelling)

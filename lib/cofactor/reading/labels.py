@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import PurePath
@@ -76,8 +76,12 @@ class LabelTable:
     def take(self, rows: NDArray[Any]) -> LabelTable:
         """Return these rows, by a mask or by their places."""
         time = None if self.time is None else self.time.take(rows)
-        columns = (column.take(rows) for column in (self.task, self.worker, self.label))
-        return LabelTable(*columns, self.rows[rows], time, self.gold)
+        return replace(self.of_columns(one.take(rows) for one in _columns(self)), rows=self.rows[rows], time=time)
+
+    def of_columns(self, columns: Iterable[Coded]) -> LabelTable:
+        """Return the same with other columns of tasks, workers and labels."""
+        task, worker, label = columns
+        return replace(self, task=task, worker=worker, label=label)
 
 
 def read_labels(
@@ -119,7 +123,8 @@ def of_frame(
             f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
             "class with the labels yes and no"
         )
-    return labels_of(LabelTable(*(_coded(frame[name], name) for name in columns), frame.index), columns, text, **how)
+    task, worker, label = (_coded(frame[name], name) for name in columns)
+    return labels_of(LabelTable(task, worker, label, frame.index), columns, text, **how)
 
 
 def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
@@ -169,15 +174,15 @@ def labels_of(
         column, same = one_spelling(column, what, merge, text, classes or ())
         spelled.append(column)
         known.append(same)
-    table = LabelTable(*spelled, table.rows, table.time, table.gold)
+    table = table.of_columns(spelled)
     for column, name in zip(_columns(table), columns, strict=True):
         if bad := located(table.rows, column.missing):
             raise CofactorError(f"missing {name} in {bad}: fill or drop them")
     _note_no_answers(table.label)
     if classes is not None:
         classes = _declared(table, list(classes), text)
-    table = LabelTable(table.task.sorted(), table.worker.sorted(), table.label.sorted(), *_beside(table))
-    by = "the order of the file" if text else "their order"
+    table = table.of_columns(column.sorted() for column in _columns(table))
+    by = "the order of the file" if text else "the order of the rows"
     if conflicts in ("first", "last") and table.time is not None:
         table, by = _in_time(table), f"column {TIME}"
     for message in structure(table.task, table.worker, table.label, table.rows):
@@ -237,16 +242,17 @@ def _of_columns(
 ) -> LabelTable:
     frame = without_headers(frame, columns, taken)
     time = Coded.of(frame[TIME]) if TIME in frame else None
-    return LabelTable(*(Coded.of(frame[name]) for name in columns), frame.index, time, gold or {})
+    task, worker, label = (Coded.of(frame[name]) for name in columns)
+    return LabelTable(task, worker, label, frame.index, time, gold or {})
 
 
 def _joined(tables: Sequence[LabelTable]) -> LabelTable:
     """Return labels of several files as one table; times count where all files have them."""
-    columns = [Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True)]
+    task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
     rows = pd.RangeIndex(sum(len(table.rows) for table in tables))
-    return LabelTable(*columns, rows, Coded.joined(times) if len(times) == len(tables) else None, gold)
+    return LabelTable(task, worker, label, rows, Coded.joined(times) if len(times) == len(tables) else None, gold)
 
 
 # ---- rules for distinct values ----
@@ -254,10 +260,6 @@ def _joined(tables: Sequence[LabelTable]) -> LabelTable:
 
 def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
     return table.task, table.worker, table.label
-
-
-def _beside(table: LabelTable) -> tuple[pd.Index[Any], Coded | None, Mapping[str, str]]:
-    return table.rows, table.time, table.gold
 
 
 def _texts(column: Coded) -> list[str]:
@@ -276,7 +278,7 @@ def _without_missing(table: LabelTable) -> LabelTable:
     empty = [("",), ("",), NO_VALUE]
     found = [one.map(partial(_no_words, words=words)) for one, words in zip(_columns(table), empty, strict=True)]
     require_crowd(*(len(column.values) for column in found))
-    return LabelTable(*found, *_beside(table))
+    return table.of_columns(found)
 
 
 def _no_words(values: list[Any], words: Sequence[str]) -> list[Any]:
@@ -324,7 +326,7 @@ def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
     left = table.take(~out) if out.any() else table
-    return LabelTable(left.task, left.worker, left.label.sorted(), *_beside(left))
+    return replace(left, label=left.label.sorted())
 
 
 def _note_no_answers(label: Coded) -> None:
@@ -386,7 +388,8 @@ def _in_time(table: LabelTable) -> LabelTable:
     if unreadable.any():
         cells = [table.time.values[code] if code >= 0 else "" for code in table.time.codes[unreadable].tolist()]
         raise CofactorError(
-            f"{TIME} settles which label of a worker counts, and cannot be read in {located(table.rows, unreadable, cells)}: "
+            f"{TIME} settles which label of a worker counts, and cannot be read in "
+            f"{located(table.rows, unreadable, cells)}: "
             "write times as 2026-01-31 13:45:00, or leave the column out, so that the order of the file counts"
         )
     return table.take(np.argsort(when, kind="stable"))
@@ -397,9 +400,9 @@ def _moments(values: Sequence[Any]) -> NDArray[np.float64]:
     texts = pd.Series([str(one).strip() for one in values], dtype=object)
     if len(texts) and texts.map(lambda one: not one or EPOCH.fullmatch(one) is not None).all():
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
-        return np.where(numbers >= 1e11, numbers / 1000, numbers)
+        return np.asarray(np.where(numbers >= 1e11, numbers / 1000, numbers), dtype=np.float64)
     found = pd.to_datetime(texts, utc=True, errors="coerce", format="ISO8601")
     for form in HALVES:
         found = found.fillna(pd.to_datetime(texts, utc=True, errors="coerce", format=form))
     seconds = (found - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-    return seconds.to_numpy(dtype=np.float64)
+    return np.asarray(seconds, dtype=np.float64)

@@ -93,8 +93,8 @@ def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
 def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
     """Say which values are equal as text, which rows share nothing with another, which workers no word with another.
 
-    `rows` are the numbers of the rows. O(labels) time; no list of words is kept. Rows that share nothing are named where
-    they are a tenth of all at most: else nothing repeats.
+    `rows` are the numbers of the rows. Rows that share nothing are named where they are a tenth of all at most: else
+    nothing repeats. O(labels) time; no list of words is kept.
     """
     for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
         yield from _equal_as_text(column.values, what)
@@ -106,7 +106,8 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
     if 0 < alone.sum() <= FEW * len(rows):
         cells = zip(*(_cells(column, alone) for column in (task, worker, label)), strict=True)
         where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
-        yield f"a task, a worker and a class that occur nowhere else stand in {where}: leave out what is no label, such as a total"
+        advice = "leave out what is no label, such as a total"
+        yield f"a task, a worker and a class that occur nowhere else stand in {where}: {advice}"
     yield from _alone_with_their_words(worker, label)
 
 
@@ -145,4 +146,5 @@ def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
         for m in alone
     )
     if alone.size:
-        yield f"workers who use classes that no other one uses: {listing(own)}: are these other spellings of one question?"
+        asked = "are these other spellings of one question?"
+        yield f"workers who use classes that no other one uses: {listing(own)}: {asked}"

@@ -244,7 +244,7 @@ def read_frame(
         raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
     read = pd.DataFrame({name: _cleaned_cells(frame[name], coded) for name in frame}, index=frame.index)
     if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
-        read = without_headers(read, {name: (name,) for name in read})
+        read = without_headers(read, {name: (name,) for name in map(str, read)})
     read.attrs = attrs | {FOUND: there if len(there) == len(known) else known}
     return read
 

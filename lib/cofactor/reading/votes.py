@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -76,6 +76,7 @@ REPEATING = (  # names of columns that votes often share
 )
 PLACE = re.compile(r"(rank|place|position|pos|choice|pick|preference|top)[ _]?\d+|\d+(st|nd|rd|th)( choice| place)?")
 FEW_PROMPTS = 5  # prompts: fewer cannot tell how they differ
+Kind = TypeVar("Kind", bound=Comparisons)
 Named = Mapping[str, str | Sequence[str] | None]
 HOME = "home"  # name of the covariate that is one in every comparison
 
@@ -419,7 +420,7 @@ def _short(side: str) -> str:
 
 
 def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, notes: list[str]) -> Floats:
-    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; what is to be said, in `notes`."""
+    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; adds to `notes`."""
     if layout.each:
         return _of_each(frame, layout)
     if layout.scores:
@@ -452,24 +453,23 @@ def _of_words(
 
     Refuses words that are the name of an item, and may stand for a side, too.
     """
-    word, one, two = (Coded.of(frame[column]).map(_folded) for column in (name, layout.first, layout.second))
-    said, left, right = np.split(Coded.joined([word, one, two]).codes, 3)
-    named = np.where(said == left, 1.0, np.where(said == right, 0.0, np.nan))
-    named[word.missing] = np.nan
-    meaning = _meaning(word.values, layout, words)
-    values = np.array([*(meaning.get(text, np.nan) for text in word.values), np.nan])[word.codes]
-    tie = word.where([TIES.match(text) is not None for text in word.values])
-    numbers = bool(word.values) and all(text in NUMBERS for text in word.values)
+    columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
+    word, named = columns[0], _named(columns)
+    folded = [text.casefold() for text in word.values]
+    meaning = _meaning(folded, layout, words)
+    values = np.array([*(meaning.get(text, np.nan) for text in folded), np.nan])[word.codes]
+    tie = word.where([TIES.match(text) is not None for text in folded])
+    numbers = bool(folded) and all(text in NUMBERS for text in folded)
     if not words:
         by_name = np.where(np.isnan(named) & tie, 0.5, named)
         all_names = not np.isnan(by_name).any()
-        items = {*one.values, *two.values}
-        both = [text for text in word.values if text in meaning and text in items and not TIES.match(text)]
-        sides = f"{name}={both[0]!r}" if both else ""
+        items = {*columns[1].values, *columns[2].values}
+        both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
+        sides = f"{both[0]!r} of column {name}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
-                f"{sides} is an item, and may also say which side won: name the words for the first and the second side "
-                f"with words (--words {both[0]} OTHER), or rename the items"
+                f"{sides} is an item, and may also say which side won: name the words for the first and the second "
+                f"side with words (--words {both[0]} OTHER), or rename the items"
             )
         if numbers and not all_names:
             if plain_name(name) in PICKED:
@@ -478,7 +478,8 @@ def _of_words(
                     "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
-        values = by_name if all_names else np.where(np.isnan(values), named, values)
+        other = _named([column.map(_without_capitals) for column in columns])
+        values = by_name if all_names else np.where(np.isnan(values), other, values)
     if np.isnan(values).any():
         found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
@@ -487,9 +488,19 @@ def _of_words(
     return values
 
 
-def _folded(cells: list[Any]) -> list[str | None]:
-    """Return cells as words without capitals; empty ones are none."""
-    return [str(cell).strip().casefold() or None for cell in cells]
+def _named(columns: Sequence[Coded]) -> Floats:
+    """Return 1 where the word of a row is its first item, 0 where it is its second, NaN elsewhere."""
+    word, left, right = np.split(Coded.joined(columns).codes, 3)
+    return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
+
+
+def _words(cells: list[Any]) -> list[str | None]:
+    """Return cells as text without blanks around it; empty ones are none."""
+    return [str(cell).strip() or None for cell in cells]
+
+
+def _without_capitals(cells: list[str]) -> list[str]:
+    return [cell.casefold() for cell in cells]
 
 
 def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> dict[str, float]:
@@ -523,22 +534,20 @@ def _scores(text: list[str]) -> dict[str, float]:
 
 
 def read_comparisons(
-    cls: type[Comparisons],
+    cls: type[Kind],
     path: str | PathLike[str],
     names: Names,
     same_item: SameItem,
     encoding: str,
     sep: str | None,
-) -> Comparisons:
+) -> Kind:
     """Read a file with one row per comparison, see `Comparisons.from_csv`."""
     frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
     return comparisons_of(cls, frame, names, same_item, text=True)
 
 
-def comparisons_of(
-    cls: type[Comparisons], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool
-) -> Comparisons:
-    """Take the columns user, left, right, outcome and perhaps counts, of whatever names, see `Comparisons.from_frame`."""
+def comparisons_of(cls: type[Kind], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Kind:
+    """Take the columns user, left, right, outcome and perhaps counts, see `Comparisons.from_frame`."""
     check_columns(frame, list(filter(None, names)), "comparisons")
     user, left, right, outcome, counts = names
     for name in (user, left, right):
@@ -552,8 +561,9 @@ def comparisons_of(
 
 
 def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
-    """Return codes of columns one after the other, and their ids, sorted where they can be; of text, whole numbers are
-    numbers.
+    """Return codes of columns one after the other, and their ids, sorted where they can be.
+
+    Of text, plain whole numbers are numbers.
     """
     try:
         column = Coded.joined([Coded.of(one) for one in columns])
