@@ -76,7 +76,7 @@ def test_conflicts_are_settled_as_in_a_small_file(conflicts, tmp_path, as_large,
         small.setattr(reading, "is_large", lambda path: False)
         with pytest.warns(cf.DataWarning) if conflicts != "all" else pytest.MonkeyPatch.context():
             same(found, cf.CrowdLabels.from_file(path, conflicts=conflicts))
-    with pytest.raises(cf.CofactorError, match="^conflicting labels"):
+    with pytest.raises(cf.CofactorError, match=r"^conflicting labels"):
         cf.CrowdLabels.from_file(path)
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_changes_is_refused(tmp_path, monkeypatch):
         return coded(*how)
 
     monkeypatch.setattr(large, "_coded", and_written)
-    with pytest.raises(cf.CofactorError, match="labels.csv changed while it was read: run it again"):
+    with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was read: run it again"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 
@@ -146,7 +146,9 @@ def test_a_database_is_a_source_of_rows(kind, tmp_path, capsys):
     out = tmp_path / f"{kind}.csv"
     query = "SELECT label AS answer, worker, task AS item FROM labels WHERE worker < 20"
     names = ["--query", query, "--task", "item", "--label", "answer"]
-    assert main(["aggregate", "--database", f"{kind}:///{path}", *names, "-o", str(out), "--method", "MajorityVote"]) == 0
+    assert (
+        main(["aggregate", "--database", f"{kind}:///{path}", *names, "-o", str(out), "--method", "MajorityVote"]) == 0
+    )
     assert len(pd.read_csv(out)) == frame[frame.worker < 20].task.str.strip().nunique()
 
 

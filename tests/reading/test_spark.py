@@ -59,7 +59,10 @@ def test_the_command_writes_the_same_consensus(crowd, tmp_path, capsys):
     assert main([*common, "--spark", "local[2]", "-o", str(there)]) == 0
     said = capsys.readouterr().out
     assert main([*common, "-o", str(here)]) == 0
-    assert said.split("majority vote ")[1].split("%")[0] == capsys.readouterr().out.split("majority vote ")[1].split("%")[0]
+    assert (
+        said.split("majority vote ")[1].split("%")[0]
+        == capsys.readouterr().out.split("majority vote ")[1].split("%")[0]
+    )
     found, expected = pd.read_parquet(there), pd.read_parquet(here)
     assert found.task.tolist() == expected.task.tolist() and found.label.tolist() == expected.label.tolist()
     np.testing.assert_allclose(found.probability, expected.probability, atol=1e-6)
@@ -68,7 +71,7 @@ def test_the_command_writes_the_same_consensus(crowd, tmp_path, capsys):
 
 
 def test_what_cannot_be_read_there_is_told(tmp_path):
-    with pytest.raises(cf.CofactorError, match="Spark reads files or folders named .parquet"):
+    with pytest.raises(cf.CofactorError, match=r"Spark reads files or folders named .parquet"):
         module.read_spark("local[2]", str(tmp_path / "labels.xlsx"))
     frame = pd.DataFrame({"task": ["a", "a"], "worker": ["w", "w"], "label": ["yes", "no"]})
     frame.to_csv(tmp_path / "twice.csv", index=False)

@@ -1,8 +1,8 @@
 """Labels as sums over tasks, which is all that a fit asks of them.
 
 A fit by expectation-maximisation or by variational Bayes adds up vote shares, to start, and posteriors, once a round.
-Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each piece may be anywhere: `Pieces` have
-one method, `sum(f)`, where f makes counts of a piece that add up. Tasks of known class (gold tasks) take part with
+Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each may be anywhere: `Pieces`
+have one method, `sum(f)`, where f makes counts of a piece that add up. Tasks of known class (gold tasks) take part with
 their class instead of a posterior: they teach the confusion matrices.
 
     symbol   meaning                                                         shape
@@ -115,7 +115,7 @@ class InMemory:
         if len(self.pieces) == 1:
             return f(self.pieces[0])
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return reduce(add, threads.map(f, self.pieces))  # type: ignore[arg-type]
+            return reduce(add, threads.map(f, self.pieces))
 
     def map(self, f: Callable[[Piece], Piece]) -> InMemory:
         """Return the pieces that f makes of these."""

@@ -255,8 +255,9 @@ class CrowdLabels:
         if conflicts not in ("error", "first", "last"):
             raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
         K = len(classes)
-        index = np.int32 if len(workers) * K < np.iinfo(np.int32).max else np.int64
-        table = CategoricalTable.of_columns(task, worker.astype(index) * K + label, sizes, len(tasks))
+        short = len(workers) * K < np.iinfo(np.int32).max
+        column = worker.astype(np.int32 if short else np.int64) * K + label
+        table = CategoricalTable.of_columns(task, column, sizes, len(tasks))
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
             kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)

@@ -33,7 +33,9 @@ from cofactor.crowd.types import Believe, TypesBelief
 
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
-SAMPLED_TASKS = 200_000  # at most as many say how sure both models are of their labels, whose matrices are those of all tasks
+SAMPLED_TASKS = (
+    200_000  # at most as many say how sure both models are of their labels, whose matrices are those of all tasks
+)
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
 ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")

@@ -101,9 +101,7 @@ def read_labels(
     return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
 
 
-def read_database(
-    address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any
-) -> CrowdLabels:
+def read_database(address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
     """Read the labels of a database, see `CrowdLabels.from_database`; `how` is what `labels_of` takes."""
     check_different(columns)
     query = query or f"SELECT {', '.join(columns)} FROM labels"

@@ -37,8 +37,10 @@ MOST_MEMORY = 1 << 29  # bytes for DuckDB; beyond them it sorts on disk
 BATCH = 1 << 18  # rows that come back at once, or go in
 NO_ROWS = re.compile(rb"\n\r?\n|\r[^\n]|\\u0000")  # an empty line, a return within one, a zero character in JSON
 TYPES = ((1 << 7, "TINYINT"), (1 << 15, "SMALLINT"), (1 << 31, "INTEGER"))
-PLAIN = ("VARCHAR", "ENUM", "TIMESTAMP", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
-PLAIN += ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+PLAIN = (
+    *("VARCHAR", "ENUM", "TIMESTAMP", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+)  # beginnings of types whose values are written as in a CSV file
 WHOLE = "abs({0}) < 1e15 AND {0} = trunc({0})"  # floats that are written without their point
 
 
@@ -160,7 +162,9 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
         try:
             import sqlalchemy
         except ImportError:
-            raise CofactorError("databases but DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'") from None
+            raise CofactorError(
+                "databases but DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'"
+            ) from None
         engine = sqlalchemy.create_engine(address)
         stack.callback(engine.dispose)
         connection = stack.enter_context(engine.connect()).execution_options(stream_results=True)
@@ -281,7 +285,9 @@ def _of_json(base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[
     )
     if not base.sql(f"SELECT bool_and({plain}) FROM given").fetchall()[0][0]:
         return None
-    return Source("given", {n: f"json_extract_string({_name(own)}, '$')" for n, own in found.items()}, "rowid + 1", "line")
+    return Source(
+        "given", {n: f"json_extract_string({_name(own)}, '$')" for n, own in found.items()}, "rowid + 1", "line"
+    )
 
 
 def _of_text(
@@ -359,17 +365,22 @@ def _coded(base: Any, source: Source, task: str) -> tuple[dict[str, Coded], Any]
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values, codes = {}, []
+    values: dict[str, list[str]] = {}
+    codes: list[str] = []
     for n, (name, text) in enumerate(source.columns.items()):
         if name == task:
             continue
-        base.execute(f"CREATE TYPE kind{n} AS ENUM (SELECT DISTINCT {text} AS t FROM {source.relation} WHERE t IS NOT NULL)")
+        base.execute(
+            f"CREATE TYPE kind{n} AS ENUM (SELECT DISTINCT {text} AS t FROM {source.relation} WHERE t IS NOT NULL)"
+        )
         values[name] = [one for (one,) in base.sql(f"SELECT unnest(enum_range(NULL::kind{n}))").fetchall()]
         kind = next(kind for most, kind in TYPES if len(values[name]) < most)
         codes.append(f"coalesce(CAST(enum_code(CAST({text} AS kind{n})) AS {kind}), -1)")
-    task_text, ids, lengths, columns = source.columns[task], [], [], [[] for _ in range(len(codes) + 1)]
-    rows = f"CAST({source.row} AS INTEGER)"
-    sorted_rows = base.sql(f"SELECT {task_text} AS t, {rows} AS r, {', '.join(codes)} FROM {source.relation} ORDER BY t, r")
+    ids: list[Any] = []
+    lengths: list[Any] = []
+    columns: list[list[Any]] = [[] for _ in range(len(codes) + 1)]
+    wanted = f"{source.columns[task]} AS t, CAST({source.row} AS INTEGER) AS r, {', '.join(codes)}"
+    sorted_rows = base.sql(f"SELECT {wanted} FROM {source.relation} ORDER BY t, r")
     for batch in sorted_rows.to_arrow_reader(BATCH):
         runs = pc.run_end_encode(batch.column(0))
         ids.append(runs.values)

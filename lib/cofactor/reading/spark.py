@@ -68,7 +68,9 @@ class SparkLabels:
         amounts = parts.persist().map(lambda part: (part[0].table.n_rows, part[0].table.n_entries)).collect()
         first = np.cumsum([0, *(n for n, _ in amounts)]).tolist()
         self.n_tasks, self.n_labels = first[-1], sum(n for _, n in amounts)
-        self.parts = parts.zipWithIndex().map(lambda one: (replace(one[0][0], first=first[one[1]]), one[0][1])).persist()
+        self.parts = (
+            parts.zipWithIndex().map(lambda one: (replace(one[0][0], first=first[one[1]]), one[0][1])).persist()
+        )
 
     def evidence(self, gold: dict[Any, int] | None = None) -> Evidence:
         """Return the sums that fits need; `gold` has the class codes of tasks that are known."""
@@ -123,8 +125,8 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
     path : one that all workers of the cluster can read, ending in .parquet, .csv, .tsv or .jsonl
     columns : names of task, worker and label
 
-    Raises a CofactorError where PySpark or Java is missing, the form is another, a column is missing, cells are empty, or
-    a worker gave a task two labels. Cost: the labels are sorted once; four bytes a label are kept.
+    Raises a CofactorError where PySpark or Java is missing, the form is another, a column is missing, cells are empty,
+    or a worker gave a task two labels. Cost: the labels are sorted once; four bytes a label are kept.
     """
     try:
         from pyspark.sql import SparkSession, functions
@@ -135,8 +137,8 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
         raise CofactorError(f"{path}: Spark reads files or folders named {', '.join(FORMS)}")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take any python3
-    session = SparkSession.builder.master(master).appName("cofactor").config("spark.ui.enabled", "false")
-    session = session.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    session = SparkSession.builder.master(master).appName("cofactor").config(map=quiet).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     options = {"header": True, "sep": "\t" if path.endswith(".tsv") else ",", "escape": '"'} if form == "csv" else {}
     frame = session.read.options(**options).format(form).load(path)
@@ -164,9 +166,10 @@ def _piece(batches: Iterator[Any], code: list[dict[str, int]]) -> Iterator[Any]:
     """Make one piece of the rows of a partition, which are sorted by task."""
     import pyarrow as pa
 
-    table = pa.Table.from_batches(batches) if (batches := list(batches)) else None
-    if table is None or not table.num_rows:
+    some = list(batches)
+    if not some:
         return
+    table = pa.Table.from_batches(some)
     task, worker, label = (column.to_pylist() for column in table.columns)
     if None in task or "" in task:
         raise CofactorError("missing task in some rows: fill or drop them")

@@ -80,12 +80,12 @@ def clean_labels(path: str | PathLike[str]) -> CrowdLabels:
     path = Path(path)
     beside = path.with_name("more_labels.csv")
     frame = pd.concat([pd.read_csv(one, dtype=str) for one in (path, beside) if one.exists()])
-    names = dict(zip(("task", "worker", "label"), frame.columns, strict=False))
-    frame = frame[list(names.values())].dropna()
-    frame[names["label"]] = frame[names["label"]].str.lower()
+    task, worker, label = frame.columns[:3]
+    frame = frame[[task, worker, label]].dropna()
+    frame[label] = frame[label].str.lower()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # the notebook comes to it
-        return CrowdLabels.from_frame(frame, **names, conflicts="last")
+        return CrowdLabels.from_frame(frame, task, worker, label, conflicts="last")
 
 
 def sorting_crowd(skills: list[float]) -> LatentClassModel:

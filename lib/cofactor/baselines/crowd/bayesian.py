@@ -9,6 +9,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,8 @@ class EBCC(VariationalAggregator):
 
     def _split(self, shares: Floats, first: int, rng: np.random.Generator) -> Floats:
         """Split (N, K) vote shares at random into (N, K M) states, by draws of this piece alone."""
-        bits = copy(rng.bit_generator) if first == 0 else rng.bit_generator.jumped(first)
+        bits: Any = copy(rng.bit_generator)
+        bits = bits.jumped(first) if first else bits
         parts = np.random.Generator(bits).dirichlet(np.ones(self.kinds), shares.shape)
         return np.asarray((shares[:, :, None] * parts).reshape(len(shares), -1))
 
