@@ -256,7 +256,8 @@ class CrowdLabels:
             raise CofactorError(f"conflicts={conflicts!r}: choose 'error', 'first', 'last' or 'all'")
         K = len(classes)
         short = len(workers) * K < np.iinfo(np.int32).max
-        column = worker.astype(np.int32 if short else np.int64) * K + label
+        column: NDArray[Any] = worker.astype(np.int32 if short else np.int64)
+        column = column * K + label
         table = CategoricalTable.of_columns(task, column, sizes, len(tasks))
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)

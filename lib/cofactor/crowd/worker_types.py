@@ -29,7 +29,7 @@ from cofactor.crowd.graders import Settings, within_grades
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.order import checked_order, in_order
 from cofactor.crowd.ordinal import GRADED, Grading, Loss, Reading, grade, score_grades
-from cofactor.crowd.types import Believe, TypesBelief
+from cofactor.crowd.types import TypesBelief
 
 USUAL_DESIGN_EFFECT = 2.4  # where none is learned: the best single one for public crowds
 MAX_CLASSES = 50  # with more, learning the design effect takes too long
@@ -257,64 +257,6 @@ class WorkerTypes(Aggregator):
         if self.order is not None:
             self._grade(merged, gold, checked_order(self.order))
         return evidence
-
-    def go_on(self, labels: CrowdLabels, gold: Ints | None, changed: Ints, n_rounds: int) -> None:
-        """Iterate from an earlier fit over more labels, whose workers begin with those of that fit, and are more.
-
-        Types, copies and design effect stay. Every round is followed by `n_rounds` of the `changed` tasks alone.
-        """
-        owner = self.owner_of_all(labels.n_workers)
-        part = merged_evidence(labels.take_tasks(changed), None if gold is None else gold[changed], owner)
-        self.go_on_from(merged_evidence(labels, gold, owner), labels.workers, part, n_rounds)
-
-    def owner_of_all(self, n_workers: int) -> Ints:
-        """Return whom every worker belongs to, where workers are more than those of the fit, who come first."""
-        return np.append(self._owner, np.arange(len(self._owner), n_workers))
-
-    def go_on_from(self, evidence: Evidence, workers: list[Any], part: Evidence | None, n_rounds: int) -> None:
-        """As `go_on`, from labels in which copies are merged (`owner_of_all`); without a `part`, all are looked at."""
-        M, n_new = len(workers), len(workers) - len(self._owner)
-        self._owner = self.owner_of_all(M)
-        stacked = np.vstack([self._states.stacked, np.tile(self._of_anybody, (n_new, 1))])
-        q = np.vstack([self.type_probabilities_, np.tile(self.type_shares_, (n_new, 1))])
-        states = LatentClassModel.from_stacked(self._states.prior, stacked, np.full(M, len(self._of_anybody)))
-        fit = self._fit_to(evidence)
-        self._keep(fit, *fit.go_on(self.types_, states, self.type_shares_, q, part, n_rounds))
-        self.workers_, self.copies_ = workers, groups(self._owner, workers)
-
-    def state_arrays(self) -> tuple[Floats, Floats, Floats, Floats, Ints]:
-        """Return the arrays that `restore` needs: prior and matrices of the states, q, rho, and owners of groups."""
-        states = self._states
-        return states.prior, states.stacked, self.type_probabilities_, self.type_shares_, self._owner
-
-    def restore(self, labels: CrowdLabels, gold: Ints | None, arrays: Sequence[NDArray[Any]], result: Result) -> None:
-        """Become the method that was fitted on these labels: from its `state_arrays` and `types_`, by one E-step."""
-        prior, stacked, q, rho, self._owner = arrays
-        self.copies_ = groups(self._owner, labels.workers)
-        self.dependence_, self.difficulty_, self.gold_check_, self.grading_ = None, None, None, None
-        fit = self._fit_to(merged_evidence(labels, gold, self._owner))
-        if not self.types_:
-            self._know_nothing(fit.votes)
-            return
-        counts = fit.of_rows.e_step(LatentClassModel.from_stacked(prior, stacked[fit.places], fit.rows.sizes))
-        believe = Believe(fit.named(self.types_), fit.rows, fit.alpha, fit.active, rho, q)
-        self._keep(fit, believe(counts), counts, result)
-        self._states = LatentClassModel.from_stacked(prior, stacked, labels.table.sizes)
-        self.type_probabilities_, self.type_shares_ = q, rho
-
-    def expected_arrays(self) -> tuple[Floats, Floats, Floats]:
-        """Return what `restore_all` needs besides: prior and matrices of `model_`, and the matrix of anybody."""
-        return self.model_.prior, self.model_.stacked, self._of_anybody
-
-    def restore_all(self, arrays: Sequence[NDArray[Any]], expected: Sequence[Floats], result: Result) -> None:
-        """As `restore`, without a look at the labels: from `state_arrays`, `expected_arrays`, types and workers."""
-        prior, stacked, self.type_probabilities_, self.type_shares_, self._owner = arrays
-        model_prior, model_stacked, self._of_anybody = expected
-        sizes = np.full(len(self._owner), len(prior))
-        self._states = LatentClassModel.from_stacked(prior, stacked, sizes)
-        self.model_ = LatentClassModel.from_stacked(model_prior, model_stacked, sizes)
-        self.copies_, self.result_, self.belief_ = groups(self._owner, self.workers_), result, None
-        self.dependence_, self.difficulty_, self.gold_check_, self.grading_ = None, None, None, None
 
     def _know_nothing(self, votes: SoftCounts) -> None:
         """Keep the prior's belief: nothing is known where no task has two labels."""

@@ -137,7 +137,7 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
         raise CofactorError(f"{path}: Spark reads files or folders named {', '.join(FORMS)}")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take any python3
-    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     session = SparkSession.builder.master(master).appName("cofactor").config(map=quiet).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     options = {"header": True, "sep": "\t" if path.endswith(".tsv") else ",", "escape": '"'} if form == "csv" else {}
