@@ -13,7 +13,8 @@ do the same sums, and `tests/plain` holds them to these pages.
     imputation    designated annotators; robust imputation                         crowd.imputation
     symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
     comparisons   features of users and items from comparisons                     comparisons.solvers
-    types         worker types, the default for crowds                             crowd.types
+    worker_types  the default for crowds: types of workers, how sure labels are     crowd.model, crowd.fit
+    copies        who is a copy of whom                                            crowd.copies
     scattering    whether a factor is sufficiently scattered                       core.scattering
 
 >>> import cofactor as cf
@@ -23,6 +24,7 @@ do the same sums, and `tests/plain` holds them to these pages.
 
 from cofactor.plain.cnmf import cnmf_opt, cnmf_spa
 from cofactor.plain.comparisons import comparison_features, objective
+from cofactor.plain.copies import merged, owners
 from cofactor.plain.counts import blocks, one_hot, pair_counts, pair_frequencies
 from cofactor.plain.em import em, posterior, refit
 from cofactor.plain.imputation import designated_imputation, robust_imputation
@@ -31,7 +33,7 @@ from cofactor.plain.scattering import is_scattered, vertices
 from cofactor.plain.simplex import mixtures, project_to_simplex
 from cofactor.plain.spa import spa
 from cofactor.plain.symnmf import model_of_factor, square_root, symnmf
-from cofactor.plain.types import worker_types
+from cofactor.plain.worker_types import meeting, worker_types
 
 __all__ = [
     "blocks",
@@ -42,11 +44,14 @@ __all__ = [
     "em",
     "is_scattered",
     "least_of_gradient",
+    "meeting",
+    "merged",
     "merit",
     "mixtures",
     "model_of_factor",
     "objective",
     "one_hot",
+    "owners",
     "pair_counts",
     "pair_frequencies",
     "posterior",
