@@ -34,7 +34,7 @@ class Method:
     ----------
     name : as in the papers
     line : "crowd", "pmf", "separable" or "comparisons"
-    path : module and class, as "cofactor.crowd.worker_types:WorkerTypes"
+    path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
     takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons";
         "mixtures" are points of which none need be pure, so that no columns are found
@@ -110,7 +110,7 @@ def _crowd() -> Iterator[Method]:
     make = partial(Method, line="crowd", takes="labels")
     room, rivals = "cofactor.crowd", "cofactor.baselines.crowd"
     with_em = {"em": True}
-    yield make("WorkerTypes", path=f"{room}.worker_types:WorkerTypes", group="default")
+    yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
     yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
     yield make("MV-EM", path=f"{room}.voting:DawidSkene", group="vote")
     equal = {"p": 2.0}

@@ -153,14 +153,17 @@ def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floa
     """Return the (S, F) posteriors and (S,) log-likelihoods of few rows, by whole arrays; as `_add_posteriors`."""
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
-    Q = F @ log_A + log_prior
-    excluded = Q.max(axis=1) == -np.inf
+    Q = np.ascontiguousarray((F @ log_A + log_prior).T)  # (F, S): NumPy is fast along the long axis only
+    top = Q.max(axis=0)
+    excluded = top == -np.inf
     if excluded.any():
-        Q[excluded] = F[excluded] @ np.maximum(log_A, LOG_FLOOR) + log_prior
-    top = Q.max(axis=1, keepdims=True)
-    Q = np.exp(Q - top)
-    total = Q.sum(axis=1, keepdims=True)
-    return Q / total, (top + np.log(total))[:, 0]
+        Q[:, excluded] = (F[excluded] @ np.maximum(log_A, LOG_FLOOR) + log_prior).T
+        top = Q.max(axis=0)
+    Q -= top
+    np.exp(Q, out=Q)
+    total = Q.sum(axis=0)
+    Q /= total
+    return Q.T, top + np.log(total)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

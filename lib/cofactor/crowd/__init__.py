@@ -11,13 +11,13 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.order import in_order
 from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.voting import DawidSkene, MajorityVote
-from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor.registry import Methods, names
 

@@ -31,6 +31,7 @@ PseudoCounts = tuple[float, float]
 PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
 NO_PRIOR: PseudoCounts = (0.0, 0.0)  # maximum likelihood, as in the papers
 EM_ROUNDS = 500  # at most
+CLEAR_VOTE = 0.8  # share of the votes of a task
 EM_TOL = 1e-6  # relative change of EM's objective at which it stops
 
 
@@ -156,7 +157,10 @@ class Aggregator(Estimator):
                 f"{type(self).__name__} cannot use gold tasks: give them to WorkerTypes, a method that ends in -EM, or "
                 "MajorityVote, which then weighs workers by them"
             )
-        return gold_codes(gold, labels)
+        codes = gold_codes(gold, labels)
+        if message := gold_against_vote(labels, codes):
+            warnings.warn(message, DataWarning, stacklevel=4)
+        return codes
 
     @overload
     def predict_proba(self, labels: CrowdLabels) -> Floats: ...
@@ -351,6 +355,20 @@ def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassMod
     labelled = labels.table.entries_per_row > 0
     posterior = model.posterior(labels.table)[labelled]
     return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
+
+
+def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
+    """Return a question where gold (N,), -1 where unknown, contradicts the vote on most tasks, and on most clear ones.
+
+    Clear are tasks with four fifths of the votes for one class; those that readings of the labels dispute are not.
+    """
+    known = np.flatnonzero((gold != UNKNOWN) & (labels.table.entries_per_row > 0))
+    votes = vote_shares(labels)[known]
+    most = votes.max(axis=1, initial=0)
+    against, clear = votes[np.arange(len(known)), gold[known]] < most, most >= CLEAR_VOTE
+    if 2 * against.sum() <= len(known) or 2 * against[clear].sum() <= clear.sum():
+        return ""
+    return f"gold contradicts the vote on {against.sum()} of {len(known)} tasks: are its classes exchanged?"
 
 
 def tied_share(labels: CrowdLabels) -> float:

@@ -52,8 +52,8 @@ from cofactor.crowd.aggregators import MultiStartEM
 from cofactor.crowd.base import Aggregator, require_labels, worker_accuracy
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.priors import prior_cells
-from cofactor.crowd.worker_types import WorkerTypes
 
 MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
 
@@ -179,7 +179,7 @@ def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
     With a prior, the model's accuracy is that of the prior for workers of few labels; a_w is not.
     """
     if isinstance(method, WorkerTypes):
-        return mean_over_labels(labels, _of_labels(labels, method.predict_proba(labels)))
+        return mean_over_labels(labels, of_labels(labels, method.predict_proba(labels)))
     return worker_accuracy(method.model_)
 
 
@@ -193,7 +193,7 @@ def mean_over_labels(labels: CrowdLabels, values: Floats) -> Floats:
     return np.asarray(np.where(given > 0, total / np.where(given > 0, given, 1), values.mean()))
 
 
-def _of_labels(labels: CrowdLabels, posterior: Floats) -> Floats:
+def of_labels(labels: CrowdLabels, posterior: Floats) -> Floats:
     """Probability of being right of every single label."""
     return posterior[labels.table.rows, labels.table.values]
 
@@ -277,7 +277,7 @@ def _bootstrap_types(fitted: WorkerTypes, labels: CrowdLabels, settings: tuple[A
 
 def _right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
     """Return a_w, and the parts of its variance that refits do not show."""
-    p = _of_labels(labels, posterior)
+    p = of_labels(labels, posterior)
     right, unsure = mean_over_labels(labels, p), mean_over_labels(labels, p * (1 - p))
     chance = (unsure + right * (1 - right)) / np.maximum(labels.table.entries_per_variable, 1)
     return right, (MODEL_ERROR_FACTOR * unsure) ** 2 + chance
@@ -292,4 +292,4 @@ def _refit_types(
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
         again.refit(labels.take_tasks(rows), None if gold is None else gold[rows])
     posterior = again.predict_proba(labels)
-    return again.model_, mean_over_labels(labels, _of_labels(labels, posterior)), again.result_.converged
+    return again.model_, mean_over_labels(labels, of_labels(labels, posterior)), again.result_.converged

@@ -1,54 +1,107 @@
-"""Workers who are one: copies are found before a fit, and count as one worker.
+"""Copies: workers with equal labels on all common tasks, who also err alike; they count as one worker.
 
-Two workers with the same label on all of their n common tasks may be one person, or one model asked twice. Whether that
-can be chance is told by what the others say of the same tasks:
+Two workers with the same label on all of their n common tasks may be one person, or one model asked twice. They are
+candidates where that can hardly be chance, by what the others say of the same tasks:
 
     d = (labels of others that are different + 1/2) / (labels of others + 1)       on those n tasks
-    (1 - d)^n                                                                      chance that an honest pair is alike
+    (1 - d)^n < `FALSE_ALARMS` / pairs of workers
 
-The pair counts as copies if that chance is below `FALSE_ALARMS` divided by the number of pairs of workers.
+Those who know agree, too, where most do not. What tells copies is that they are wrong alike. With the candidates as one
+voice g, whose matrix is A, and the class of task i told by the labels of all others, rho_i,
+
+    rho_ik proportional to exp(log pi_k + [sum over labels (w, l) of i, w != g: log A_w,lk] / sqrt(1 + effect (n_i -
+    2))) D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
+
+is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
+copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one voice
+(`cofactor.crowd.voices`, without difficulty).
+
+Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.lazy import WORTH_COMPILING, csgraph, njit
+from cofactor.core.em import SoftCounts
+from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.lazy import WORTH_COMPILING, csgraph, njit, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import WITHOUT_OWN, Fit
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.voices import Gains, joined, voiced
 
 MIN_COMMON = 5  # tasks
-FALSE_ALARMS = 1e-3  # pairs called copies by chance in a whole crowd, at most
+FALSE_ALARMS = 1e-3  # crowds of independent workers in which copies are found, at most
+FEWEST_WORKERS = 4
+FEW_ROUNDS = 10  # of a first look
 
 
-def owners(table: CategoricalTable) -> Ints:
+def owners(labels: CrowdLabels) -> Ints:
     """Return, of every worker, the first worker of the group of copies; of most, the worker.
+
+    Parameters
+    ----------
+    labels : CrowdLabels
+
+    Nobody is a copy among fewer than four workers, or where no task has two labels.
+
+    Cost: that of `candidates`; where there are any, a fit, and two more for each group.
+
+    >>> rng, task, worker = np.random.default_rng(0), *np.divmod(np.arange(1000), 5)
+    >>> wrong = rng.random((200, 5)) < 0.2
+    >>> wrong[:, 1] = wrong[:, 0]
+    >>> owners(CrowdLabels.from_arrays(task, worker, (wrong[task, worker] + task) % 2)).tolist()
+    [0, 0, 2, 3, 4]
+    """
+    labels = labels.whole
+    table, owner = labels.table, np.arange(labels.n_workers)
+    active = int(np.count_nonzero(table.entries_per_variable))
+    if active < FEWEST_WORKERS or table.entries_per_row.max(initial=0) <= 1:
+        return owner
+    alike = candidates(table)
+    if np.array_equal(alike, owner):
+        return owner
+    found, gains = wrong_together(labels, alike, _limit(active)), Gains(labels)
+    for first in np.flatnonzero(np.bincount(found, minlength=len(found)) > 1):
+        group = np.flatnonzero(found == first)
+        if gains.of(group, difficulty=False) >= 0:
+            owner = joined(owner, group)
+    return owner
+
+
+def _limit(n_workers: int) -> float:
+    """Return -log of the chance that is left to each pair of workers (nats)."""
+    return float(np.log(n_workers * (n_workers - 1) / 2 / FALSE_ALARMS))
+
+
+def candidates(table: CategoricalTable) -> Ints:
+    """Return, of every worker, the first worker of a group who answer alike on all common tasks.
 
     Parameters
     ----------
     table : CategoricalTable
         Tasks by workers.
 
-    A pair whose common tasks nobody else labelled is never called copies: nothing tells how easy these tasks are.
+    A pair whose common tasks nobody else labelled is no candidate: nothing tells how easy these tasks are.
 
     Cost: O(sum over tasks of labels^2) time, O(labels) memory.
 
     >>> honest = np.arange(40) % 2
     >>> codes = np.stack([honest, honest, 1 - honest, honest[::-1]], axis=1)
-    >>> owners(CategoricalTable(codes)).tolist()
+    >>> candidates(CategoricalTable(codes)).tolist()
     [0, 0, 2, 2]
     """
     M = table.n_variables
     if np.count_nonzero(table.entries_per_variable >= MIN_COMMON) < 2:
         return np.arange(M)
-    active = max(int(np.count_nonzero(table.entries_per_variable)), 2)
-    limit = float(np.log(active * (active - 1) / 2 / FALSE_ALARMS))
+    limit = _limit(max(int(np.count_nonzero(table.entries_per_variable)), 2))
     start, d, same = table.indicator.indptr, table.entries_per_row, _same_label(table)
     if int(d @ d) <= WORTH_COMPILING:
         pairs = _alike_of_few(start, table.variables, table.values, same, limit)
@@ -61,50 +114,46 @@ def owners(table: CategoricalTable) -> Ints:
     return np.asarray(first_of_group[group], dtype=np.int64)
 
 
-def joined(owner: Ints, groups: Sequence[Sequence[int]]) -> Ints:
-    """Return the owners (M,) after the workers of each group, and all who belong to them, become one."""
-    owner = owner.copy()
-    for group in groups:
-        together = np.unique(owner[list(group)])
-        owner[np.isin(owner, together)] = together[0]
+def wrong_together(labels: CrowdLabels, alike: Ints, limit: float) -> Ints:
+    """Return the owners (M,) after only those of each group of candidates are left who err like its first worker.
+
+    Ten rounds tell already where no pair is anywhere near; else the fit is run to its end, and flattened.
+    """
+    voices, owner = voiced(labels, alike), np.arange(len(alike))
+    fit = Fit(Evidence.of(voices))
+    if fit.n_labels <= fit.start.n_rows:
+        return owner
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        counts = fit.run(WITHOUT_OWN, FEW_ROUNDS).counts
+        sharp, flat = (_surprise(labels, voices, alike, fit, counts, effect) for effect in (0.0, np.inf))
+        if all(np.maximum(one, other).sum() < limit / 2 for (*_, one), (*_, other) in zip(sharp, flat, strict=True)):
+            return owner
+        found = fit.run(fit.offered()[0])
+    effect = 0.0 if fit.uninformed(found) else fit.effect(found)[0]
+    for first, v, D in _surprise(labels, voices, alike, fit, found.counts, effect):
+        if D.sum() > limit:
+            owner[v] = first
     return owner
 
 
-def one_voice(table: CategoricalTable, groups: Sequence[Sequence[int]]) -> CategoricalTable:
-    """Let the first worker of each group say what most of it say of a task, and the others nothing; ties: the first."""
-    variable = joined(np.arange(table.n_variables), groups)[table.variables]
-    pair = table.rows * np.int64(table.n_variables) + variable
-    place = np.unique(np.stack([pair, table.values]), axis=1, return_inverse=True)[1].ravel()
-    votes = np.bincount(place, table.indicator.data)[place].astype(np.float64)
-    return _one_each(table, variable, -votes)
-
-
-def without_copies(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Give the labels of copies to the first of their group, who has one label a task: that of the first of them."""
-    variable = owner[table.variables]
-    if np.array_equal(variable, table.variables):
-        return table
-    return _one_each(table, variable, -table.indicator.data)  # of several answers of a worker, the most frequent
-
-
-def without_copies_of(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
-    """Return labels in which copies have one label a task."""
-    return CrowdLabels(without_copies(labels.table, owner), labels.tasks, labels.workers, labels.classes)
-
-
-def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
-    """Return the groups of more than one worker."""
-    repeated = np.flatnonzero(np.bincount(owner) > 1)
-    return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
-
-
-def _one_each(table: CategoricalTable, variable: Ints, rank: Floats) -> CategoricalTable:
-    """Return the table of these workers, with the label of least rank for every worker and task."""
-    pair = table.rows * np.int64(table.n_variables) + variable
-    order = np.argsort(rank, kind="stable")
-    kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
-    entries = table.rows[kept], variable[kept], table.values[kept]
-    return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
+def _surprise(
+    labels: CrowdLabels, voices: CrowdLabels, alike: Ints, fit: Fit, counts: SoftCounts, effect: float
+) -> list[tuple[int, int, Floats]]:
+    """Return the first worker of a group, another, and D by common task, for all others of all groups."""
+    nu, K, A = fit.alpha + counts.classes, labels.n_classes, fit.expected(counts).stacked
+    log_A, table, (order, start) = np.log(A), labels.table, _by_worker(labels.table)
+    found = []
+    for first in np.flatnonzero(np.bincount(alike, minlength=len(alike)) > 1):
+        mine = order[start[first] : start[first + 1]]
+        task, own = table.rows[mine], A[first * K + table.values[mine]]
+        scores, n = voices.table.indicator[task] @ log_A, voices.table.entries_per_row[task]
+        flat = np.sqrt(1 + effect * np.maximum(n - 2, 0)) if effect < np.inf else np.full(len(task), np.inf)
+        rho = special.softmax((scores - np.log(own)) / flat[:, None] + np.log(nu / nu.sum()), axis=1)
+        D = -np.log((rho * own**2).sum(axis=1) / (rho * own).sum(axis=1))
+        for v in np.flatnonzero(alike == first)[1:]:
+            common = np.isin(task, table.rows[order[start[v] : start[v + 1]]])
+            found.append((int(first), int(v), D[common]))
+    return found
 
 
 def _by_worker(table: CategoricalTable) -> tuple[Ints, Ints]:

@@ -9,31 +9,31 @@ from dataclasses import replace
 import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis, Status
-from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.spectrum import classes_told_apart
-from cofactor.crowd.agreement import krippendorff_alpha
-from cofactor.crowd.base import require_labels, tied_share
+from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha
+from cofactor.crowd.base import gold_against_vote, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
+from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.near_copies import in_words, near_copies
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import readings
-from cofactor.crowd.together import errors_together
-from cofactor.crowd.worker_types import WorkerTypes
-from cofactor.crowd.workers import NO_INFORMATION, without_information
+from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_information
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
+AGREEMENT, NO_AGREEMENT = "agreement", "labels agree no more than chance: there is nothing to aggregate"
 WELL_REACHED = 0.9
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
 ONE_COIN_ADVICE = "OneCoin where wrong labels scatter evenly over the classes"
 METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
-def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
+def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | None = None) -> Diagnosis:
     """Check labels before aggregation: amounts, ties, the co-labelling graph, and what imputation can reach.
 
     Parameters
@@ -41,6 +41,8 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     labels : CrowdLabels
     min_common : int, optional
         Pairs of workers with fewer common tasks count as missing; default as in `Cooccurrences.from_moments`.
+    gold : optional
+        Known classes, as in `Aggregator.fit`; held against the vote. Default: what a file of labels knows itself.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
     bipartite
     """
     require_labels(labels)
-    labels = labels.whole
+    known, labels = labels.gold or None, labels.whole
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
     checks = (
         _labels_per_task(labels),
@@ -65,7 +67,8 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
         _labels_per_cell(labels),
         _classes_used(labels),
         _ties(labels),
-        Check("agreement", "pass", f"Krippendorff's alpha {agreement(labels)}"),
+        _agreement(labels),
+        *_gold(labels, known if gold is None else gold),
         *_grades(labels),
         _connection(cooc, labels),
         _told_apart(labels),
@@ -78,15 +81,17 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None) -> Diagnosis:
 def _verdict(checks: tuple[Check, ...]) -> str:
     """Say in one sentence each what refuses, what suits, and what not to believe."""
     status = {check.name: check.status for check in checks}
-    failed = [name for name, found in status.items() if found == "fail"]
+    failed = [name for name, found in status.items() if found == "fail" and name != "gold"]
     said = []
+    if AGREEMENT in failed:
+        return NO_AGREEMENT
     if failed:
         said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
         said.append(f"WorkerTypes suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
         said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
-    if status.get("errors on one task") == "warn":
+    if status.get("readings") == "warn":
         said.append("no probability is sure before it was checked on tasks of known truth")
     return "; ".join(said)
 
@@ -154,6 +159,26 @@ def agreement(labels: CrowdLabels) -> str:
     return "not defined: one class has all labels" if np.isnan(alpha) else f"{alpha:.2f}"
 
 
+def _agreement(labels: CrowdLabels) -> Check:
+    """Hold the 90 % interval of alpha against zero: where workers agree no more than chance, none knows anything."""
+    check = Check(AGREEMENT, "pass", f"Krippendorff's alpha {agreement(labels)}")
+    low, high = alpha_interval(labels)
+    if np.isnan(low):
+        return check
+    check = replace(check, value=f"{check.value} ({low:.2f} to {high:.2f} with 90 %)")
+    return replace(check, status="fail", advice=NO_AGREEMENT) if low <= 0 else check
+
+
+def _gold(labels: CrowdLabels, gold: Gold | None) -> tuple[Check, ...]:
+    """Hold known classes against the vote, where some are known."""
+    if gold is None:
+        return ()
+    codes = gold_codes(gold, labels)
+    against = gold_against_vote(labels, codes)
+    check = Check("gold", "pass", f"{np.sum(codes != UNKNOWN)} tasks of known class")
+    return (replace(check, status="fail", advice=against) if against else check,)
+
+
 def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:
     alone = [labels.workers[m] for m in cooc.isolated]
     if len(cooc.components) != 1:
@@ -185,24 +210,16 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
     """Ask whether some tasks mislead several workers at once, of a fit."""
     if not labels.n_labels:
         return ()
-    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)  # what it says is a check of its own
         fit = WorkerTypes().fit(labels)
-    if (found := fit.dependence_) is None:
+    if fit.by_vote_:
+        return (Check("who knows", "warn", "not told by the labels", fit.why_by_vote(labels)),)
+    if not fit.types_:
         return ()
-    together = f"correlation {found.correlation:.3f} between two workers, {found.z:.1f} standard errors from none"
-    test = errors_together(fit, labels)
-    if test and test.chance.size:
-        together += f", where {round(float(test.chance.mean()), 1) + 0.0:.1f} come from chance alone (simulated)"
     seen = readings(labels, fit)
-    return (
-        _warned_if(
-            test is not None and test.found,
-            Check("errors on one task", "pass", together),
-            "some tasks mislead several workers at once: any model here is too sure of itself, WorkerTypes least",
-        ),
-        _warned_if(seen.ambiguous, Check("readings", "pass", str(seen)), seen.warning()),
-        *_of_workers(fit, labels),
-    )
+    return (_warned_if(seen.ambiguous, Check("readings", "pass", str(seen)), seen.warning()), *_of_workers(fit, labels))
 
 
 def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
@@ -211,12 +228,9 @@ def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
         groups = listing(" = ".join(map(str, group)) for group in fit.copies_)
         advice = "are they one person, or one model asked twice? They count as one worker"
         yield Check(
-            "copies", "warn", f"{len(fit.copies_)} groups with the same labels on all common tasks: {groups}", advice
+            "copies", "warn", f"{len(fit.copies_)} groups with the same labels and the same mistakes: {groups}", advice
         )
-    if near := near_copies(fit, labels):
-        advice = "look whether they are copies with slips: each counts as one worker still"
-        yield Check("near-copies", "warn", f"{len(near)} pairs answer nearly alike: {in_words(near)}", advice)
-    if (none := without_information(fit)).any():
+    if (none := without_information(fit)).any() and not why_not_judged(fit, labels):
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
         advice = "they move no label; look how they work before anything is said of them"

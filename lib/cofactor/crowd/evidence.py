@@ -34,8 +34,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.answers import most_frequent
-from cofactor.crowd.dependence import Dependence, dependence
-from cofactor.crowd.difficulty import Confidence, confidence
+from cofactor.crowd.confidence import Confidence, Dependence, confidence, dependence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.rows import Rows
 

@@ -50,6 +50,11 @@ class Rows:
         return np.arange(len(self.owner))
 
     @cached_property
+    def of_labels(self) -> list[Ints]:
+        """Numbers of the rows of each label."""
+        return [np.flatnonzero(self.label == label) for label in range(self.n_classes)]
+
+    @cached_property
     def pieces(self) -> list[tuple[slice, slice, Rows]]:
         """Pieces of few workers, whose arrays fit into fast memory: their places, those of their rows, and these."""
         first = np.arange(0, self.n_workers, WORKERS_OF_A_PIECE)

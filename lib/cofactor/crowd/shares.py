@@ -1,6 +1,6 @@
 """Shares of the types of workers in a crowd, and the probabilities of the types for every worker.
 
-The symbols are those of `cofactor.crowd.types`: L_wt log-probability of worker w's labels under type t, rho_t share of
+The symbols are those of `cofactor.crowd.model`: L_wt log-probability of worker w's labels under type t, rho_t share of
 the type in the crowd, q_wt its probability for the worker.
 """
 

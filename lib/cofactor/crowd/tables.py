@@ -10,7 +10,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.method import WorkerTypes
 
 
 def consensus_frame(
@@ -38,9 +38,7 @@ def consensus_frame(
 def graded_frame(labels: CrowdLabels, posterior: Floats, method: WorkerTypes) -> pd.DataFrame:
     """Return the grade of every task as a table, as `consensus_frame`, with low and high: the 90 % interval of it."""
     frame, classes = consensus_frame(labels, posterior, method), pd.Series(labels.classes).to_numpy()
-    grading = method.grading_
-    assert grading is not None, "of labels that were read as grades"
-    answer, (low, high) = grading.answers(posterior), grading.interval(posterior)
+    answer, (low, high) = method.answers(posterior), method.interval(posterior)
     frame["label"], frame["probability"] = classes[answer], posterior[np.arange(len(answer)), answer].round(6)
     frame.insert(3, "low", classes[low])
     frame.insert(4, "high", classes[high])

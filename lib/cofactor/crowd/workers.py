@@ -15,13 +15,13 @@ from cofactor.core.checks import check_kind
 from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.agreement import alpha_interval
 from cofactor.crowd.base import Aggregator, require_labels
-from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy
+from cofactor.crowd.bootstrap import CrowdBootstrap, estimated_accuracy, mean_over_labels, of_labels
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.near_copies import near_copies
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import Readings
-from cofactor.crowd.worker_types import WorkerTypes
 
 WORSE = "worse than chance"
 BELOW = "below the crowd's mean"
@@ -33,6 +33,7 @@ NOT_KNOWN = "not known from these labels"
 NO_INFORMATION = "no information beside the others"
 MIN_NONE = 0.5  # probability of type "none" from which that is said of a worker
 MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
+LEAST_INFORMED = 2  # workers beside whom another says nothing
 MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval says
 ALL_SURE = 0.98  # mean probability of the labels: above it, errors that all workers share cannot be seen
 RARE = 0.005  # a mistake that would be told as 0 %
@@ -61,22 +62,20 @@ def workers_table(
     level : float in (0, 1)
         Of the intervals.
     readings : Readings, optional
-        Of these labels; where they differ on many tasks, nobody is judged.
+        Of these labels; a worker whose accuracy depends on a camp is not judged.
 
     Returns
     -------
     DataFrame with columns
-        worker, n_labels;
-        accuracy, low, high: estimated share of right labels, with its interval (NaN without `bootstrap`);
-        agreement: share of the labels of others on the same tasks that are equal (NaN where there are none);
-        verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above the
-        crowd's mean" where it does not hold the mean accuracy over all labels; "better than chance" where it starts
-        above 1 / classes; "too little known to say" otherwise, and for fewer than five labels; "no
-        information beside the others" as in `without_information`; "not known from these labels" for everybody where
-        `why_not_judged` says why;
-        mistake: the most frequent wrong answer, "said for true: share", where its interval starts above the crowd's
-        mean; else empty;
-        note: whose copy a worker is, and which class a worker always said; else empty.
+        worker, n_labels; accuracy, low, high: estimated share of right labels, with its interval (NaN without
+        `bootstrap`); agreement: share of the labels of others on the same tasks that are equal (NaN where there are
+        none); verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above
+        the crowd's mean" where it does not hold the mean accuracy over all labels ("below" only where the vote agrees);
+        "better than chance" where it starts above 1 / classes; "too little known to say" otherwise, and for fewer than
+        five labels; "no information beside the others" as in `without_information`; "not known from these labels" where
+        a camp decides (see `Readings`), and for all workers where `why_not_judged` says why; mistake: the most frequent
+        wrong answer, "said for true: share", where its interval starts above the crowd's mean; else empty; note: whose
+        copy a worker is, and which class a worker always said; else empty.
 
     Raises
     ------
@@ -104,21 +103,44 @@ def workers_table(
         table[["low", "high"]] = bootstrap.accuracy(level)[["low", "high"]]
         table["verdict"] = _verdicts(table, 1 / labels.n_classes)
         table["mistake"] = _mistakes(bootstrap, level)
-        if why_not_judged(method, labels, readings):
-            table["verdict"], table["mistake"] = NOT_KNOWN, ""
+    if bootstrap is not None and readings is not None:
+        unknown = depending_on_camps(labels, readings, table["low"].to_numpy(), table["high"].to_numpy())
+        below = (table["verdict"] == BELOW) & ~_below_by_vote(labels, readings)
+        table.loc[below, "verdict"] = UNCLEAR
+        table.loc[unknown, "verdict"], table.loc[unknown, "mistake"] = NOT_KNOWN, ""
     silent = without_information(method)
     table.loc[silent, "verdict"], table.loc[silent, "mistake"] = NO_INFORMATION, ""
+    if why_not_judged(method, labels):
+        table["verdict"], table["mistake"] = NOT_KNOWN if bootstrap is not None else UNJUDGED, ""
     table["note"] = _notes(method, labels)
     return table
 
 
-def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings | None = None) -> str:
-    """Return why these labels cannot carry a verdict on anybody; empty where they can.
+def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floats, high: Floats) -> NDArray[np.bool_]:
+    """Tell of every worker whether the mean probability of being right under a camp's reading leaves the limits."""
+    outside = np.zeros(labels.n_workers, dtype=bool)
+    if readings is None:
+        return outside
+    for name in readings.groups:
+        right = mean_over_labels(labels, of_labels(labels, readings.posterior(name)))
+        outside |= ~((right >= low) & (right <= high))
+    return outside
 
-    They cannot with two workers, of whom nobody tells which is right; with one label a task; where the readings of the
-    labels differ on a tenth of the tasks or more, unless gold tasks chose one; where the labels are almost all sure,
-    since errors that all workers share cannot be seen then; and where classes may be grades, see `suggested_order`, and
-    no order was declared. How often intervals hold with and without this rule is in docs/aggregation.md.
+
+def _below_by_vote(labels: CrowdLabels, readings: Readings) -> NDArray[np.bool_]:
+    """Tell of every worker whether the votes put them below the crowd's mean, too."""
+    right = mean_over_labels(labels, of_labels(labels, readings.posterior("vote")))
+    return np.asarray(right < np.average(right, weights=labels.table.entries_per_variable))
+
+
+def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
+    """Return why these labels cannot carry a verdict on any worker; empty where they can.
+
+    They cannot with two workers, of whom nobody tells which is right; with one label a task; where labels agree no more
+    than chance; where the answer is the
+    vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
+    share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
+    often intervals hold with and without this rule is in docs/aggregation.md.
 
     Cost: that of the posterior and of `suggested_order`.
     """
@@ -128,8 +150,10 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels, readings: Readings |
         return "no task has two labels"
     if method.gold_:
         return ""
-    if readings is not None and readings.ambiguous:
-        return f"on {readings.share_differing:.0%} of the tasks the label hangs on who is believed"
+    if alpha_interval(labels)[0] <= 0:
+        return "the labels agree no more than chance"
+    if isinstance(method, WorkerTypes) and method.by_vote_:
+        return "the labels do not tell which workers know the answers"
     if isinstance(method, WorkerTypes):
         sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
         if sure > ALL_SURE:
@@ -152,10 +176,7 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
     for group in getattr(method, "copies_", []):
         for worker in group:
             others = listing(other for other in group if other != worker)
-            copies[worker] = f"all labels in common with {others} are the same: counted as one worker"
-    for u, v, s, n in near_copies(method, labels) if isinstance(method, WorkerTypes) else ():
-        for worker, other in ((u, v), (v, u)):
-            copies.setdefault(worker, f"answers nearly as {other}: {s} of {n} labels are the same")
+            copies[worker] = f"same labels and same mistakes as {others}: counted as one worker"
     always = [f"always said {labels.classes[k]}" if k >= 0 else "" for k in constant_label(labels)]
     return ["; ".join(filter(None, (copies.get(w, ""), s))) for w, s in zip(labels.workers, always, strict=True)]
 
@@ -163,14 +184,16 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
 def without_information(method: Aggregator) -> NDArray[np.bool_]:
     """Tell of every worker whether the labels say that they have no information beside the others.
 
-    It is `WorkerTypes` that asks, by its type "none". Said of nobody by other methods, where no task has two labels, or
-    where fewer than three workers are left when copies count as one.
+    It is `WorkerTypes` that asks, by its type "none". Said of no worker by other methods, where no task has two labels,
+    where the answer is the vote, where fewer than three workers are left when copies count as one, or fewer than two
+    with information.
     """
-    if not isinstance(method, WorkerTypes) or "none" not in method.types_:
+    if not isinstance(method, WorkerTypes) or "none" not in method.types_ or method.by_vote_:
         return np.zeros(len(method.workers_), dtype=bool)
     n_different = len(method.workers_) - sum(len(group) - 1 for group in method.copies_)
     none = method.type_probabilities_[:, method.types_.index("none")]
-    return np.asarray((none > MIN_NONE) & (n_different >= MIN_JUDGED_CROWD))
+    told = n_different >= MIN_JUDGED_CROWD and np.count_nonzero(none <= MIN_NONE) >= LEAST_INFORMED
+    return np.asarray((none > MIN_NONE) & told)
 
 
 def agreement_with_others(labels: CrowdLabels) -> Floats:

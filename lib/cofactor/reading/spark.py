@@ -24,11 +24,12 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
-from cofactor.crowd.copies import owners, without_copies
+from cofactor.crowd.copies import owners
 from cofactor.crowd.evidence import UNKNOWN, Evidence, Piece
 from cofactor.crowd.labels import COLUMNS, CrowdLabels
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.rows import Rows
-from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.voices import one_label_each
 from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many
@@ -79,7 +80,7 @@ class SparkLabels:
 
     def fit(self, gold: dict[Any, int] | None = None, verbose: bool = False) -> WorkerTypes:
         """Fit the default to all labels, copies merged that a sample shows; `gold` has class codes of known tasks."""
-        owner, method = owners(self.sample.table), WorkerTypes(verbose=verbose)
+        owner, method = owners(self.sample), WorkerTypes(verbose=verbose)
         evidence = self.evidence(gold)
         method.labels_given_ = evidence.pieces.sum(_given)
         if not np.array_equal(owner, np.arange(len(owner))):
@@ -189,7 +190,7 @@ def _given(piece: Piece) -> Ints:
 
 
 def _merged(piece: Piece, owner: Ints) -> Piece:
-    return replace(piece, table=without_copies(piece.table, owner))
+    return replace(piece, table=one_label_each(piece.table, owner))
 
 
 def _with_gold(part: Part, gold: dict[Any, int]) -> Piece:

@@ -6,7 +6,6 @@ Every generator returns the data together with the truth that made it, and takes
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons, two_way_comparisons
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, drifting_crowd, large_crowd
 from cofactor.simulate.factors import symnmf_problem
-from cofactor.simulate.graders import grader_crowd
 from cofactor.simulate.joint import joint_model, joint_table
 from cofactor.simulate.machines import (
     MACHINES,
@@ -31,7 +30,6 @@ __all__ = [
     "dirichlet_mixtures",
     "draw_comparisons",
     "drifting_crowd",
-    "grader_crowd",
     "joint_model",
     "joint_table",
     "label_rates",

@@ -1,0 +1,445 @@
+"""How sure labels are: whether workers err together, tasks that differ in difficulty, the design effect, gold tasks.
+
+**Errors together.** A task can mislead several workers at once. Then errors of workers come together:
+
+    e_wk = 1[label of w is k] - p_wk                      zero on average for a task of class k
+    T_i  = sum_k z_ik sum over pairs w != v of e_wk e_vk  zero on average if workers are independent
+
+    symbol   meaning                                                                        shape
+    z        posterior of the classes, not tempered                                         (N, K)
+    p        probability that worker w is right on class k, drawn to the crowd's mean       (M, K)
+    T        of every task, see above                                                       (N,)
+
+**Difficulty.** If workers err independently given the class, five equal labels of six are nearly certain. But a task
+may be hard for all of its workers, and then they are not. So each task has a random effect, shared by its workers:
+
+    Pr(worker w is right | class k, effect b) = Phi(ability_wk + spread b),   b ~ N(0, 1) of every task
+
+A wrong label is one of the errors that the whole crowd makes on class k. The effect is integrated out over Q points b_q
+of weights g_q (Gauss and Hermite), so this is a latent-class model of the states (k, q), and a round of
+expectation-maximisation is a sum over tasks. The M-step for abilities and spread is one step of Fisher scoring.
+
+    symbol   meaning                                                                 shape
+    s        state (k, q): class k, point q                                          S = K Q of them
+    right    expected labels k of each worker on tasks of state s                    (M, K, Q)
+    given    expected labels of each worker on tasks of state s                      (M, K, Q)
+
+**Design effect.** A task that misleads most of its workers looks like an easy one of another class, so labels do not
+show all that workers have in common. For the rest there is one constant, c = `RESIDUAL_DESIGN_EFFECT`, by which the
+posterior p of this model is flattened. The design effect of WorkerTypes, whose posterior is z and whose label is k_i =
+argmax_k z_ik, is the one under which both give the labels the same mean probability:
+
+    mean_i tempered(z, effect)_i,k_i = mean_i tempered(p, c)_i,k_i,   tempered(z, e) ~ z^(1 / sqrt(1 + e (n - 1)))
+
+Sources: Qu, Tan and Kutner, "Random effects models in latent class analysis for evaluating accuracy of diagnostic
+tests", Biometrics 1996, for the model (here errors are shared, and abilities are drawn to the crowd's mean) and for
+residual correlations (here summed over all pairs); Kish, "Survey sampling", 1965: correlated answers widen the standard
+error of their mean by the root of 1 + rho (n - 1). The constant, and that the confidence is handed to z, are this
+library's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from cofactor.core.em import SoftCounts
+from cofactor.core.latent_class import FLOOR, TIE, LatentClassModel
+from cofactor.core.lazy import WORTH_COMPILING, njit, optimize, special
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.model import right_and_given
+from cofactor.crowd.rows import Rows
+
+SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
+PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
+MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
+TINY = 1e-12
+RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/aggregation.md
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+ONES = np.ones(len(NODES))  # sums over points, by a product: fast for many workers
+INITIAL_SPREAD = 0.5
+MAX_ABILITY, MAX_SPREAD = 4.0, 5.0
+MIN_PROBABILITY = 1e-9  # probabilities of being right are kept so far from 0 and 1
+SCORING_ROUNDS, SCORING_TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
+DESIGN_EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
+MAX_DESIGN_EFFECT = 100.0  # tried on gold tasks
+N_FOLDS = 5  # of gold tasks
+
+
+# ---- errors together ----
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Sums over tasks; add two of them to merge disjoint sets of tasks.
+
+    Attributes
+    ----------
+    excess : float
+        sum_i T_i.
+    squares : float
+        sum_i T_i^2.
+    most : float
+        The excess if all errors of a task came together.
+    """
+
+    excess: float
+    squares: float
+    most: float
+
+    def __add__(self, other: Dependence) -> Dependence:
+        """Merge the sums of two disjoint sets of tasks."""
+        return Dependence(self.excess + other.excess, self.squares + other.squares, self.most + other.most)
+
+    @property
+    def correlation(self) -> float:
+        """Mean correlation of two errors on a task, given its class; below the truth, since z bends to the errors."""
+        return self.excess / max(self.most, TINY)
+
+    @property
+    def z(self) -> float:
+        """How many standard errors the excess lies above zero."""
+        return self.excess / max(float(np.sqrt(self.squares)), TINY)
+
+
+def accuracies(right: Floats, given: Floats) -> Floats:
+    """p: (M, K) probabilities of being right, from the expected numbers of right labels and of all, by class."""
+    crowd = (right.sum(axis=0) + PRIOR_RIGHT) / (given.sum(axis=0) + PRIOR_TOTAL)
+    return np.asarray((right + SHRINKAGE_COUNT * crowd) / (given + SHRINKAGE_COUNT))
+
+
+def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows) -> Dependence:
+    """Sum up some tasks, from their (N, K) posterior and the workers' (M, K) accuracies; `rows` are the columns.
+
+    Cost: O(labels K) time; of many labels, no memory beside.
+    """
+    F, K = table.indicator, p.shape[1]
+    if table.n_entries * K > WORTH_COMPILING:
+        return Dependence(*_sums(F.indptr, F.indices, rows.owner, rows.label, posterior, p))
+    mine = p[rows.owner[F.indices]]
+    e = np.where(rows.label[F.indices][:, None] == np.arange(K), 1.0, 0.0) - mine
+    T = np.sum(posterior * _pairs(e, table.rows, table.n_rows), axis=1)
+    most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, table.n_rows)
+    return Dependence(float(T.sum()), float(T @ T), float(np.sum(posterior * most)))
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _sums(
+    indptr: Ints, indices: Ints, owner: Ints, label: Ints, posterior: Floats, p: Floats
+) -> tuple[float, float, float]:
+    """Return the sums of `Dependence`, task by task."""
+    excess = squares = most = 0.0
+    K = p.shape[1]
+    for i in range(len(indptr) - 1):
+        T = 0.0
+        for k in range(K):
+            sum_e = squares_e = sum_h = squares_h = 0.0
+            for x in range(indptr[i], indptr[i + 1]):
+                row = indices[x]
+                right = p[owner[row], k]
+                e, h = (1.0 if label[row] == k else 0.0) - right, np.sqrt(right * (1 - right))
+                sum_e, squares_e = sum_e + e, squares_e + e**2
+                sum_h, squares_h = sum_h + h, squares_h + h**2
+            T += posterior[i, k] * (sum_e**2 - squares_e)
+            most += posterior[i, k] * (sum_h**2 - squares_h)
+        excess, squares = excess + T, squares + T**2
+    return excess, squares, most
+
+
+def _pairs(x: Floats, task: Ints, n_tasks: int) -> Floats:
+    """(N, K) sums of x_w x_v over all pairs of different labels of a task: (sum x)^2 - sum x^2."""
+    columns = [np.bincount(task, column, n_tasks) ** 2 - np.bincount(task, column**2, n_tasks) for column in x.T]
+    return np.stack(columns, axis=1)
+
+
+# ---- difficulty ----
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """Parameters of the model in which tasks of one class differ in difficulty; see the module's symbols.
+
+    Attributes
+    ----------
+    prior : (K,) array
+        Of the classes.
+    errors : (K, K) array
+        How often class k (column) is taken for the label (row) where it is not recognised; zero on the diagonal.
+    ability : (M, K) array
+    spread : float
+        Zero: tasks of a class are equally hard.
+    """
+
+    prior: Floats
+    errors: Floats
+    ability: Floats
+    spread: float
+
+    @classmethod
+    def start(cls, counts: SoftCounts, rows: Rows, alpha: Floats, spread: float) -> Difficulty:
+        """Return the crowd with these expected labels of the rows (R, K), and some spread."""
+        right, given = (x[:, :, 0] for x in right_and_given(counts.cells, rows))
+        mean = special.ndtri(np.clip(accuracies(right, given), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
+        ability = mean * np.sqrt(1 + spread**2)  # so that the mean over effects is as before
+        return cls(_prior(counts.classes, alpha), _errors(rows.by_label(counts.cells)), ability, spread)
+
+    @property
+    def correlation(self) -> float:
+        """Of two workers' dispositions to be right on the same task: spread^2 / (1 + spread^2)."""
+        return self.spread**2 / (1 + self.spread**2)
+
+    def model(self, rows: Rows) -> LatentClassModel:
+        """Return the latent-class model of the states, of these rows alone."""
+        cells = np.empty((len(rows.owner), rows.n_classes, len(NODES)))
+        for workers, places, part in rows.pieces:
+            right, of_part = self._of(workers)._right(), cells[places]
+            np.subtract(1, right[part.owner], out=of_part)
+            of_part *= self.errors[part.label][:, :, None]
+            of_part[part.places, part.label] = right[part.owner, part.label]
+        prior = self.prior[:, None] * WEIGHTS
+        return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(len(cells), -1), rows.sizes)
+
+    def after(self, counts: SoftCounts, rows: Rows, alpha: Floats) -> Difficulty:
+        """M-step: the crowd that makes the expected labels of the rows (R, S) more probable."""
+        K = rows.n_classes
+        of_crowd = rows.by_label(counts.cells).reshape(K, K, -1)
+        pulled = _labels_of_the_crowd(of_crowd)
+        steps = [self._of(w)._step(*right_and_given(counts.cells[r], part), pulled) for w, r, part in rows.pieces]
+        ability = np.concatenate([stepped for stepped, _ in steps])
+        score, information = np.sum([by_spread for _, by_spread in steps], axis=0)
+        spread = self.spread and float(np.clip(self.spread + score / max(information, TINY), 0.0, MAX_SPREAD))
+        by_class = counts.classes.reshape(K, -1).sum(axis=1)
+        return Difficulty(_prior(by_class, alpha), _errors(of_crowd.sum(axis=2)), ability, spread)
+
+    def _of(self, workers: slice) -> Difficulty:
+        """Return the same crowd with these workers alone."""
+        return Difficulty(self.prior, self.errors, self.ability[workers], self.spread)
+
+    def _effects(self) -> Floats:
+        """Return ability + spread b of every worker and state: (M, K, Q)."""
+        return self.ability[:, :, None] + self.spread * NODES
+
+    def _right(self) -> Floats:
+        """Return Pr(right) of every worker and state: (M, K, Q)."""
+        p = special.ndtr(self._effects())
+        return np.clip(p, MIN_PROBABILITY, 1 - MIN_PROBABILITY, out=p)
+
+    def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
+        """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
+        p, slope = self._right(), self._effects()
+        slope *= slope
+        slope /= -2
+        np.exp(slope, out=slope)
+        slope /= np.sqrt(2 * np.pi)
+        weight = slope / (p * (1 - p))
+        return (right - given * p) * weight, given * slope * weight
+
+    def _step(self, right: Floats, given: Floats, pulled: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Return the abilities after one step of Fisher scoring, and slope and curvature of the spread then.
+
+        For abilities, `pulled` are labels of the crowd that are added to those of every worker; the spread stays.
+        """
+        score, information = self._scores(right + pulled[0], given + pulled[1])
+        step = score @ ONES / np.maximum(information @ ONES, TINY)
+        ability = np.clip(self.ability + step, -MAX_ABILITY, MAX_ABILITY)
+        score, information = Difficulty(self.prior, self.errors, ability, self.spread)._scores(right, given)
+        return ability, np.array([(score @ NODES).sum(), (information @ NODES**2).sum()])
+
+
+def _prior(by_class: Floats, alpha: Floats) -> Floats:
+    return np.asarray((by_class + alpha) / (by_class + alpha).sum())
+
+
+def _errors(labels: Floats) -> Floats:
+    """Return the shares of each wrong label, from the crowd's (K, K) expected labels and one more of each."""
+    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
+    return np.asarray(wrong / wrong.sum(axis=0))
+
+
+def _labels_of_the_crowd(labels: Floats) -> tuple[Floats, Floats]:
+    """Return `SHRINKAGE_COUNT` labels of every class, shared out as the crowd's (K labels, K classes, Q) are.
+
+    Right ones and all, both (K, Q); they are added to those of every worker.
+    """
+    given, classes = labels.sum(axis=0), np.arange(len(labels))
+    share = SHRINKAGE_COUNT / (given.sum(axis=1, keepdims=True) + TINY)
+    return labels[classes, classes] * share, given * share
+
+
+def fit_difficulty(
+    e_step: Callable[[LatentClassModel], SoftCounts],
+    model: LatentClassModel,
+    rows: Rows,
+    alpha: Floats,
+    spread: float = INITIAL_SPREAD,
+) -> tuple[Difficulty, float]:
+    """Estimate abilities and spread by expectation-maximisation; return them, and the log-likelihood (nats).
+
+    Parameters
+    ----------
+    e_step : callable
+        From a model of any states to the soft counts of all tasks.
+    model : LatentClassModel
+        Of the K classes, to start from.
+    rows : Rows
+        The rows of the model, and of the counts.
+    alpha : (K,) array
+        Tasks imagined of each class.
+    spread : float
+        To start from; 0 stays.
+
+    Cost
+    ----
+    Up to 50 rounds, each an E-step of 7 K states; in memory, two arrays of rows by states.
+    """
+    crowd, before = Difficulty.start(e_step(model), rows, alpha, spread), np.nan  # which nothing is near
+    del model  # many numbers
+    for n in range(SCORING_ROUNDS):
+        counts = e_step(crowd.model(rows))
+        log_likelihood = counts.log_likelihood
+        if abs(log_likelihood - before) <= SCORING_TOL * abs(before) or n == SCORING_ROUNDS - 1:
+            break
+        crowd, before = crowd.after(counts, rows, alpha), log_likelihood
+        del counts
+    return crowd, log_likelihood
+
+
+# ---- design effect ----
+
+
+def power(n_labels: Ints, design_effect: Floats | float) -> Floats:
+    """beta: the power that flattens a posterior, 1 / sqrt(1 + effect (n - 1)); 1 for a task without labels."""
+    return np.asarray(1 / np.sqrt(1 + design_effect * np.maximum(n_labels - 1, 0)))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Mean probabilities of the chosen labels under two models, as sums over tasks; `+` merges disjoint sets of tasks.
+
+    Attributes
+    ----------
+    by_difficulty : float
+        Sum of the probabilities by the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
+    tempered : (D,) array
+        The same sums by the other model, flattened by each of `DESIGN_EFFECTS`; they fall as the effect rises.
+    """
+
+    by_difficulty: float
+    tempered: Floats
+
+    def __add__(self, other: Confidence) -> Confidence:
+        """Merge the sums of two disjoint sets of tasks."""
+        return Confidence(self.by_difficulty + other.by_difficulty, self.tempered + other.tempered)
+
+    @property
+    def design_effect(self) -> float:
+        """The design effect under which both models give the labels the same mean probability (interpolated)."""
+        return float(np.interp(self.by_difficulty, self.tempered[::-1], DESIGN_EFFECTS[::-1]))
+
+
+def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
+    """Sum up some tasks: posterior z, posterior p of the model with effects of tasks, both (N, K), labels n (N,).
+
+    Cost: O(N K) time for each of `DESIGN_EFFECTS`.
+    """
+    with np.errstate(divide="ignore"):
+        log_z, log_p = np.log(z / z.max(axis=1, keepdims=True)), np.log(p)
+    flat = np.exp(log_p * power(n_labels, RESIDUAL_DESIGN_EFFECT)[:, None])
+    by_difficulty = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
+    others, (different, place) = np.sort(log_z, axis=1)[:, :-1].T.copy(), np.unique(n_labels, return_inverse=True)
+    sums = [_sum_of_largest(others, power(different, effect)[place]) for effect in DESIGN_EFFECTS]
+    return Confidence(float(by_difficulty.sum()), np.array(sums))
+
+
+def _sum_of_largest(log_ratios: Floats, powers: Floats) -> float:
+    """Sum up the largest probability of each task, flattened; (K - 1, N) logarithms of the others are relative to it.
+
+    Classes one after the other: six times as fast as whole rows of few.
+    """
+    return float(np.sum(1 / reduce(add, (np.exp(of_class * powers) for of_class in log_ratios), 1.0)))
+
+
+def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
+    """Flatten posteriors of tasks whose labels repeat one another: p ~ z^beta, beta = 1 / sqrt(1 + effect (n - 1)).
+
+    Parameters
+    ----------
+    posterior : (N, K) array
+        z.
+    n_labels : (N,) ints
+        n, labels of every task. With one label or none, p is z.
+    design_effect : float
+        0: p is z everywhere.
+    """
+    with np.errstate(divide="ignore"):
+        return np.asarray(special.softmax(np.log(posterior) * power(n_labels, design_effect)[:, None], axis=1))
+
+
+# ---- gold tasks ----
+
+
+@dataclass(frozen=True)
+class GoldCheck:
+    """How well gold tasks are predicted by fits that were not shown them.
+
+    Attributes
+    ----------
+    n_tasks : int
+    error : float
+        Share labelled wrongly.
+    confidence : float
+        Mean probability of the label: one minus the error, if the probabilities can be believed.
+    log_loss : float
+        Nats.
+    """
+
+    n_tasks: int
+    error: float
+    confidence: float
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Posteriors (n, K) of gold tasks that were held out, with their labels' numbers and classes (n,)."""
+
+    posterior: Floats
+    n_labels: Ints
+    truth: Ints
+
+    def log_loss(self, design_effect: float) -> float:
+        """Mean negative logarithm of the true class's tempered probability."""
+        p = tempered(self.posterior, self.n_labels, design_effect)[np.arange(len(self.truth)), self.truth]
+        return float(-np.mean(np.log(np.maximum(p, FLOOR))))
+
+    def best_design_effect(self) -> float:
+        """Return the design effect of the smallest log-loss."""
+        return float(optimize.minimize_scalar(self.log_loss, bounds=(0.0, MAX_DESIGN_EFFECT), method="bounded").x)
+
+    def check(self, design_effect: float) -> GoldCheck:
+        """Say how well the held-out tasks are predicted."""
+        p = tempered(self.posterior, self.n_labels, design_effect)
+        tied = p >= p.max(axis=1, keepdims=True) - TIE
+        right = tied[np.arange(len(p)), self.truth] / tied.sum(axis=1)
+        return GoldCheck(len(p), float(1 - right.mean()), float(p.max(axis=1).mean()), self.log_loss(design_effect))
+
+
+def held_out_gold(predict: Callable[[Ints], tuple[Floats, Ints]], tasks: Ints, classes: Ints) -> HeldOut:
+    """Predict gold tasks from fits that were told of the other gold tasks only.
+
+    Parameters
+    ----------
+    predict : callable
+        From the numbers of the tasks that are asked about, rising, to their posteriors and numbers of labels.
+    tasks, classes : (n,) arrays
+        Numbers of the gold tasks, rising, and their classes.
+    """
+    posterior, n_labels = zip(*(predict(tasks[fold::N_FOLDS]) for fold in range(N_FOLDS)), strict=True)
+    truth = np.concatenate([classes[fold::N_FOLDS] for fold in range(N_FOLDS)])
+    return HeldOut(np.concatenate(posterior), np.concatenate(n_labels), truth)

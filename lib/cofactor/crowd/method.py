@@ -1,0 +1,433 @@
+"""WorkerTypes, the default for crowds: every worker is of a type that the labels choose, and copies are one worker."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.checks import check_positive, check_whole
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import clone
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import csgraph
+from cofactor.core.result import Result
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
+from cofactor.crowd.confidence import Dependence, Difficulty, GoldCheck, HeldOut, held_out_gold, tempered
+from cofactor.crowd.copies import owners
+from cofactor.crowd.disputes import outvoted, weighted_vote_shares
+from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import Fit, Rounds
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import within_classes
+from cofactor.crowd.order import checked_order
+from cofactor.crowd.voices import groups, joined, voiced
+
+MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
+ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
+ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
+TAIL, TINY = 0.05, 1e-12  # probability on either side of the interval of a grade; rounding
+
+
+@dataclass(eq=False, repr=False)
+class WorkerTypes(Aggregator):
+    """Dawid-Skene in which every worker is of a type that the labels choose: the default for crowds.
+
+    A worker has one accuracy ("coin"), an accuracy for each class ("class"), errors of his own ("own"), or nothing to
+    say beside the others ("none"): see `cofactor.crowd.model`. "own" is offered with three classes or more, where
+    there are at least as many labels as workers times classes and workers do not err together (`Dependence.z` at most
+    2); with two classes it is the same as "class". Copies (`cofactor.crowd.copies`) are merged first, and count as
+    one worker. Where no task has two labels, nothing is fitted: each label is right with probability 0.8, and nothing
+    is known of any worker.
+
+    Two things are never silent. Labels of workers whose words no other worker uses are left out, with a `DataWarning`
+    that names them. Where more than nine tenths of the labels are of workers without information, the model has none to
+    go by; the answer is the vote, with a `DataWarning`, and p_ik = (votes_ik + 1/K) / (n_i + 1).
+
+    Labels of one task repeat one another more than the model says. So the posterior r of task i is flattened before it
+    is returned, the more the more labels n_i it has; the label stays that of r:
+
+        p_ik proportional to r_ik^beta_i,   beta_i = 1 / sqrt(1 + design_effect (n_i - 1))
+
+    The design effect is learned. A second model, in which tasks of one class differ in difficulty
+    (`cofactor.crowd.confidence`), says how probable the chosen labels are on average; the design effect is the one
+    under which p says the same.
+
+    Parameters
+    ----------
+    order : sequence, optional
+        All classes, the lowest first, where they are grades. Then graders, who err by steps along the scale, are a type
+        ("graded"), and the answer is the median grade, which is fewest steps off. Two grades are two classes.
+    one_voice : sequence of groups of workers
+        Workers who are known to share their source, such as judges of one family: each group counts as one worker, who
+        says what most of them say.
+    merge_copies : bool
+        Whether copies count as one worker.
+    design_effect : float, optional
+        How much the labels of a task repeat one another; 0 leaves the posterior as it is. Default: learned as above;
+        2.4 with more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest
+        log-loss on gold tasks that were held out.
+    diagonal, off : float
+        a and b, labels imagined for every worker before the first: right ones, and each wrong one.
+    max_iter, tol
+        Rounds stop when one moves the expected labels by at most `tol` on average, or after `max_iter`.
+    random_state, verbose
+        See `Aggregator`; the method is deterministic.
+
+    Attributes after `fit`
+    ----------------------
+    types_ : tuple of str
+        Those that were offered; empty where nothing was fitted.
+    type_probabilities_ : (n_workers, n_types) array
+        Of every worker.
+    type_shares_ : (n_types,) array
+        In the whole crowd.
+    copies_ : list of lists of workers
+        The groups that count as one.
+    by_vote_ : bool
+        Whether the answer is the vote, since the model has no worker to go by.
+    left_out_ : list of workers
+        Whose labels were left out, since no other worker uses their words.
+    dependence_ : Dependence or None
+        Whether workers err together more than the model has it ("own" alone, where that was tried); None where nothing
+        was fitted.
+    design_effect_ : float
+    difficulty_ : Difficulty or None
+        How much tasks of a class differ in difficulty, where the design effect was learned.
+    gold_check_ : GoldCheck or None
+        With 30 gold tasks or more: how well they are predicted where they are not shown.
+    grades_ : (K,) ints or None
+        Place of each class in the order, where one was given and there are three classes or more.
+    model_, result_, ... : see `Aggregator`
+        `model_` has one expected confusion matrix a worker, that of the group for copies. `result_.objective` is the
+        lower bound of the log-probability of the labels (nats); it never falls, but with an order.
+
+    Cost
+    ----
+    One fit, or two where "own" may be offered. A round costs an E-step of K states, O(labels K), and
+    O(rows K types) digamma functions; with an order three times as many. The design effect takes up to 50 rounds of 7 K
+    states.
+
+    Source and deviations
+    ---------------------
+    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/aggregation.md.
+
+    Examples
+    --------
+    >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
+    >>> WorkerTypes().fit(labels).predict(labels).tolist()
+    [0, 1]
+    """
+
+    takes_shares = True
+    order: Sequence[Any] | None = None
+    one_voice: Sequence[Sequence[Any]] = ()
+    merge_copies: bool = True
+    diagonal: float = PRIOR[0]
+    off: float = PRIOR[1]
+    design_effect: float | None = None
+    max_iter: int = 500
+    tol: float = 1e-5
+    random_state: int | None = None
+    verbose: bool = False
+
+    def _takes_gold(self) -> bool:
+        return True
+
+    def _check_settings(self) -> None:
+        check_positive(diagonal=self.diagonal, off=self.off)
+        check_whole(1, max_iter=self.max_iter)
+        if self.design_effect is not None:
+            check_positive(zero=True, design_effect=self.design_effect)
+
+    # ---- fit ----
+
+    def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        self._check_settings()
+        strange = {worker for group in self.one_voice for worker in group} - set(labels.workers)
+        if strange:
+            raise CofactorError(f"one_voice names workers that gave no label: {listing(map(repr, strange))}")
+        self._keep_words_that_meet(labels)
+        met = self._met(labels)
+        owner = np.arange(met.n_workers)
+        for group in self._voices(met):
+            owner = joined(owner, group)
+        if self.merge_copies:
+            owner = owners(voiced(met, owner))[owner]
+        evidence = self._fit_groups(met, gold, owner)
+        if self.by_vote_:
+            warnings.warn(self.why_by_vote(labels), DataWarning, stacklevel=3)
+        self._check_by_gold(evidence)
+
+    def refit(self, labels: CrowdLabels, gold: Ints | None) -> None:
+        """Fit other labels of the same workers, with the copies that were found."""
+        self._fit_groups(self._met(labels), gold, self._owner)
+
+    def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
+        evidence = Evidence.of(voiced(labels, owner), gold)
+        self._begin(evidence, owner, self._grades(labels.classes))
+        self.workers_, self.copies_ = labels.workers, groups(owner, labels.workers)
+        return evidence
+
+    def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
+        """Fit labels wherever they are, in which copies are merged as far as they are known; `workers_` are set.
+
+        `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
+        """
+        self._check_settings()
+        self._without_words: tuple[set[Any], set[Any]] = (set(), set())
+        self.left_out_: list[Any] = []
+        everybody = np.arange(evidence.rows.n_workers)
+        grades = None if self.order is None else self._grades(self.classes_)
+        self._begin(evidence, everybody if owner is None else owner, grades)
+        self.copies_ = [] if owner is None else groups(owner, self.workers_)
+        if self.by_vote_:
+            warnings.warn(self.why_by_vote(), DataWarning, stacklevel=2)
+        self._check_by_gold(evidence)
+
+    def _begin(self, evidence: Evidence, owner: Ints, grades: Ints | None = None) -> None:
+        """Fit labels in which copies are merged already."""
+        self._owner, self.grades_ = owner, grades
+        self.types_: tuple[str, ...] = ()
+        self.by_vote_ = False
+        self.dependence_: Dependence | None = None
+        self.difficulty_: Difficulty | None = None
+        self.gold_check_: GoldCheck | None = None
+        fit = Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose, grades)
+        if not len(evidence.gold()[0]) and fit.n_labels <= fit.start.n_rows:
+            self._know_nothing(evidence.rows.n_workers, evidence.rows.n_classes)
+            return
+        types, together = fit.offered()
+        found = fit.run(types)
+        self.dependence_ = together or fit.dependence(found.belief)
+        self.by_vote_ = fit.uninformed(found)
+        if self.design_effect is not None or self.by_vote_:
+            self.design_effect_ = self.design_effect or 0.0
+        else:  # learned before models of all rows are kept, which take memory
+            self.design_effect_, self.difficulty_ = fit.effect(found)
+        self._keep(fit, found)
+
+    def _grades(self, classes: list[Any]) -> Ints | None:
+        """Return the place of every class in the order; None without an order, or of two classes."""
+        if self.order is None:
+            return None
+        order, known = checked_order(self.order), set(classes)
+        left_out = [name for name in classes if name not in set(order)]
+        if left_out:
+            named = listing(map(repr, order))
+            raise CofactorError(f"the order {named} leaves out {listing(map(repr, left_out))}: name all classes")
+        unused = [name for name in order if name not in known]
+        if unused:
+            raise CofactorError(
+                f"order has grades that are no classes of these labels: {listing(map(repr, unused))}; "
+                "give the labels as crowd.in_order(labels, order), which adds them"
+            )
+        place = {name: k for k, name in enumerate(order)}
+        return np.array([place[name] for name in classes]) if len(order) > 2 else None
+
+    def _know_nothing(self, M: int, K: int) -> None:
+        """Keep the prior's belief: nothing is known where no task has two labels."""
+        right = np.where(np.eye(K, dtype=bool), ONE_LABEL_ACCURACY, (1 - ONE_LABEL_ACCURACY) / (K - 1))
+        self.model_ = LatentClassModel.from_stacked(np.full(K, 1 / K), np.tile(right, (M, 1)), np.full(M, K))
+        self.type_probabilities_, self.type_shares_ = np.zeros((M, 0)), np.zeros(0)
+        self._states, self._of_anybody = self.model_, right
+        self.result_, self.design_effect_ = ONE_LABEL, 0.0
+
+    def _keep(self, fit: Fit, found: Rounds) -> None:
+        self.result_, self.types_ = found.result, found.belief.types
+        self.type_probabilities_, self.type_shares_ = found.belief.q[self._owner], found.belief.rho
+        self._states = self._of_members(found.belief.everywhere())
+        self.model_ = self._of_members(fit.expected(found.counts))
+        self._of_anybody = fit.average_worker(found.counts)
+
+    def _of_members(self, model: LatentClassModel) -> LatentClassModel:
+        """Return the model in which members of a group have the matrix of its owner."""
+        if np.array_equal(self._owner, np.arange(len(self._owner))):
+            return model
+        K, S = int(model.sizes[0]), model.n_classes
+        stacked = model.stacked.reshape(-1, K, S)[self._owner].reshape(-1, S)
+        return LatentClassModel.from_stacked(model.prior, stacked, model.sizes)
+
+    # ---- gold ----
+
+    def _check_by_gold(self, evidence: Evidence) -> None:
+        """Learn the design effect from gold tasks that were held out, where they are many, and check them."""
+        tasks, classes = evidence.gold()
+        if len(tasks) >= MIN_GOLD_TASKS:
+            held_out = self._held_out(evidence, tasks, classes)
+            if self.design_effect is None:
+                self.design_effect_ = held_out.best_design_effect()
+            self.gold_check_ = held_out.check(self.design_effect_)
+
+    def _held_out(self, evidence: Evidence, tasks: Ints, classes: Ints) -> HeldOut:
+        """Predict gold tasks (numbers, classes) from fits that were told of the other gold tasks only."""
+
+        def predict(asked: Ints) -> tuple[Floats, Ints]:
+            again = clone(self).set_params(design_effect=0.0)
+            again._begin(evidence.hiding(asked), self._owner, self.grades_)
+            return evidence.posterior(again._states, asked)
+
+        return held_out_gold(predict, tasks, classes)
+
+    # ---- workers who are one, and words that never meet ----
+
+    def _voices(self, labels: CrowdLabels) -> list[list[int]]:
+        """Return the codes of the workers of each group that is said to be one."""
+        place = {worker: m for m, worker in enumerate(labels.workers)}
+        return [[place[worker] for worker in group] for group in self.one_voice if len(group)]
+
+    def _keep_words_that_meet(self, labels: CrowdLabels) -> None:
+        """Find the workers and classes without a link to most labels, and warn of them.
+
+        A worker and a class are linked if the worker used it. The largest part by labels stays, if it has two classes.
+        """
+        table, M = labels.table, labels.n_workers
+        self._without_words, self.left_out_ = (set(), set()), []
+        if table.entries_per_row.max(initial=0) <= 1:
+            return
+        part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
+        of_labels = np.bincount(part[table.variables])
+        largest = int(of_labels.argmax())
+        inside = part == largest
+        if of_labels[largest] == table.n_entries or np.sum(inside[M:]) < 2:
+            return
+        given = table.entries_per_variable > 0
+        self.left_out_ = [labels.workers[w] for w in np.flatnonzero(given & ~inside[:M])]
+        words = [labels.classes[k] for k in np.flatnonzero(~inside[M:])]
+        self._without_words = set(self.left_out_), set(words)
+        n_left_out = table.n_entries - of_labels[largest]
+        others = listing(map(repr, (labels.classes[k] for k in np.flatnonzero(inside[M:]))))
+        warnings.warn(
+            f"{n_left_out} labels of {len(self.left_out_)} workers are left out, since no other worker uses their "
+            f"classes: {listing(map(repr, self.left_out_))} said only {listing(map(repr, words))}, the others only "
+            f"{others}; rename the classes if they mean the same, or aggregate them apart",
+            DataWarning,
+            stacklevel=4,
+        )
+
+    def _met(self, labels: CrowdLabels) -> CrowdLabels:
+        """Return labels without those that were left out of the fit."""
+        workers, classes = self._without_words
+        if not workers:
+            return labels
+        table = labels.table
+        bad_worker = np.array([worker in workers for worker in labels.workers])[table.variables]
+        kept = ~(bad_worker | np.array([name in classes for name in labels.classes])[table.values])
+        entries = table.rows[kept], table.variables[kept], table.values[kept]
+        shares = table.indicator.data[kept] if table.shared else None
+        rest = CategoricalTable.from_entries(*entries, table.sizes, labels.n_tasks, shares)
+        return CrowdLabels(rest, labels.tasks, labels.workers, labels.classes)
+
+    def why_by_vote(self, labels: CrowdLabels | None = None) -> str:
+        """Return why the answer is the vote, in words, with who used one class only; empty where it is not."""
+        if not self.by_vote_:
+            return ""
+        one, K = 0, len(self._of_anybody)
+        if labels is not None:
+            used = np.unique(labels.table.variables * np.int64(K) + labels.table.values) // K
+            one = int(np.sum(np.bincount(used, minlength=labels.n_workers) == 1))
+        which = f"; {one} of {len(self.workers_)} workers used one class only" if one else ""
+        return (
+            "the labels do not tell which workers know the answers (more than nine tenths of the labels are of workers "
+            f"without information{which}): the answer is the majority vote"
+        )
+
+    def _merged(self, labels: CrowdLabels) -> CrowdLabels:
+        """Return labels in which workers who are one have one label a task; workers are matched by their ids."""
+        if not self.copies_:
+            return labels
+        place = {worker: m for m, worker in enumerate(self.workers_)}
+        here = {worker: m for m, worker in enumerate(labels.workers)}
+        first: dict[int, int] = {}
+        owner = np.arange(labels.n_workers)
+        for m, worker in enumerate(labels.workers):
+            if worker in place:
+                speaker = int(self._owner[place[worker]])
+                owner[m] = first.setdefault(speaker, here.get(self.workers_[speaker], m))
+        return voiced(labels, owner)
+
+    # ---- prediction ----
+
+    def _posterior(self, labels: CrowdLabels) -> Floats:
+        if self.by_vote_:
+            votes = self._merged(self._met(labels)).votes
+            n, K = votes.sum(axis=1, keepdims=True), labels.n_classes
+            return np.asarray((votes + 1 / K) / (n + 1))
+        return tempered(*self._untempered(labels), self.design_effect_)
+
+    def _untempered(self, labels: CrowdLabels) -> tuple[Floats, Ints]:
+        """Return r, the (N, K) posterior of the model, and the labels of every task, those of copies as one."""
+        table = self._merged(self._met(labels)).table
+        states = self._for_workers(self._states, labels.workers).posterior(table)
+        posterior, n = within_classes(states, labels.n_classes), table.entries_per_row
+        posterior[n == 0] = self.model_.prior
+        return posterior, n
+
+    def _population(self, blocks: Floats) -> Floats:
+        """Return the expected confusion matrix (K, K), or by scores (K, K m), of a worker who is not known."""
+        return np.repeat(self._of_anybody, blocks.shape[2] // len(self._of_anybody), axis=1)
+
+    def answers(self, posterior: Floats) -> Ints:
+        """Return the class codes (N,) that are answered with these probabilities: with an order, the median grade."""
+        return super().answers(posterior) if self.grades_ is None else self._quantile(posterior, 0.5)
+
+    def interval(self, posterior: Floats) -> tuple[Ints, Ints]:
+        """Return the class codes between which the grade lies with 90 %, a twentieth on either side."""
+        return self._quantile(posterior, TAIL), self._quantile(posterior, 1 - TAIL)
+
+    def _quantile(self, posterior: Floats, share: float) -> Ints:
+        """Return the class of the lowest grade below or at which at least this share lies."""
+        in_order = np.argsort(np.asarray(self.grades_))
+        below = np.cumsum(posterior[:, in_order], axis=1) < share - TINY
+        return np.asarray(in_order[np.minimum(below.sum(axis=1), len(in_order) - 1)])
+
+    # ---- votes of those who know ----
+
+    def informed_votes(self, labels: Labels) -> Floats:
+        """Return (N, K) vote shares of `labels` (as in `fit`) in which each worker counts as far as they say something.
+
+        A worker counts with one minus the probability of being of type "none", copies count once. Where only such
+        workers labelled a task, all count the same. A task without labels has shares of zero.
+        """
+        known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
+        return weighted_vote_shares(self._merged(self._met(known)).table, self._weights(known.workers))
+
+    def _weights(self, workers: list[Any]) -> Floats:
+        """Return the weight of each of these workers; that of the average for who was not there in `fit`."""
+        informed = self._informed()
+        if workers == self.workers_:
+            return informed
+        place = {worker: m for m, worker in enumerate(self.workers_)}
+        return np.append(informed, informed.mean())[[place.get(worker, -1) for worker in workers]]
+
+    def _informed(self) -> Floats:
+        """Return, of every worker, one minus the probability of type "none"."""
+        if "none" not in self.types_ or self.by_vote_:
+            return np.ones(len(self.workers_))
+        return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
+
+    def disagreement(self, labels: Labels) -> NDArray[np.bool_]:
+        """Tell of every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
+
+        A label among tied classes agrees; so does every label of a task without votes, and that of a gold task. Where
+        both differ, neither is to be believed before somebody has looked.
+        """
+        votes = self.informed_votes(labels)
+        label = self.answers(np.asarray(self.predict_proba(labels)))
+        known = as_labels(labels, self.classes_)
+        gold = np.array([task in self.gold_ for task in known.tasks])
+        return outvoted(votes, label) & ~gold
+
+
+def _links(table: CategoricalTable, n: int) -> Any:
+    """Return the graph of workers and, after them, classes: an edge where a worker used a class."""
+    from scipy import sparse
+
+    pairs = np.unique(table.variables * np.int64(n) + table.n_variables + table.values)
+    return sparse.coo_array((np.ones(len(pairs)), np.divmod(pairs, n)), shape=(n, n))
