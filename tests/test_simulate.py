@@ -479,36 +479,6 @@ def test_a_share_of_the_tasks_is_at_most_one():
         simulate.part_mask(10, 4, 3, shares=(1.5, 0.5))
 
 
-def test_graders_err_as_asked():
-    def errors(**settings):
-        """(M,) mean and (M,) spread of each worker's steps off, where the ends of the scale are far."""
-        drawn = simulate.grader_crowd(4000, 6, 41, 3, random_state=1, **settings)
-        table = drawn.labels.table
-        inside = (drawn.truth >= 8) & (drawn.truth <= 32)
-        off = np.where(inside[table.rows], table.values - drawn.truth[table.rows], np.nan)
-        return [np.array([f(off[table.variables == w]) for w in range(6)]) for f in (np.nanmean, np.nanstd)]
-
-    mean, spread = errors()
-    assert np.abs(mean).max() < 0.1 and spread == pytest.approx(np.sqrt(0.36 + 1 / 6), abs=0.05)  # rounded twice
-    assert np.abs(errors(offset=5.0)[0]).max() > 3
-    assert np.ptp(errors(spread=(0.2, 4.0))[1]) > 1
-    assert np.sum(errors(reversed_share=0.5)[1] > 5) == 3 == np.sum(errors(random_share=0.5)[1] > 5)
-    assert errors(task_spread=4.0)[1].min() > 2 and errors(slope=(0.2, 0.4))[1].min() > 2
-
-
-def test_graders_grade_each_task_as_often_as_asked_and_settings_are_refused_by_name():
-    drawn = simulate.grader_crowd(50, 7, 4, 3, skewed=True, random_state=0)
-    assert (drawn.labels.table.entries_per_row == 3).all() and drawn.labels.n_classes == 4
-    assert np.bincount(drawn.truth, minlength=4)[:2].sum() > 25
-    for settings, words in (
-        ({"labels_per_task": 30}, "25 workers label a task once"),
-        ({"spread": (2.0, 1.0)}, "spread=.*two numbers, the smaller one first"),
-        ({"slope": (0.5,)}, "slope=.*two numbers"),
-    ):
-        with pytest.raises(CofactorError, match=words):
-            simulate.grader_crowd(**settings)
-
-
 def test_popularity_of_items_counts_for_the_left_and_against_the_right():
     U, V, b = np.array([[0.5], [-1.0]]), np.array([[1.0], [0.0], [2.0]]), np.array([0.3, -0.6, 1.1])
     drawn = simulate.draw_comparisons(U, V, 50, "exact", b=b, random_state=0)

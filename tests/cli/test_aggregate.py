@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.core.errors import DataWarning
 from cofactor_app import planning
 from cofactor_app.cli import facts, in_options, main
 from cofactor_app.cli.methods import DEFAULT, OFFERED
@@ -265,7 +266,9 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path)
     assert "1 tasks that nobody labelled are passed over" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "error on" not in said.out
-    method = cf.crowd.METHODS[DEFAULT](random_state=0).fit(labels, gold=codes)
+    assert "gold contradicts the vote on 17 of 20 tasks: are its classes exchanged?" in said.err
+    with pytest.warns(DataWarning, match="contradicts the vote"):
+        method = cf.crowd.METHODS[DEFAULT](random_state=0).fit(labels, gold=codes)
     table = pd.read_csv(path)
     assert list(table["label"]) == [labels.classes[k] for k in method.predict(labels)]
     assert list(table["label"][:20]) == [labels.classes[k] for k in codes[:20]]
@@ -371,7 +374,7 @@ def test_labels_far_from_the_vote_are_suspicious(tmp_path, monkeypatch, capsys):
 def test_types_of_workers_are_told_with_their_names():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(200, 1))
-    honest = np.where(rng.random((200, 3)) < 0.85, truth, 1 - truth)
+    honest = np.where(rng.random((200, 5)) < 0.75, truth, 1 - truth)
     codes = np.hstack([honest, honest[:, :1], np.zeros((200, 1), dtype=int)])
     task, worker = np.indices(codes.shape).reshape(2, -1)
     labels = cf.CrowdLabels.from_arrays(task, worker, codes.ravel())
@@ -380,8 +383,8 @@ def test_types_of_workers_are_told_with_their_names():
     disputed = method.disagreement(labels).sum()
     share = f"{disputed / 200:.1%} of the tasks ({disputed})"
     assert {
-        "workers with no information beside the others: 1 of 5 (20.0% of the labels): 4",
-        "workers who count as one, since all labels they have in common are the same: 0 = 3",
+        "workers with no information beside the others: 1 of 7 (14.3% of the labels): 6",
+        "duplicate workers, who count as one (same labels, same mistakes): 0 = 5",
         f"labels that differ from the vote of the workers with information: {share}, marked as disputed: look at these "
         "first",
     } <= set(facts.summary("", "WorkerTypes", method, posterior, labels, None))

@@ -1,13 +1,16 @@
 """Grades on the command line: the order, what is printed, what is written, what is refused."""
 
+from collections import namedtuple
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor import simulate
 from cofactor_app.cli import main
+from tests.oracles.graders import grader_crowd
 
+Crowd = namedtuple("Crowd", "labels truth")
 WORDS = ["awful", "weak", "mixed", "fine", "best"]
 
 
@@ -19,7 +22,7 @@ def run(*arguments):
 def graded(tmp_path_factory):
     """Labels in words, and the truth of half of the tasks, as files; and the crowd."""
     folder = tmp_path_factory.mktemp("grades")
-    drawn = simulate.grader_crowd(80, 8, labels_per_task=4, random_share=0.25, random_state=0)
+    drawn = Crowd(*grader_crowd(80, 8, per=4, random_share=0.25))
     frame = drawn.labels.to_frame()
     frame.assign(label=[WORDS[k] for k in frame["label"]]).to_csv(folder / "labels.csv", index=False)
     truth = pd.DataFrame({"task": drawn.labels.tasks, "truth": [WORDS[k] for k in drawn.truth]})
@@ -35,7 +38,7 @@ def test_grades_are_read_in_the_declared_order_and_the_table_has_their_interval(
     said = capsys.readouterr().out
     method = cf.crowd.WorkerTypes(order=drawn.labels.classes).fit(drawn.labels)
     answers, p = method.predict(drawn.labels), method.predict_proba(drawn.labels)
-    low, high = method.grading_.interval(p)
+    low, high = method.interval(p)
     written = pd.read_csv(out)
     assert list(written.columns) == ["task", "label", "probability", "low", "high", "n_labels", "disputed"]
     for column, codes in (("label", answers), ("low", low), ("high", high)):
@@ -46,29 +49,24 @@ def test_grades_are_read_in_the_declared_order_and_the_table_has_their_interval(
     assert f"rounded mean {np.abs(mean - drawn.truth)[:40].mean():.3f}, WorkerTypes {off:.3f}" in said
     alpha = cf.crowd.krippendorff_alpha(drawn.labels, "interval")
     assert f"interval {alpha:.2f}" in said and "ordinal 0." in said
-    assert f"z = {method.grading_.held_out.z:.1f} for the mean" in said
-    assert "chosen by labels held out (--reading mean for the other one)" in said and "the median grade" in said
+    assert "the median grade" in said
     error = np.mean(answers[:40] != drawn.truth[:40])
     assert f"WorkerTypes {error:.2%}" in said
 
 
-def test_reading_and_loss_are_options_and_workers_and_report_are_written(graded, tmp_path, capsys):
-    folder, _ = graded
+def test_workers_and_report_are_written(graded, tmp_path):
     outputs = ("--workers", tmp_path / "workers.csv", "--report", tmp_path / "report.html", "--draws", 2)
-    words = ("--order", ",".join(WORDS), "--reading", "mean", "--loss", "errors")
-    assert run("aggregate", folder / "labels.csv", *words, *outputs) == 0
-    said = capsys.readouterr().out
-    assert "chosen as asked for (--reading class for the other one)" in said and "labels held out" not in said
+    assert run("aggregate", graded[0] / "labels.csv", "--order", ",".join(WORDS), *outputs) == 0
     assert len(pd.read_csv(tmp_path / "workers.csv")) == 8
-    assert "freed from each worker" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "the median grade" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_grades_that_nobody_chose_may_be_named_and_may_be_true(tmp_path, capsys):
-    drawn = simulate.grader_crowd(60, 6, 4, 4, random_state=1)
+    drawn = Crowd(*grader_crowd(60, 6, 4, 4, seed=1))
     labels, truth = tmp_path / "labels.csv", tmp_path / "truth.csv"
     drawn.labels.to_frame().to_csv(labels, index=False)
     pd.DataFrame({"task": range(60), "truth": [5, *drawn.truth[1:].tolist()]}).to_csv(truth, index=False)
-    order = ("--order", "0,1,2,3,4,5", "--reading", "class")
+    order = ("--order", "0,1,2,3,4,5")
     assert run("aggregate", labels, "--truth", truth, *order, "--posterior", tmp_path / "p.csv") == 0
     said = capsys.readouterr()
     assert "60 tasks, 6 workers, 6 classes" in said.out and "nobody chose the true class" not in said.err
@@ -77,7 +75,7 @@ def test_grades_that_nobody_chose_may_be_named_and_may_be_true(tmp_path, capsys)
 
 def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path, capsys):
     path = tmp_path / "labels.csv"
-    drawn = simulate.grader_crowd(80, 8, labels_per_task=4, random_state=0)
+    drawn = Crowd(*grader_crowd(80, 8, per=4))
     drawn.labels.to_frame().to_csv(path, index=False)
     assert run("aggregate", path, "-o", tmp_path / "consensus.csv") == 0
     assert 'declare it: --order "0,1,2,3,4"' in capsys.readouterr().out
@@ -92,8 +90,6 @@ def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path
         (("--order", "awful,weak"), "leaves out 'best', 'fine', 'mixed'"),
         (("--order", ""), "give all classes in a list"),
         (("--order", ",".join(WORDS), "--method", "MV-EM"), "--order is for WorkerTypes: leave --method MV-EM out"),
-        (("--reading", "mean"), "for grades: name their order"),
-        (("--loss", "errors"), "for grades: name their order"),
     ],
 )
 def test_what_does_not_go_with_grades_is_refused(words, error, graded, capsys):

@@ -35,9 +35,9 @@ def test_labels_allow_two_readings_and_the_truth_one(name):
     made = drawn(name)
     labels, shares = made.crowd.labels, (made.said == made.crowd.truth).mean(axis=1)
     assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (300, 12, 3)
-    assert made.found.one_voice == np.flatnonzero(made.are(GUIDE)).tolist()
+    assert made.found.groups["one voice"] == np.flatnonzero(made.are(GUIDE)).tolist()
     assert WorkerTypes().fit(labels).copies_ == [np.flatnonzero(made.are(COPIES)).tolist()]
-    assert 0.1 < made.found.share_differing < 0.4
+    assert 0.1 < made.found.differ.mean() < 0.4
     best = 2 if made.guide_is_wrong else 1
     assert shares.argmax() == best and shares[best] > 0.88 and np.sort(shares)[1] < shares[best] - 0.03
 
@@ -178,9 +178,9 @@ def test_intervals_hold_the_truth_at_least_as_often_as_they_say_and_checks_find_
 def test_the_library_believes_the_same_reading(name):
     made = drawn(name)
     truth = known(name, split_evenly(made.found.posteriors, BUDGET))
-    method, right = believed(made.crowd.labels, truth)
+    method, right = believed(made.crowd.labels, truth, group=made.group)
     ours = (method.predict_proba(made.crowd.labels).argmax(axis=1) == made.crowd.truth).mean()
-    assert max(right, key=right.get) == made.found.names[2 if made.guide_is_wrong else 1] and ours > 0.88
+    assert max(right, key=right.get) == ("groups" if made.guide_is_wrong else "model") and ours > 0.88
 
 
 # ---- pictures and panel ----

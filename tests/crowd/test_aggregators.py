@@ -14,8 +14,8 @@ from cofactor.crowd import METHODS, NEED_FEATURES
 from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.voting import DawidSkene, MajorityVote
-from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]

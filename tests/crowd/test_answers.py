@@ -11,7 +11,6 @@ from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.crowd import METHODS
 from cofactor.crowd.bootstrap import mean_over_labels
 from cofactor.crowd.disputes import weighted_vote_shares
-from cofactor.crowd.together import errors_together
 from cofactor.crowd.voting import DawidSkene, MajorityVote
 from cofactor.crowd.workers import agreement_with_others
 
@@ -42,9 +41,10 @@ def test_answers_are_exponents_in_the_e_step():
 
 
 def test_equal_answers_count_once_in_every_method_that_counts_parts():
-    once = FRAME.drop_duplicates(["task", "worker"])
+    frame = pd.concat([FRAME, FRAME[:1].assign(task="c", label="y"), FRAME[5:7].assign(task="c", label="y")])
+    once = frame.drop_duplicates(["task", "worker"])
     often = CrowdLabels.from_frame(pd.concat([once] * 4), conflicts="all")
-    split = CrowdLabels.from_frame(FRAME, conflicts="all")
+    split = CrowdLabels.from_frame(frame, conflicts="all")
     labels = CrowdLabels.from_frame(once)
     for name in ("MajorityVote", "MV-EM", "OneCoin", "WorkerTypes"):
         method = METHODS[name]()
@@ -62,20 +62,6 @@ def test_what_is_said_of_workers_counts_their_answers_in_parts():
     p = np.array([[0.9, 0.1], [0.8, 0.2]])
     expected = [(0.1 + 0.8) / 2, (0.9 + 0.8) / 2, (0.6 * 0.9 + 0.4 * 0.1 + 0.2) / 2]
     assert np.allclose(mean_over_labels(labels, p[labels.table.rows, labels.table.values]), expected)
-
-
-def test_errors_made_together_are_looked_for_where_answers_are_repeated():
-    rng = np.random.default_rng(0)
-    truth, hard = rng.integers(3, size=200), rng.random(200) < 0.3
-    codes = np.where(hard[:, None] & (rng.random((200, 8)) < 0.6), (truth[:, None] + 1) % 3, truth[:, None])
-    codes = np.where(rng.random(codes.shape) < 0.8, codes, rng.integers(3, size=codes.shape))
-    task, worker = (index.ravel() for index in np.indices(codes.shape))
-    once = pd.DataFrame({"task": task, "worker": worker, "label": codes.ravel()})
-    again = once.assign(label=np.where(rng.random(len(once)) < 0.8, once["label"], rng.integers(3, size=len(once))))
-    labels = CrowdLabels.from_frame(pd.concat([once, again]), conflicts="all")
-    method = METHODS["WorkerTypes"]().fit(labels)
-    found = errors_together(method, labels)
-    assert found is not None and found.z > 2 and found.chance.size
 
 
 def test_other_methods_say_that_they_count_the_most_frequent_answer():

@@ -11,14 +11,13 @@ from cofactor.baselines.crowd.bayesian import EBCC, IBCC
 from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.calibration import tempered
-from cofactor.crowd.dependence import accuracies, dependence
+from cofactor.crowd.confidence import accuracies, dependence, tempered
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.rows import Rows
 from cofactor.crowd.variational import Belief, Priors, variational_em
 from cofactor.crowd.voting import DawidSkene
-from cofactor.crowd.worker_types import WorkerTypes
 from tests.oracles.bayes import exact_evidence, rounds_of_bayes
 from tests.oracles.generators import skilled_crowd, triples
 

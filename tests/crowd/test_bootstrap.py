@@ -7,6 +7,7 @@ from scipy.stats import beta
 
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, crowd, simulate
+from cofactor.core.errors import DataWarning
 from cofactor.crowd import METHODS, worker_accuracy
 from cofactor.crowd.bootstrap import MODEL_ERROR_FACTOR, ends_in_em
 from tests.oracles.generators import permutations_of, relabel
@@ -197,6 +198,8 @@ def test_gold_tasks_are_gold_in_every_refit():
     """Gold says the opposite of the vote, so that the workers are mostly wrong: without it they would be right."""
     labels = simulate.crowd(simulate.dawid_skene_model(6, 2, skill=0.7, random_state=0), 200, random_state=0).labels
     gold = 1 - crowd.MajorityVote().fit(labels).predict(labels)
-    found = crowd.bootstrap(crowd.WorkerTypes().fit(labels, gold), labels, n_draws=5, random_state=0)
+    with pytest.warns(DataWarning, match="are its classes exchanged"):
+        fitted = crowd.WorkerTypes().fit(labels, gold)
+    found = crowd.bootstrap(fitted, labels, n_draws=5, random_state=0)
     assert worker_accuracy(found.model).max() < 0.5
     assert max(worker_accuracy(draw).max() for draw in found.draws) < 0.5

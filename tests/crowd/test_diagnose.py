@@ -5,6 +5,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.crowd import METHODS, diagnose
+from tests.oracles.crowds import independent, over_callers
 
 
 def labels_of(pairs, n_classes=2, **kwargs):
@@ -142,13 +143,42 @@ def shared_difficulty(n_tasks, rng):
     return cf.CrowdLabels.from_arrays(task, worker, np.where(right, truth[:, None], 1 - truth[:, None]).ravel())
 
 
-def test_workers_who_err_on_the_same_tasks_are_a_warning():
-    model = cf.simulate.dawid_skene_model(10, 3, skill=0.6, random_state=0)
-    alone = diagnose(cf.simulate.crowd(model, 800, random_state=0).labels)
-    assert alone["errors on one task"].status == "pass"
-    labels = shared_difficulty(800, np.random.default_rng(0))
-    report = diagnose(labels)
-    assert report["errors on one task"].status == "warn" and "no probability is sure" in report.verdict
+def test_a_camp_that_decides_is_a_warning():
+    found = diagnose(cf.CrowdLabels.from_arrays(*over_callers(0)[:3]))
+    assert (
+        found["readings"].status == "warn" and "workers 0, 1, 2, 3, 4 share their mistakes" in found["readings"].advice
+    )
+    assert "checked on tasks of known truth" in found.verdict
+    alone = diagnose(cf.CrowdLabels.from_arrays(*independent(0, 200, 8, 2)[:3]))
+    assert alone["readings"].status == "pass"
+
+
+def test_coin_flips_fail_whatever_the_classes():
+    failed = []
+    for seed in range(10):  # of intervals of 90 %, one in twenty lies above zero by chance
+        for K, M in ((2, 3), (2, 10), (3, 6)):
+            i, w, l, _ = independent(seed, 150, M, K, np.full(M, 1 / K))
+            found = diagnose(cf.CrowdLabels.from_arrays(i, w, l))
+            failed.append(found["agreement"].status == "fail")
+            nothing = found.verdict == "labels agree no more than chance: there is nothing to aggregate"
+            assert failed[-1] == nothing
+    assert np.mean(failed) > 0.85
+    assert diagnose(cf.CrowdLabels.from_arrays(*independent(0, 60, 5, 2)[:3]))["agreement"].status == "pass"
+
+
+def test_gold_with_exchanged_classes_fails():
+    i, w, l, truth = independent(0, 60, 6, 2)
+    labels = cf.CrowdLabels.from_arrays(i, w, l)
+    gold = {task: int(truth[task]) for task in range(20)}
+    assert diagnose(labels, gold=gold)["gold"].status == "pass"
+    found = diagnose(labels, gold={task: 1 - y for task, y in gold.items()})["gold"]
+    assert found.status == "fail" and found.advice.endswith("are its classes exchanged?")
+    assert "gold" not in [check.name for check in diagnose(labels).checks]
+
+
+def test_an_answer_by_vote_is_told():
+    found = diagnose(cf.CrowdLabels.from_arrays(*independent(0, 300, 20, 2, np.full(20, 0.5))[:3]))
+    assert found["who knows"].status == "warn" and "majority vote" in found["who knows"].advice
 
 
 @pytest.mark.needs_mirror

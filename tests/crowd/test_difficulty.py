@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import cofactor as cf
-from cofactor.crowd.calibration import tempered
-from cofactor.crowd.difficulty import (
+from cofactor.crowd.confidence import (
     DESIGN_EFFECTS,
     NODES,
     RESIDUAL_DESIGN_EFFECT,
@@ -16,12 +15,14 @@ from cofactor.crowd.difficulty import (
     Difficulty,
     confidence,
     fit_difficulty,
+    tempered,
 )
 from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import USUAL_DESIGN_EFFECT
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.rows import Rows
 from cofactor.crowd.scores import score
-from cofactor.crowd.worker_types import USUAL_DESIGN_EFFECT, WorkerTypes
 
 
 def uneven_crowd(spread, K=3, N=2000, M=12, seed=0):
@@ -78,7 +79,7 @@ def test_rounds_make_the_labels_more_probable():
     labels, _ = uneven_crowd(1.0, N=300)
     evidence, votes = Evidence.of(labels), np.full(3, 100.0)
     rows, bounds = Rows.all(12, 3), []
-    crowd = Difficulty.start(evidence.start(), rows, votes)
+    crowd = Difficulty.start(evidence.start(), rows, votes, 0.5)
     for _ in range(15):
         counts = evidence.e_step(crowd.model(rows))
         crowd = crowd.after(counts, rows, votes)
@@ -95,7 +96,7 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
 
     def one_round():
         rows = Rows.of(seen, 12, 3)
-        start = Difficulty.start(replace(evidence.start(), cells=evidence.start().cells[seen]), rows, votes)
+        start = Difficulty.start(replace(evidence.start(), cells=evidence.start().cells[seen]), rows, votes, 0.5)
         some = evidence.pieces.map(lambda piece: replace(piece, table=piece.table.take_values(seen)))
         counts = Evidence(some, rows).e_step(start.model(rows))
         return len(rows.pieces), start.model(rows).stacked, start.after(counts, rows, votes)
@@ -112,7 +113,10 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
 def test_the_spread_is_found(spread):
     labels, _ = uneven_crowd(spread)
     model = WorkerTypes(design_effect=0.0).fit(labels).model_
-    found = fit_difficulty(Evidence.of(labels).e_step, model, Rows.all(12, 3), np.full(3, 1.0))
+    e_step, rows, alpha = Evidence.of(labels).e_step, Rows.all(12, 3), np.full(3, 1.0)
+    found, value = fit_difficulty(e_step, model, rows, alpha)
+    even, less = fit_difficulty(e_step, model, rows, alpha, spread=0.0)
+    assert even.spread == 0 and (value > less + 20 if spread else value > less - 1e-4 * abs(less))
     assert found.correlation == pytest.approx(spread**2 / (1 + spread**2), abs=0.06)
 
 

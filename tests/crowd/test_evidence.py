@@ -7,7 +7,7 @@ import numpy as np
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
-from cofactor.crowd import dependence as dependence_module
+from cofactor.crowd import confidence as dependence_module
 from cofactor.crowd import evidence as module
 from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.rows import Rows

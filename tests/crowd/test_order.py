@@ -6,6 +6,7 @@ import pytest
 
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd.order import in_order, suggested_order
+from tests.oracles.graders import grader_crowd
 
 
 def named(labels, names):
@@ -38,7 +39,7 @@ def test_what_is_no_order_is_refused_by_name():
 
 def test_grades_are_suggested_and_classes_without_order_seldom():
     words = ["very good", "Good", "fair", "bad", "very_bad"]
-    graders = [simulate.grader_crowd(150, 10, random_state=seed).labels for seed in range(5)]
+    graders = [grader_crowd(150, 10, seed=seed)[0] for seed in range(5)]
     for labels in graders:
         assert suggested_order(labels) == [0, 1, 2, 3, 4]
         assert suggested_order(named(labels, words)) == words[::-1]
@@ -51,8 +52,8 @@ def test_grades_are_suggested_and_classes_without_order_seldom():
 
 
 def test_too_few_classes_or_none_that_pair_suggest_nothing():
-    three = simulate.grader_crowd(100, 10, 3, random_state=0).labels
+    three = grader_crowd(100, 10, 3)[0]
     alone = CrowdLabels.from_arrays([0, 1, 2, 3], [0, 0, 0, 0], [0, 1, 2, 3])
-    many = simulate.grader_crowd(100, 10, 9, random_state=0).labels
+    many = grader_crowd(100, 10, 9)[0]
     assert suggested_order(three) is None and suggested_order(alone) is None
     assert suggested_order(many) == list(range(9))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.copies import one_voice, without_copies
-from cofactor.crowd.groups import closest_group, linked_groups, pairwise_agreement
-from cofactor.crowd.readings import MANY_DIFFER, believed, readings
+from cofactor.crowd.camps import camps, centred, dissent, dissenters, linked, unexplained
+from cofactor.crowd.readings import MANY_DEPEND, Believed, believed, readings
+from tests.oracles.crowds import independent, over_callers, with_copies
 
 N, FAMILY = 300, 3
 
@@ -23,20 +22,125 @@ def judges(seed, alike=0.95):
     return cf.CrowdLabels.from_arrays(task.ravel(), worker.ravel(), said.ravel()), truth
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_family_is_found_and_counts_as_one_voice(seed):
-    labels, truth = judges(seed)
+def crowd_of(drawn):
+    return cf.CrowdLabels.from_arrays(*drawn[:3])
+
+
+# ---- camps and dissenters ----
+
+
+def test_the_numbers_of_three_crowds():
+    """Node of highest z with a share of .2: z, share, workers; camps, dissenters, and the share of the warning."""
+    cases = {
+        "bluebird": (cf.load("bluebird").labels, (4.433303, 0.627550, 14), [], [], 0.0),
+        "over-callers": (
+            crowd_of(over_callers(0)),
+            (3.489049, 0.808546, 5),
+            [[0, 1, 2, 3, 4], [5, 6]],
+            [],
+            0.192,
+        ),
+        "copies": (crowd_of(with_copies(0, 200, 4, 0.7, 3, 0.85)), None, [], [[4, 5, 6]], 0.0),
+    }
+    for name, (labels, node, of_camps, dissenting, share) in cases.items():
+        method = cf.crowd.WorkerTypes().fit(labels)
+        voices = np.unique(method._owner)
+        Y, gave, v = centred(labels, voices)
+        nodes = [x for x in linked(Y, gave, v) if 2 <= len(x) <= len(voices) - 2]
+        z, unlike = unexplained(Y, gave, nodes)
+        if node:
+            best = max((j for j in range(len(z)) if unlike[j] >= 0.2), key=lambda j: z[j])
+            assert np.allclose((z[best], unlike[best], len(nodes[best])), node, atol=5e-7), name
+        assert [group.tolist() for group in camps(labels, method._owner)] == of_camps, name
+        apart = cf.crowd.WorkerTypes(merge_copies=False).fit(labels)
+        groups = dissenters(labels, apart.model_, apart.design_effect_)
+        assert [group.tolist() for group in groups] == dissenting, name
+        assert readings(labels, method).share_depending == pytest.approx(share, abs=1e-9), name
+
+
+def test_linkage_and_screen_are_worked_by_the_definition():
+    i, w, l, _ = independent(1, 40, 5, 3, per=4)
+    labels = cf.CrowdLabels.from_arrays(i, w, l)
+    Y, gave, v = centred(labels, np.arange(5))
+    codes, group = labels.table.codes, np.array([0, 3])
+    y = np.zeros((40, 5, 3))
+    for u in range(5):
+        share = np.bincount(codes[codes[:, u] >= 0, u], minlength=3) / np.sum(codes[:, u] >= 0)
+        assert v[u] == pytest.approx(1 - share @ share)
+        for t in np.flatnonzero(codes[:, u] >= 0):
+            y[t, u] = np.eye(3)[codes[t, u]] - share
+    sums, amounts = np.zeros((3, 40)), np.zeros((3, 40))
+    for u in range(5):
+        for x in range(u + 1, 5):
+            kind = 2 - np.isin([u, x], group).sum()  # both inside, one, none
+            for t in range(40):
+                if codes[t, u] >= 0 and codes[t, x] >= 0:
+                    sums[kind, t] += y[t, u] @ y[t, x]
+                    amounts[kind, t] += 1
+    a, b, d = sums.sum(axis=1) / amounts.sum(axis=1)
+    T, (n_a, n_b, n_d) = a * d - b * abs(b), amounts.sum(axis=1)
+    psi = d * (sums[0] - a * amounts[0]) / n_a + a * (sums[2] - d * amounts[2]) / n_d
+    psi -= 2 * abs(b) * (sums[1] - b * amounts[1]) / n_b
+    z, share = unexplained(Y, gave, [group])
+    assert z[0] == pytest.approx(T / np.sqrt(psi @ psi)) and share[0] == pytest.approx(T / (a * d) if a * d > 0 else 0)
+
+
+def test_dissent_is_worked_by_the_definition():
+    """Of one pair: the sum of s over the sum of its variances, less the median of all pairs."""
+    i, w, l, _ = independent(2, 30, 5, 3)
+    labels = cf.CrowdLabels.from_arrays(i, w, l)
+    method = cf.crowd.WorkerTypes().fit(labels)
+    A, pi, codes = method.model_.stacked.reshape(5, 3, 3), method.model_.prior, labels.table.codes
+    excess, total = {}, {}
+    for u in range(5):
+        for v in range(u + 1, 5):
+            s = var = 0.0
+            for t in range(30):
+                logs = sum(np.log(A[x, codes[t, x]]) for x in range(5) if x not in (u, v))
+                r = np.exp(logs / np.sqrt(1 + method.design_effect_ * 2)) * pi
+                r /= r.sum()
+                p_u, p_v, p_uv = A[u] @ r, A[v] @ r, (A[u] * A[v]) @ r
+                mu = np.sqrt(p_u * p_v).sum()
+                x, y = codes[t, u], codes[t, v]
+                s += (np.sqrt(p_u[x] * p_v[x]) / p_uv[x] if x == y else 0.0) - mu
+                var += (p_u * p_v / p_uv).sum() - mu**2
+            excess[u, v], total[u, v] = s / var, var
+    c = np.array(list(excess.values())) - max(np.median(list(excess.values())), 0)
+    z = c * np.sqrt(np.array(list(total.values())))
+    u, v, *found = dissent(labels, method.model_, method.design_effect_)
+    assert list(zip(u.tolist(), v.tolist(), strict=True)) == list(excess)
+    assert np.allclose(found[0], c) and np.allclose(found[1], z)
+
+
+def test_a_source_in_common_is_found_and_honest_crowds_are_not_warned():
+    warned = [readings(crowd_of(over_callers(seed))).ambiguous for seed in range(6)]
+    assert sum(warned) >= 4
+    for seed in range(4):
+        for drawn in (independent(seed, 200, 8, 2), independent(seed, 100, 13, 2, [0.99] * 3 + [0.7] * 10)):
+            assert not readings(crowd_of(drawn)).warning()
+
+
+# ---- what is said ----
+
+
+def test_the_warning_names_workers_consequence_and_command():
+    i, w, l, truth = over_callers(0)
+    labels = cf.CrowdLabels.from_arrays(i, w, l)
     found = readings(labels)
-    assert found.names == ("vote", "model", "one voice") and found.one_voice == list(range(FAMILY))
-    error = [cf.crowd.error_rate(posterior, truth) for posterior in found.posteriors]
-    assert error[2] < error[0] < error[1]  # the model believes the family
-    assert found.ambiguous and "more than one reading" in found.warning() and "--checks 10" in found.warning()
+    assert found.names == ("vote", "model", "one voice", "one voice 2") and found.decisive == "one voice"
+    assert found.groups == {"one voice": [0, 1, 2, 3, 4], "one voice 2": [5, 6]}
+    error = {name: cf.crowd.error_rate(found.posterior(name), truth) for name in found.names}
+    assert error["one voice"] < 0.03 < 0.1 < error["vote"] < error["model"]
+    said = found.warning("labels.csv")
+    assert said.startswith("96 of 500 labels (19%) depend on whether workers 0, 1, 2, 3, 4 share their mistakes")
+    assert "tasks in place of" in said
+    assert said.endswith("cofactor next labels.csv --checks 10, then pass them with --gold")
 
 
 def test_readings_of_independent_workers_agree():
     model = cf.simulate.dawid_skene_model(8, 3, skill=0.7, random_state=0)
     found = readings(cf.simulate.crowd(model, 300, random_state=0).labels)
-    assert found.share_differing < MANY_DIFFER and not found.warning()
+    assert found.share_depending < MANY_DEPEND and not found.warning() and found.decisive == ""
 
 
 def test_a_label_among_tied_classes_is_no_difference():
@@ -44,26 +148,42 @@ def test_a_label_among_tied_classes_is_no_difference():
     assert not readings(labels).differ.any()
 
 
+def test_a_group_that_the_user_names_is_always_compared():
+    labels, _ = judges(0)
+    group = {0: "family", 1: "family", 2: "family", 3: "other"}
+    found = readings(labels, group=group)
+    assert found.names[:3] == ("vote", "model", "groups") and found.groups["groups"] == [0, 1, 2]
+    together = cf.crowd.WorkerTypes(one_voice=[[0, 1, 2]]).fit(labels)
+    assert np.allclose(found.posterior("groups"), together.predict_proba(labels))
+    with pytest.raises(cf.CofactorError, match="group names workers that gave no label: 'x'"):
+        readings(labels, group={"x": "family"})
+
+
 def test_checks_are_drawn_among_the_differing_tasks_and_go_on_with_doubtful_ones():
     labels, _ = judges(0)
     found = readings(labels)
     ten = found.checks(10)
     assert len(ten) == 10 and ten["differ"].all() and ten["task"].is_unique
-    assert list(ten.columns) == ["task", "vote", "model", "one voice", "differ"]
+    assert list(ten.columns) == ["task", *found.names, "differ"]
     assert ten.equals(readings(labels).checks(10))
     all_of_them = found.checks(labels.n_tasks)
     assert sorted(all_of_them["task"]) == list(range(N))
     assert all_of_them["differ"].sum() == found.differ.sum() == all_of_them["differ"][: found.differ.sum()].sum()
 
 
+# ---- gold ----
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_ten_checked_tasks_choose_the_reading(seed):
     labels, truth = judges(seed)
     told = cf.crowd.WorkerTypes().fit(labels)
-    ten = readings(labels, told).checks(10)["task"]
+    found = readings(labels, told)
+    assert found.ambiguous
+    ten = found.checks(10)["task"]
     known = {task: int(truth[task]) for task in ten}
     fitted, right = believed(labels, known)
-    assert right["one voice"] >= right["model"] + 2 and fitted.copies_ == [list(range(FAMILY))]
+    assert max(right.values()) >= right["model"] + 2 and max(right, key=right.get) not in ("vote", "model")
     assert fitted.predict(labels)[ten].tolist() == [known[task] for task in ten]
     rest = ~np.isin(np.arange(N), ten)
     before, after = (cf.crowd.error_rate(m.predict_proba(labels)[rest], truth[rest]) for m in (told, fitted))
@@ -80,9 +200,24 @@ def test_the_vote_is_taken_where_gold_tasks_say_so():
     vote, *others = found.posteriors.argmax(axis=2)
     against = np.flatnonzero((vote != others).all(axis=0) & found.differ)[:5]
     fitted, right = believed(labels, {task: int(vote[task]) for task in against})
-    assert len(against) == 5 and right == {"vote": 5, "model": 0, "one voice": 0}
+    assert len(against) == 5 and right["vote"] == 5 and right["model"] == 0
     assert isinstance(fitted, cf.crowd.MajorityVote) and np.array_equal(fitted.predict(labels)[against], vote[against])
     assert np.ptp(fitted.weights_) == 0
+
+
+def test_those_who_are_believed_decide_where_they_labelled():
+    labels, truth = judges(0)
+    gold = np.where(np.arange(N) < 5, truth, -1)
+    fitted = Believed([3, 4, 5, 6]).fit(labels, gold)
+    others = cf.crowd.WorkerTypes(one_voice=[[0, 1, 2]]).fit(labels, gold)
+    assert np.allclose(fitted.predict_proba(labels), others.predict_proba(labels))
+    part = labels.table.codes.copy()
+    part[100:, 3:] = -1
+    task, worker = np.nonzero(part >= 0)
+    thin = cf.CrowdLabels.from_arrays(task, worker, part[task, worker])
+    fitted, model = Believed([3, 4, 5, 6]).fit(thin), cf.crowd.WorkerTypes().fit(thin)
+    assert np.allclose(fitted.predict_proba(thin)[100:], model.predict_proba(thin)[100:])
+    assert not np.allclose(fitted.predict_proba(thin)[:100], model.predict_proba(thin)[:100], atol=0.1)
 
 
 def test_fewer_than_five_gold_tasks_choose_nothing():
@@ -98,41 +233,3 @@ def test_workers_who_are_said_to_be_one_are_merged():
     assert fitted.copies_ == [[0, 1, 2]]
     with pytest.raises(cf.CofactorError, match="one_voice names workers that gave no label: 'x'"):
         cf.crowd.WorkerTypes(one_voice=[[1, "x"]]).fit(labels)
-
-
-def test_linkage_is_that_of_scipy():
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    a = np.random.default_rng(0).random((9, 9))
-    a = (a + a.T) / 2
-    distance = 1 - a
-    np.fill_diagonal(distance, 0.0)
-    groups = {m: [m] for m in range(9)}
-    theirs = []
-    for step, (u, v, *_) in enumerate(linkage(squareform(distance), "average")):
-        groups[9 + step] = sorted(groups[int(u)] + groups[int(v)])
-        theirs.append(groups[9 + step])
-    assert [sorted(group) for group in linked_groups(a)] == theirs
-
-
-def test_agreement_is_counted_over_common_tasks():
-    codes = np.array([[0, 0, -1], [1, 0, 1], [1, 1, 1], [-1, 1, 0]])
-    a = pairwise_agreement(CategoricalTable(codes))
-    mean = (2 + 2 + 1) / (3 + 2 + 3)  # pairs 01, 02, 12: equal labels over common tasks
-    assert a[0, 1] == pytest.approx((2 + 5 * mean) / (3 + 5)) and a[0, 2] == pytest.approx((2 + 5 * mean) / (2 + 5))
-    assert a[1, 2] == pytest.approx((1 + 5 * mean) / (3 + 5))
-
-
-def test_few_and_many_workers_have_no_closest_group():
-    rng = np.random.default_rng(0)
-    for M in (3, 101):
-        assert not len(closest_group(CategoricalTable(rng.integers(0, 2, (20, M)))))
-
-
-def test_a_group_says_what_most_of_it_say():
-    table = CategoricalTable(np.array([[0, 1, 1, 0], [1, 0, -1, 0]]))
-    merged = one_voice(table, [[0, 1, 2]])
-    assert merged.rows.tolist() == [0, 0, 1, 1] and merged.variables.tolist() == [0, 3, 0, 3]
-    assert merged.values.tolist() == [1, 0, 1, 0]  # two of three; of a tie, the first
-    assert without_copies(table, np.array([0, 0, 0, 3])).values.tolist() == [0, 0, 1, 0]  # of copies, the first

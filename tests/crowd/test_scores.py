@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.calibration import HeldOut, tempered
+from cofactor.crowd.confidence import HeldOut, tempered
 from cofactor.crowd.scores import BINS, Score, calibration_error, paired_difference, score
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.995, 0.005, 0.0], [0.0, 0.0, 1.0]])

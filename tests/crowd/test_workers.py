@@ -21,6 +21,8 @@ from cofactor.crowd.workers import (
     without_information,
     workers_table,
 )
+from tests.oracles.crowds import over_callers
+from tests.oracles.graders import grader_crowd
 
 COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake", "note"]
 LABELS = simulate.crowd(simulate.dawid_skene_model(8, 3, skill=0.6, random_state=0), 150, 0.5, random_state=0).labels
@@ -155,15 +157,48 @@ def covered(method, labels, truth):
 
 def test_workers_are_not_judged_where_classes_may_be_grades_and_intervals_do_not_hold():
     """A crowd grades one step too low, so that its shared error is in no label; beside it, a crowd of names."""
-    drawn = simulate.grader_crowd(300, 25, labels_per_task=5, skewed=True, spread=(0.3, 0.3), random_state=0)
-    table = drawn.labels.table
+    drawn, truth = grader_crowd(300, 25, spread=(0.3, 0.3))
+    table = drawn.table
     arrays = table.rows, table.variables, np.maximum(table.values - 1, 0)
     low = CrowdLabels.from_arrays(*arrays)
     named = simulate.crowd(simulate.dawid_skene_model(25, 5, skill=0.6, random_state=0), 300, 0.2, random_state=0)
     declared = crowd.WorkerTypes(order=low.classes).fit(low)
-    share, verdicts = covered(crowd.WorkerTypes().fit(low), low, drawn.truth)
+    share, verdicts = covered(crowd.WorkerTypes().fit(low), low, truth)
     assert share < 0.5 and set(verdicts) == {NOT_KNOWN}
     assert why_not_judged(crowd.MajorityVote().fit(low), low) == MAY_BE_GRADES
     assert why_not_judged(declared, low) != MAY_BE_GRADES
     share, verdicts = covered(crowd.WorkerTypes().fit(named.labels), named.labels, named.truth)
     assert share > 0.8 and NOT_KNOWN not in set(verdicts)
+
+
+def test_a_worker_is_not_judged_whose_accuracy_depends_on_a_camp():
+    i, w, l, _ = over_callers(0)
+    labels = CrowdLabels.from_arrays(i, w, l)
+    method = crowd.WorkerTypes().fit(labels)
+    boot, seen = crowd.bootstrap(method, labels, n_draws=10, random_state=0), crowd.readings(labels, method)
+    before, after = (set(workers_table(method, labels, boot, readings=r)["verdict"]) for r in (None, seen))
+    assert BELOW in before and after == {NOT_KNOWN}
+
+
+def test_below_the_mean_needs_the_vote_to_agree():
+    seen = crowd.readings(LABELS, METHOD)
+    found = replace(FOUND, right=np.where(np.arange(8) < 4, 0.4, 0.9), right_spread=np.full(8, 0.01))
+    found = replace(found, labels_given=np.full(8, 1000.0))
+    table = workers_table(METHOD, LABELS, found, readings=seen)
+    votes = seen.posterior("vote")[LABELS.table.rows, LABELS.table.values]
+    by_vote = np.bincount(LABELS.table.variables, votes) / np.bincount(LABELS.table.variables)
+    below = by_vote < votes.mean()
+    assert 0 < below[:4].sum() < 4
+    assert table["verdict"][:4].tolist() == [BELOW if x else UNCLEAR for x in below[:4]]
+
+
+def test_a_report_that_refuses_to_judge_judges_no_worker():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(2, size=(300, 8))
+    codes[:, 0] = 0
+    task, worker = np.indices(codes.shape).reshape(2, -1)
+    labels = CrowdLabels.from_arrays(task, worker, codes.ravel())
+    method = crowd.WorkerTypes().fit(labels)
+    assert why_not_judged(method, labels) == "the labels agree no more than chance"
+    table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=3, random_state=0))
+    assert without_information(method).any() and set(table["verdict"]) == {NOT_KNOWN}

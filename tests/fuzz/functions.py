@@ -253,7 +253,6 @@ FUNCTIONS = {
     "simulate.crowd": (simulate.crowd, v.models(), v.count, _of(v.vector, 0.5), v.seed),
     "simulate.dawid_skene_model": (simulate.dawid_skene_model, v.count, v.count, v.number, v.number),
     "simulate.large_crowd": (simulate.large_crowd, v.models(), v.count, v.count, v.number),
-    "simulate.grader_crowd": (simulate.grader_crowd, *(v.count,) * 4),
     "simulate.joint_model": (simulate.joint_model, v.count, v.count, v.count, _of(v.number, None)),
     "simulate.joint_table": (simulate.joint_table, v.models(), v.count, v.number),
     "simulate.comparison_factors": (simulate.comparison_factors, v.count, v.count, v.count),

@@ -90,13 +90,13 @@ def sound():
         "load": (cf.load, {"name": "bluebird", "kind": None}),
         "pairwise_moments": (cf.pairwise_moments, {"table": table}),
         "crowd.believed": (crowd.believed, {"labels": labels, "gold": {0: 0, 1: 1}}),
-        "crowd.readings": (crowd.readings, {"labels": labels, "method": crowd.WorkerTypes()}),
+        "crowd.readings": (crowd.readings, {"labels": labels, "method": crowd.WorkerTypes(), "group": None}),
         "crowd.bootstrap": (
             crowd.bootstrap,
             {"method": crowd.MajorityVote(), "labels": labels, "n_draws": 2, "random_state": 0, "n_jobs": 1},
         ),
         "crowd.designated_imputation": (crowd.designated_imputation, {"cooc": cooc, "n_references": 2}),
-        "crowd.diagnose": (crowd.diagnose, {"labels": labels, "min_common": 2}),
+        "crowd.diagnose": (crowd.diagnose, {"labels": labels, "min_common": 2, "gold": None}),
         "crowd.error_rate": (crowd.error_rate, {"predicted": codes, "truth": codes[::-1].copy()}),
         "crowd.in_order": (crowd.in_order, {"labels": labels, "order": [1, 0]}),
         "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels, "level": "ordinal"}),
@@ -349,14 +349,6 @@ def sound():
         "simulate.joint_table": (
             simulate.joint_table,
             {"model": joint, "n_rows": 5, "observed": 0.9, "random_state": 0},
-        ),
-        "simulate.grader_crowd": (
-            simulate.grader_crowd,
-            {
-                **{"n_tasks": 6, "n_workers": 4, "n_grades": 5, "labels_per_task": 3, "random_state": 0},
-                **{"offset": 0.7, "spread": (0.2, 2.0), "slope": (0.5, 1.2), "reversed_share": 0.2},
-                **{"random_share": 0.2, "task_spread": 1.0, "skewed": True},
-            },
         ),
         "simulate.label_rates": (
             simulate.label_rates,

@@ -1,10 +1,11 @@
-"""Both readings of grades in loops, in the symbols of `cofactor.crowd.graders` and `cofactor.crowd.additive`."""
+"""Worker types with graders among them in loops, in the symbols of `cofactor.crowd.model`, and crowds of graders."""
 
 import numpy as np
-from scipy.special import digamma, logsumexp
+from scipy.special import digamma, logsumexp, softmax
 from scipy.stats import norm
 
-from cofactor.plain.types import normalised, of_type
+from cofactor import CrowdLabels
+from cofactor.plain.worker_types import of_type
 
 
 def tables(K):
@@ -40,7 +41,9 @@ def rounds_of_graders(task, worker, label, K, names, n_rounds):
     for i, _, y in triples:
         r[i, 3 * y : 3 * y + 3] += 1
     r /= r.sum(axis=1, keepdims=True)
-    alpha = r.reshape(N, K, 3).sum(axis=(0, 2))
+    votes = r.reshape(N, K, 3).sum(axis=2)
+    most = votes == votes.max(axis=1, keepdims=True)
+    alpha = np.maximum((most / most.sum(axis=1, keepdims=True)).sum(axis=0), 1e-3)
     rho, graders = np.full(T, 1 / T), tables(K)
     for _ in range(n_rounds):
         C = np.zeros((M, K, G))
@@ -51,36 +54,33 @@ def rounds_of_graders(task, worker, label, K, names, n_rounds):
         e /= e.sum(axis=0)
         E, L = np.zeros((T - 1, M, K, K)), np.zeros((M, T))
         for t, name in enumerate(names):
-            for w in range(M):
-                E[t, w], L[w, t] = of_type(name, by_grade[w], e)
+            E[t], L[:, t] = of_type(name, by_grade, np.log(np.where(e > 0, e, 1.0)))
         each = np.array([[weight + np.sum(C[w] * np.log(P)) for weight, P in graders] for w in range(M)])
         L[:, -1] = logsumexp(each, axis=1)
-        rho = (1 + normalised(np.log(rho) + L).sum(axis=0)) / (M + T)
-        q = normalised(np.log(rho) + L)
+        rho = (1 + softmax(np.log(rho) + L, axis=1).sum(axis=0)) / (M + T)
+        q = softmax(np.log(rho) + L, axis=1)
         nu = alpha + r.reshape(N, K, 3).sum(axis=(0, 2))
         log_r = np.tile(np.repeat(digamma(nu) - digamma(nu.sum()), 3), (N, 1))
         for i, w, y in triples:
             log_r[i] += sum(q[w, t] * np.repeat(E[t, w, y], 3) for t in range(T - 1))
-            of_graders = q[w, -1] * normalised(each[w : w + 1])[0]
+            of_graders = q[w, -1] * softmax(each[w])
             log_r[i] += sum(of_graders[j] * np.log(P[y]) for j, (_, P) in enumerate(graders))
-        r = normalised(log_r)
+        r = softmax(log_r, axis=1)
     return r, q, rho
 
 
-def additive_rounds(task, worker, y, n_rounds):
-    """Return mu, u (N,), b (M,) and the three variances after so many rounds."""
-    N, M = max(task) + 1, max(worker) + 1
-    triples = list(zip(task, worker, y, strict=True))
-    of_task = [sum(t == i for t in task) for i in range(N)]
-    of_worker = [sum(v == w for v in worker) for w in range(M)]
-    mu, u, b, ve, vq, vb = np.mean(y), np.zeros(N), np.zeros(M), 1.0, 0.5, 0.1
-    for _ in range(n_rounds):
-        for i in range(N):
-            u[i] = sum(x - mu - b[w] for t, w, x in triples if t == i) / (of_task[i] + ve / vq)
-        for w in range(M):
-            b[w] = sum(x - mu - u[t] for t, v, x in triples if v == w) / (of_worker[w] + ve / vb)
-        var_u, var_b = [ve / (n + ve / vq) for n in of_task], [ve / (n + ve / vb) for n in of_worker]
-        mu += np.mean([x - mu - u[t] - b[w] for t, w, x in triples])
-        ve = np.mean([(x - mu - u[t] - b[w]) ** 2 + var_u[t] + var_b[w] for t, w, x in triples])
-        vq, vb = np.mean(u**2 + var_u), np.mean(b**2 + var_b)
-    return mu, u, b, ve, vq, vb
+def grader_crowd(N=300, M=25, K=5, per=5, offset=0.0, spread=(0.6, 0.6), reversed_share=0.0, random_share=0.0, seed=0):
+    """Return labels and truth: scores in the middle of the scale, rounded with each grader's offset and spread."""
+    rng = np.random.default_rng(seed)
+    centre, h = (K - 1) / 2, (K - 1) / 4
+    x = rng.normal(centre, 1.3 * h, N)
+    slope, b, s = np.ones(M), offset * rng.normal(size=M), rng.uniform(*spread, M)
+    kinds = rng.permutation(M)
+    slope[kinds[: round(reversed_share * M)]] = -1
+    worker = np.argsort(rng.random((N, M)), axis=1)[:, :per].ravel()
+    task = np.repeat(np.arange(N), per)
+    y = centre + slope[worker] * (x[task] - centre) + b[worker] + s[worker] * rng.normal(size=len(task))
+    label = np.clip(np.rint(y), 0, K - 1).astype(int)
+    guess = np.isin(worker, kinds[M - round(random_share * M) :] if random_share else [])
+    label = np.where(guess, rng.integers(K, size=len(label)), label)
+    return CrowdLabels.from_arrays(task, worker, label, K, N, M), np.clip(np.rint(x), 0, K - 1).astype(int)

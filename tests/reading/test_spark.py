@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.method import WorkerTypes
 from cofactor.reading import spark as module
 from cofactor_app.cli import main
 
