@@ -22,7 +22,6 @@ from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd import CrowdLabels, WorkerTypes
 from cofactor.crowd.bootstrap import MODEL_ERROR_FACTOR, CrowdBootstrap, bootstrap, mean_over_labels
-from cofactor.crowd.readings import readings
 from cofactor.crowd.workers import why_not_judged
 from evaluation.crowd.families import FAMILY, crowd_of
 
@@ -84,7 +83,7 @@ def measured(labels: CrowdLabels, truth: Ints) -> dict[str, str]:
         "of the same tasks": known.held(low, high)[0],
         "expected": known.held(low, high)[1],
     }
-    said = why_not_judged(method, labels, readings(labels, method))
+    said = why_not_judged(method, labels)
     row = {"workers": str(np.sum(known.given >= LEAST_LABELS))} | {name: f"{100 * x:.0f}" for name, x in shares.items()}
     return row | {"half width": f"{((high - low) / 2)[known.given >= LEAST_LABELS].mean():.2f}", "not judged": said}
 

@@ -19,7 +19,8 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import CrowdBootstrap
 from cofactor.crowd.evidence import gold_codes
-from cofactor.crowd.readings import Readings, View, believed, readings
+from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.tables import (
     confusion_frame,
     consensus_frame,
@@ -28,7 +29,6 @@ from cofactor.crowd.tables import (
     posterior_frame,
     widened,
 )
-from cofactor.crowd.worker_types import WorkerTypes
 from cofactor.crowd.workers import workers_table
 from cofactor.reading.labels import read_database
 from cofactor.reading.records import GOLD
@@ -155,7 +155,7 @@ def _aggregate(arguments: argparse.Namespace, writer: Writer) -> None:
     name = "MajorityVote" if right and isinstance(method, cf.crowd.MajorityVote) else name
     posterior, seen = method.predict_proba(labels), _readings(method, labels)
     answered, judged = grades.answered(method, posterior), judged_by(truth, gold)
-    found = facts.warnings_of(name, answered, labels, judged, seen)
+    found = facts.warnings_of(name, answered, labels, judged, seen, source)
     lines = facts.summary(source, name, method, posterior, labels, judged, seen)
     lines += facts.choice(method, right)
     tell(lines, found)
@@ -220,9 +220,7 @@ def _consensus(labels: cf.CrowdLabels, method: WorkerTypes) -> pd.DataFrame:
     return consensus_frame(labels, method.predict_proba(labels), method)
 
 
-def _fitted(
-    name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any]
-) -> tuple[Any, dict[View, float]]:
+def _fitted(name: str, labels: cf.CrowdLabels, gold: Ints | None, more: dict[str, Any]) -> tuple[Any, dict[str, float]]:
     """The method, fitted; of the default, the reading that gold tasks choose."""
     if gold is not None and name == DEFAULT and not more:
         return believed(labels, gold, verbose=True)
@@ -241,8 +239,6 @@ def _bootstrap(arguments: argparse.Namespace, method: Aggregator, labels: cf.Cro
     """Refits for the intervals of the page and of the workers' table; none where nobody asked for them."""
     if not arguments.draws or not (arguments.report or arguments.workers):
         return None
-    if grading := grades.grading_of(method):
-        method.set_params(reading=grading.reading)  # refits need not choose again
     return cf.crowd.bootstrap(method, labels, arguments.draws, **_work(arguments))
 
 
@@ -261,7 +257,7 @@ def _write_tables(
 ) -> None:
     tasks = f"{labels.n_tasks} tasks"
     if arguments.output:
-        if isinstance(method, WorkerTypes) and method.grading_:
+        if isinstance(method, WorkerTypes) and grades.graded(method):
             found = graded_frame(labels, posterior, method)
         else:
             found = consensus_frame(labels, posterior, method)

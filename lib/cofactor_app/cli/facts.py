@@ -15,14 +15,13 @@ from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.cooccurrence import missing_share
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import vote_shares
-from cofactor.crowd.near_copies import in_words, near_copies
-from cofactor.crowd.readings import Readings, View
+from cofactor.crowd.readings import Believed, Readings
 from cofactor.crowd.tables import overruled
-from cofactor.crowd.together import errors_together
-from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_information
+from cofactor.crowd.workers import NO_INFORMATION, depending_on_camps, why_not_judged, without_information
 from cofactor_app.cli import grades
 
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
+CLOSE = 0.05  # of an accuracy under another reading, where no interval was asked for
 RANKED = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
 BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
@@ -50,7 +49,7 @@ def summary(
         f"missing co-occurrences: {missing_share(labels.whole.table):.1%} of worker pairs",
         f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
         f"{name}{start}: {'converged' if result.converged else 'NOT CONVERGED'}, {result.reason}",
-        *_structure(method, labels),
+        *_structure(method),
         *_types(method, labels),
         *grades.lines(method, labels),
         f"labels that differ from the majority vote: {against.mean():.1%} of the tasks ({against.sum()})",
@@ -71,23 +70,19 @@ def _ties(labels: cf.CrowdLabels) -> Iterator[str]:
         yield f"tied votes: {share:.1%} of the tasks; the label of any of the tied classes agrees with these"
 
 
-def _structure(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
-    """Yield whether workers err together, as far as the default asks."""
-    if isinstance(method, cf.crowd.WorkerTypes):
-        together, effect = errors_together(method, labels), method.design_effect_
-        if together and together.found:
-            yield (
-                f"workers err together on the same tasks ({together.z:.1f} standard errors above chance): "
-                f"labels of a task repeat one another; probabilities are lowered (design effect {effect:.1f})"
-            )
+def _structure(method: Aggregator) -> Iterator[str]:
+    """Yield by how much probabilities were tempered."""
+    if isinstance(method, cf.crowd.WorkerTypes) and method.design_effect_ > 0:
+        effect = f"design effect {method.design_effect_:.1f}"
+        yield f"probabilities were tempered, since labels of a task repeat one another ({effect})"
 
 
 def copies(method: Aggregator) -> Iterator[str]:
     """Yield which workers count as one, where some do."""
     if isinstance(method, cf.crowd.WorkerTypes) and method.copies_:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
-        also = ", or are taken for one voice" if method.one_voice else ""
-        yield f"workers who count as one, since all labels they have in common are the same{also}: {groups}"
+        also = ", or known to share a source" if method.one_voice else ""
+        yield f"duplicate workers, who count as one (same labels, same mistakes{also}): {groups}"
 
 
 def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
@@ -97,13 +92,11 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     if not method.types_:
         yield NOTHING_KNOWN
     none, given = without_information(method), labels.table.entries_per_variable
-    if none.any():
+    if none.any() and not why_not_judged(method, labels):
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
         share = given[none].sum() / labels.n_labels
         yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1%} of the labels): {named}"
     yield from copies(method)
-    if near := near_copies(method, labels):
-        yield f"workers who answer nearly alike, more than two of their skill would (not merged): {in_words(near)}"
     disputed = method.disagreement(labels)
     yield (
         f"labels that differ from the vote of the workers with information: {disputed.mean():.1%} of the tasks "
@@ -111,11 +104,12 @@ def _types(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     )
 
 
-def choice(method: Aggregator, right: dict[View, float]) -> Iterator[str]:
+def choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
     """Yield which reading gold tasks chose, and how many of them each has right."""
     if right:
         chosen = "one voice" if getattr(method, "one_voice", ()) else "model"
         chosen = "vote" if isinstance(method, cf.crowd.MajorityVote) else chosen
+        chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
         yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
 
@@ -131,12 +125,18 @@ def of_gold(method: Aggregator) -> str:
 
 def _reliability(method: Aggregator, labels: cf.CrowdLabels, found: Readings | None) -> Iterator[str]:
     """Yield lines for the most and least reliable workers by estimated accuracy, or why nobody is judged."""
-    if why := why_not_judged(method, labels, found):
+    if why := why_not_judged(method, labels):
         yield f"how reliable each worker is cannot be told from these labels: {why}"
         return
     accuracy = estimated_accuracy(method, labels)
     given = labels.table.entries_per_variable
-    judged = np.flatnonzero(given >= FEW_PER_WORKER)
+    by_camps = depending_on_camps(labels, found, accuracy - CLOSE, accuracy + CLOSE)
+    if by_camps.any():
+        named = listing(labels.workers[m] for m in np.flatnonzero(by_camps))
+        yield f"how reliable these workers are depends on who shares a source: {named}"
+        if by_camps.all():
+            return
+    judged = np.flatnonzero((given >= FEW_PER_WORKER) & ~by_camps)
     ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
     shown = min(RANKED, (len(ranking) + 1) // 2)
     for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
@@ -155,10 +155,15 @@ def errors(name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) ->
 
 
 def warnings_of(
-    name: str, posterior: Floats, labels: cf.CrowdLabels, truth: Ints | None, found: Readings | None = None
+    name: str,
+    posterior: Floats,
+    labels: cf.CrowdLabels,
+    truth: Ints | None,
+    found: Readings | None = None,
+    source: str = "FILE",
 ) -> list[str]:
     """Return what must be read before the labels are used; empty if there is nothing."""
-    two_ways = [found.warning()] if found and found.ambiguous else []
+    two_ways = [found.warning(source)] if found and found.ambiguous else []
     return [*two_ways, *lost(name, posterior, labels, truth), *_suspicious(name, posterior, labels)]
 
 

@@ -15,24 +15,14 @@ from cofactor.crowd.agreement import krippendorff_alpha
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import vote_shares
 from cofactor.crowd.order import in_order, suggested_order
-from cofactor.crowd.ordinal import Grading
 from cofactor_app.cli.methods import DEFAULT
 
 METHOD = "WorkerTypes"  # the one that reads grades
-READ_AS = {
-    "class": "every task has a grade, and workers err",
-    "mean": "every task has a score, the crowd's mean freed from each worker's offset",
-}
-ANSWERS = {"steps": "the median grade, fewest steps off (--loss errors: the most probable one)"}
-ANSWERS["errors"] = "the most probable grade, fewest errors (--loss steps: the median)"
-ROUNDED = "the most probable grade of the score"
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse options of grades where they do not apply."""
+    """Refuse an order where it does not apply."""
     if arguments.order is None:
-        if arguments.reading != "auto" or arguments.loss != "steps":
-            raise cf.CofactorError("--reading and --loss are for grades: name their order, --order 'low,medium,high'")
         return
     if arguments.method not in (DEFAULT, METHOD):
         raise cf.CofactorError(f"--order is for {METHOD}: leave --method {arguments.method} out")
@@ -42,7 +32,7 @@ def settings(arguments: argparse.Namespace, labels: cf.CrowdLabels) -> dict[str,
     """Return the method's settings for labels in the declared order; none without one."""
     if arguments.order is None:
         return {}
-    return {"order": labels.classes, "reading": arguments.reading, "loss": arguments.loss}
+    return {"order": labels.classes}
 
 
 def in_declared_order(text: str, labels: cf.CrowdLabels, truth: Ints | None) -> tuple[cf.CrowdLabels, Ints | None]:
@@ -60,34 +50,26 @@ def in_declared_order(text: str, labels: cf.CrowdLabels, truth: Ints | None) -> 
     return graded, np.where(truth < 0, -1, place[truth])
 
 
-def grading_of(method: Aggregator) -> Grading | None:
-    """Return how a method reads grades; None where it does not."""
-    found: Grading | None = getattr(method, "grading_", None)
-    return found
+def graded(method: Aggregator) -> bool:
+    """Tell whether a method reads classes as grades."""
+    return getattr(method, "grades_", None) is not None
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
     """Return the posterior; of grades, whose answer may not be the most probable one, one at the answer."""
-    return posterior if grading_of(method) is None else np.eye(posterior.shape[1])[method.answers(posterior)]
+    return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 
 def lines(method: Aggregator, labels: cf.CrowdLabels) -> Iterator[str]:
     """Yield how grades were read; without an order, whether classes look like grades."""
-    found = grading_of(method)
-    if found is None:
+    if not graded(method):
         order = None if getattr(method, "order", None) else suggested_order(labels)
         if order:
             yield suggestion(order)
         return
     alphas = (f"{level} {krippendorff_alpha(labels, level):.2f}" for level in ("ordinal", "interval"))
     yield f"agreement of grades (Krippendorff's alpha): {', '.join(alphas)}"
-    other = "class" if found.reading == "mean" else "mean"
-    yield f"grades read so: {READ_AS[found.reading]}; chosen {found.chosen_by} (--reading {other} for the other one)"
-    if found.held_out is not None:
-        yield f"labels held out: z = {found.held_out.z:.1f} for the mean, which is read above 2"
-    if np.isfinite(found.gold_t):
-        yield f"gold tasks: t = {found.gold_t:.1f} for the mean, which they choose from 1.5 on, the classes below -1.5"
-    yield f"answer: {ROUNDED if found.reading == 'mean' else ANSWERS[found.loss]}"
+    yield "answer: the median grade, which is fewest steps off"
 
 
 def suggestion(order: list[Any]) -> str:
@@ -100,7 +82,7 @@ def suggestion(order: list[Any]) -> str:
 def steps_off(name: str, method: Aggregator, posterior: Floats, labels: cf.CrowdLabels, truth: Ints) -> Iterator[str]:
     """Yield how many steps answers are off, beside the median and the rounded mean of a task's labels."""
     known = (truth >= 0) & (truth < labels.n_classes)
-    if grading_of(method) is None or not known.any():
+    if not graded(method) or not known.any():
         return
     shares, K = vote_shares(labels), labels.n_classes
     median = np.sum(np.cumsum(shares, axis=1) < 0.5, axis=1)

@@ -129,10 +129,6 @@ def _add_grades(command: argparse.ArgumentParser) -> None:
     graded = command.add_argument_group("classes that are grades")
     order = "all classes, the lowest first, such as '1,2,3' or 'low,medium,high'; then workers can err by steps"
     graded.add_argument("--order", metavar="GRADES", help=order)
-    reading = "class: a task has a grade; mean: a score, the crowd's mean (default: what predicts held-out labels)"
-    graded.add_argument("--reading", choices=("auto", "class", "mean"), default="auto", help=reading)
-    loss = "steps: answer with the median grade; errors: with the most probable one (default: steps)"
-    graded.add_argument("--loss", choices=("steps", "errors"), default="steps", help=loss)
 
 
 def _methods() -> str:

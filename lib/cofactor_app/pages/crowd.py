@@ -75,7 +75,7 @@ def crowd_page(
         checks=_counted(diagnosis),
         draws=len(found.draws) if found else 0,
         level=LEVEL,
-        classes=_classes(method, labels, found),
+        classes=_classes(method, labels),
         workers=_workers(people),
         n_workers=labels.n_workers,
         mean=_means(people, labels),
@@ -136,7 +136,10 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
         yield f"Of {len(people)} workers, {silent} say nothing beside the others: their labels move none"
     if UNJUDGED in counts:
         return
-    if NOT_KNOWN in counts:
+    depends = int(counts.get(NOT_KNOWN, 0))
+    if 0 < depends < len(people):
+        yield f"Of {len(people)} workers, {depends} are not judged: that depends on who shares a source"
+    if depends == len(people):
         yield "How reliable each worker is cannot be told from these labels (the warnings and facts say why)"
         return
     below, above, worse, unclear = (int(counts.get(words, 0)) for words in (BELOW, ABOVE, WORSE, UNCLEAR))
@@ -160,16 +163,12 @@ def _counted(diagnosis: Diagnosis) -> str:
     return f"{count['pass']} passed, {count['warn']} with a warning, {count['fail']} failed"
 
 
-def _ends(table: pd.DataFrame | None, row: int) -> dict[str, float | None]:
-    """Ends of the interval in a row of a table; None where there is no table."""
-    return {end: None if table is None else float(table[end].iloc[row]) for end in ("low", "high")}
-
-
-def _classes(method: Aggregator, labels: CrowdLabels, found: CrowdBootstrap | None) -> list[dict[str, Any]]:
+def _classes(method: Aggregator, labels: CrowdLabels) -> list[dict[str, Any]]:
+    """Rows of the classes: their share of the labels given, and the tasks that have this label."""
     counts = np.bincount(method.predict(labels), minlength=labels.n_classes)
-    table = found.prior() if found else None
+    given = labels.votes.sum(axis=0)
     return [
-        {"name": name, "share": method.model_.prior[k], "count": counts[k], **_ends(table, k)}
+        {"name": name, "share": given[k] / max(given.sum(), 1), "count": counts[k]}
         for k, name in enumerate(labels.classes)
     ]
 

@@ -34,7 +34,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, Labels, as_labels
 from cofactor.crowd.bootstrap import estimated_accuracy, fitted_on
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.workers import without_information
 from cofactor_app.planning.plan import checked_error
 

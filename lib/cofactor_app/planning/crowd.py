@@ -23,7 +23,7 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.worker_types import WorkerTypes
+from cofactor.crowd.method import WorkerTypes
 from cofactor.registry import Methods, names
 from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
 from cofactor_app.planning.population import Level, Population, harder, population_of, seen
