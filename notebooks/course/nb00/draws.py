@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.errors import DataWarning
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS
-from cofactor.crowd.copies import owners
+from cofactor.crowd.copies import candidates
 from cofactor.crowd.labels import CrowdLabels
 
 N_TASKS, N_PEOPLE, SEEN = 60, 9, 0.6  # of a crowd with a fault, and the share of the photographs that somebody labels
@@ -65,7 +65,7 @@ def faults(codes: Ints) -> list[int]:
     gave, table = (codes >= 0).astype(int), labels_of(codes).table
     found = {
         1: connected_components(gave.T @ gave)[0] > 1,
-        2: len(np.unique(owners(table))) < table.n_variables,
+        2: len(np.unique(candidates(table))) < table.n_variables,
         3: not gave.any(axis=1).all(),
         4: any(len(np.unique(own[own >= 0])) == 1 for own in codes.T),
     }

@@ -24,7 +24,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.readings import Readings, readings
+from cofactor.crowd.readings import SAME_SHARE, Readings, readings
 from cofactor.simulate import Crowd
 from course.seeds import number_of
 
@@ -49,6 +49,11 @@ class Drawn(NamedTuple):
     found: Readings
 
     @property
+    def group(self) -> dict[int, str]:
+        """The workers who learnt from the first guide."""
+        return same_guide(self.kinds)
+
+    @property
     def said(self) -> Ints:
         """(3, N) class codes of every task under every reading."""
         return np.asarray(self.found.posteriors.argmax(axis=2))
@@ -70,8 +75,8 @@ def drawn(seed: str, number: int = 0) -> Drawn:
     guide_is_wrong = bool((number_of(seed) + number) % 2)
     while True:
         labels, kinds, z, named, other = _draw(rng)
-        found = readings(labels)
-        if _as_meant(found, kinds, z == len(CLASSES), named, other):
+        found = three_readings(labels, same_guide(kinds))
+        if _as_meant(found, z == len(CLASSES), named, other):
             break
     truth = np.where(z == len(CLASSES), named if guide_is_wrong else other, z)
     return Drawn(Crowd(labels, truth, None), kinds, guide_is_wrong, found)
@@ -90,11 +95,27 @@ def _draw(rng: np.random.Generator) -> tuple[CrowdLabels, tuple[str, ...], Ints,
     return _labels(codes[:, order]), tuple(KINDS[m] for m in order), z, named, other
 
 
-def _as_meant(found: Readings, kinds: tuple[str, ...], disputed: Any, named: int, other: int) -> bool:
-    """Tell whether the model follows the first guide, and the other reading, with this family as one, the second."""
-    family = [m for m, kind in enumerate(kinds) if kind == GUIDE]
+def same_guide(kinds: tuple[str, ...]) -> dict[int, str]:
+    """Return the workers who learnt from the first guide, which is known of them."""
+    return {m: kind for m, kind in enumerate(kinds) if kind == GUIDE}
+
+
+def three_readings(labels: CrowdLabels, group: dict[int, str]) -> Readings:
+    """Return the readings vote, model, and the workers of a group as one, and no others."""
+    found = readings(labels, group=group)
+    posteriors = np.stack([found.posterior(name) for name in ("vote", "model", "groups")])
+    said = posteriors[1:].argmax(axis=2)
+    votes = posteriors[0]
+    behind = votes.max(axis=1) - np.take_along_axis(votes, said.T, axis=1).T > SAME_SHARE
+    differ = behind.any(axis=0) | (said[0] != said[1])
+    names, together = ("vote", "model", "one voice"), {"one voice": found.groups["groups"]}
+    return Readings(found.tasks, found.classes, names, posteriors, together, differ)
+
+
+def _as_meant(found: Readings, disputed: Any, named: int, other: int) -> bool:
+    """Tell whether the model follows the first guide, and the reading with this family as one the second."""
     followed = (found.posteriors.argmax(axis=2)[1:, disputed] == [[other], [named]]).mean(axis=1)
-    return found.one_voice == family and bool((followed >= CLEARLY).all())
+    return bool((followed >= CLEARLY).all())
 
 
 def _model(rng: np.random.Generator, named: int, other: int) -> LatentClassModel:
@@ -124,6 +145,11 @@ def _labels(codes: Ints) -> CrowdLabels:
     N, M = codes.shape
     made = CrowdLabels.from_arrays(task, worker, codes[task, worker], len(CLASSES), N, M, unlabelled="keep")
     return CrowdLabels(made.table, range(N), range(M), CLASSES)
+
+
+def group_of(seed: str) -> dict[int, str]:
+    """Return the workers of a learner's crowd who learnt from the first guide."""
+    return drawn(seed).group
 
 
 def draw_crowd(seed: str) -> CrowdLabels:
