@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
     from cofactor.protocol.checks import check_method
+    from cofactor.verbs.rank import rank
 
 __version__ = "0.1.0"
 
@@ -58,6 +59,7 @@ __all__ = [
     "pairwise_moments",
     "plain",
     "pmf",
+    "rank",
     "separable",
     "simulate",
 ]

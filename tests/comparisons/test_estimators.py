@@ -304,7 +304,7 @@ def test_settings_out_of_range_are_refused(settings, message):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_refuses_what_is_no_comparisons(name):
-    with pytest.raises(CofactorError, match="expected Comparisons, got list"):
+    with pytest.raises(CofactorError, match="expected Comparisons or a DataFrame, got list"):
         METHODS[name]().fit([1, 2])
 
 

@@ -120,7 +120,7 @@ def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tupl
 
     Cost: five fits, started from that to all.
     """
-    parts, sided = _parts(cells), bool((np.ptp(cells.X, axis=0) == 0).any())
+    parts, sided = _parts(cells), is_sided(cells)
     wider = cells.variances(V) / np.maximum(cells.variances(_with_all_doubt(cells, fitted, doubt)), LEAST_VARIANCE)
     losses, made = np.zeros(2), 0.0
     for held in parts:
@@ -134,6 +134,11 @@ def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tupl
         losses += loss_of(held, chances), loss_of(held, _trivial(learn, sided))
         made += float(held.total.sum())
     return float(losses[0] / made), float(losses[1] / made)
+
+
+def is_sided(cells: Cells) -> bool:
+    """Whether a covariate is the same in all comparisons, such as that of the home side."""
+    return bool((np.ptp(cells.X, axis=0) == 0).any())
 
 
 def _with_all_doubt(cells: Cells, fitted: Fitted, doubt: float) -> Floats:

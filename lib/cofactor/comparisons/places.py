@@ -68,6 +68,8 @@ class Ranking:
         Standard deviation of the prior on utilities, chosen by the evidence of the comparisons.
     log_loss, trivial_log_loss : float
         Mean log-loss on comparisons that were held out in five folds, and that of the trivial guess.
+    sided : bool
+        Whether the trivial guess knows how often either side wins; else it takes both for equally good.
     level : float
         Chance of intervals to hold the truth.
     result : Result
@@ -85,6 +87,7 @@ class Ranking:
     sd: float
     log_loss: float
     trivial_log_loss: float
+    sided: bool
     level: float
     result: Result
 

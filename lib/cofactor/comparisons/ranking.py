@@ -189,6 +189,7 @@ def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng
         sd=sd,
         log_loss=losses[0],
         trivial_log_loss=losses[1],
+        sided=evidence.is_sided(cells),
         level=level,
         result=fitted.result,
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.comparisons.data import CHOICES, LARGEST_COUNT, Codes, Comparisons, Names, SameItem
+from cofactor.comparisons.data import CHOICES, COLUMNS, LARGEST_COUNT, Codes, Comparisons, Names, SameItem
 from cofactor.core.cells import (
     TRUTH_VALUES,
     Refuse,
@@ -679,7 +679,12 @@ def read_comparisons(
     sep: str | None,
 ) -> Comparisons:
     """Read a file with one row per comparison, see `Comparisons.from_csv`."""
-    frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
+    try:
+        frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
+    except CofactorError:
+        if names != COLUMNS or path == STDIN:
+            raise
+        return read_votes(path, encoding=encoding, sep=sep)[0]
     return comparisons_of(cls, frame, names, same_item, text=True)
 
 

@@ -11,9 +11,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
+from cofactor.reading.tables import read_frame
 
 SHOWN = 10  # rows of a table that are shown
 
@@ -31,7 +32,9 @@ class Result:
     warnings : list of str
         Those of the notes that were also raised as a `DataWarning`, since they question the answer.
     summary : list of str
-        The answer in a few lines, as the command prints it.
+        The answer in a line or two.
+    details : list of str
+        More about the fit, as the command prints it with --verbose, and the report.
     """
 
     page: ClassVar[str]  # module of the report, which has a function `page`
@@ -40,6 +43,7 @@ class Result:
     notes: list[str]
     warnings: list[str]
     summary: list[str]
+    details: list[str]
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -55,8 +59,12 @@ class Result:
         with whole_file(target) as part:
             part.write_text(text, encoding="utf8")
 
+    def screen(self, more: str = "") -> list[str]:
+        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        return [*self.summary, *self.shown.head(SHOWN).to_string(index=False).splitlines()]
+
     def __repr__(self) -> str:
-        return "\n".join([*self.summary, self.shown.head(SHOWN).to_string(index=False)])
+        return "\n".join(self.screen())
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<div>{html.escape(line)}</div>" for line in self.summary)
@@ -107,6 +115,16 @@ def paths_of(source: Any) -> list[str]:
         return [fspath(source)]
     several = isinstance(source, Sequence) and len(source) > 0 and all(map(is_path, source))
     return [fspath(one) for one in source] if several else []
+
+
+def joined(paths: Sequence[str], row: str, encoding: str, sep: str | None) -> pd.DataFrame:
+    """Read files of the same columns as one table of text; raises a CofactorError where they have others."""
+    frames = [read_frame(path, None, encoding, sep, row) for path in paths]
+    for path, frame in zip(paths, frames, strict=True):
+        if set(frame.columns) != set(frames[0].columns):
+            other = listing(sorted(set(frame.columns) ^ set(frames[0].columns)))
+            raise CofactorError(f"{path} has other columns than {paths[0]} ({other}): give files of the same columns")
+    return pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
 
 
 def data_set(name: str, kind: Any) -> Any:

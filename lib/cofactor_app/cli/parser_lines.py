@@ -7,23 +7,14 @@ from typing import Any
 
 from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_overwriting, add_reading, add_spelling, new_command
+from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, add_spelling, new_command
 
 RANK = """\
-use it where all users are to share one ranking: votes between language models, matches between players.
-Where users differ in taste, learn their own utilities: cofactor.comparisons.ComparisonMF.
-Where users gave several votes each, name their column (--user): intervals without it are too short.
-With an outcome, --winner and --loser name the columns of the first and of the second item. Columns with usual names
-(model_a, model_b, winner; home, away and goals; winner_model_a, winner_model_b, winner_tie) are found, and named.
-
 examples:
   cofactor rank votes.csv -o ranking.csv --report ranking.html
-  cofactor rank votes.csv --covariates length_difference position --coefficients coefficients.csv
-  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
-  cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
-  cofactor rank ballots.csv --places 1st 2nd 3rd
-  cofactor rank votes.csv --method my.py:Mine     a function of comparisons gives scores in log-odds, or a class with
-                                                  fit(comparisons) and predict_proba(user, left, right)
+  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge --user prompt
+  cofactor rank season.csv --home --elo Arsenal=1500
+Columns with usual names (model_a, model_b, winner; home, away and goals) and square tables of wins are recognised.
 """
 JOINT = """\
 the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
@@ -78,7 +69,6 @@ examples:
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
 POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
-RANK_METHODS = names("comparisons")
 TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
 
@@ -89,69 +79,34 @@ def add_lines(commands: Any) -> None:
 
 
 def _add_rank(commands: Any) -> None:
-    about = "Rank items by comparisons: utilities with intervals, and which places cannot be told apart."
+    about = "Rank items by comparisons: utilities with intervals, and the ranks that the comparisons allow."
     command = new_command(commands, "rank", about, "rank.rank")
-    command.add_argument("comparisons", metavar="COMPARISONS", help=f"columns winner, loser: {TABLES}")
-    for column in ("winner", "loser"):
-        sides = "default: winner and loser, or two columns such as model_a and model_b, home and away"
-        command.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name ({sides})")
-    optional = {
-        "user": "who chose; intervals then allow for users who are alike in all their votes. Give it twice for votes "
-        "that share a prompt, too",
-        "tie": "yes or no (1 or 0): neither won",
-        "outcome": "who won: 1, 0 or tie; the item's or its column's name; A and B, left and right, H, D and A",
-        "weight": "how often this comparison was made with this outcome",
-    }
-    for column, what in optional.items():
-        about = f"{what} (used if there is a column {column})"
-        action = "append" if column == "user" else "store"
-        command.add_argument(f"--{column}", metavar="COLUMN", help=about, action=action)
-    orders = {
-        "places": "instead of pairs: columns of the items at the 1st, 2nd, ... place; the first one alone is a choice",
-        "others": "with --places: columns of items that came after these, in no order; several in a cell by ;",
-    }
-    for name, about in orders.items():
-        command.add_argument(f"--{name}", nargs="+", default=(), metavar="COLUMN", help=about)
-    races = "instead of pairs: one result a row; columns of the race, of the item, and of its place in it"
-    command.add_argument("--races", nargs=3, default=(), metavar=("RACE", "ITEM", "PLACE"), help=races)
-    words = "the words of the outcome column for the first and for the second item, where it has others"
-    command.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
-    numbers = (
-        'columns of numbers that favour the winner: positive where the winner had more of it; "a - b" is a difference'
-    )
-    command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
-    home = "a covariate of ones: how much better the first side does by being the first"
-    command.add_argument("--home", action="store_true", help=home)
-    by = "also a ranking within each value of this column; -o then has all of them, by a column board"
-    command.add_argument("--by", metavar="COLUMN", help=by)
-    least = "leave out items with fewer comparisons (default: 1)"
-    command.add_argument("--min-comparisons", type=int, default=1, metavar="N", help=least)
-    parts = "refuse items in parts that no comparison links; by default the largest part is ranked, the rest named"
-    command.add_argument("--all-parts", action="store_true", help=parts)
-    own = f"{', '.join(RANK_METHODS[:2])}, ... of this kit or your own as my.py:NAME (default: a model with ties)"
-    command.add_argument("--method", choices=Choices(RANK_METHODS), metavar="METHOD", help=own)
-    elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
-    command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
-    command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
-    match = "the chance that the one beats the other, where covariates are zero but for those of --given"
-    command.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help=match)
-    given = "covariates of the match of --chance, such as home=1"
-    command.add_argument("--given", nargs="+", default=(), metavar="COVARIATE=NUMBER", help=given)
-    more = "name the N pairs whose comparison is expected to tell most"
-    command.add_argument("--next", type=int, default=0, metavar="N", help=more)
-    beside = "log-loss of Elo, average win rate and PageRank beside; their scores become columns of -o"
-    command.add_argument("--baselines", action="store_true", help=beside)
-    add_spelling(command)
-    add_reading(command)
-    files = command.add_argument_group("files to write", WRITTEN)
+    what = f"one comparison a row, a square table of wins, or a data set such as food: {TABLES}"
+    command.add_argument("comparisons", metavar="COMPARISONS", help=what)
+    columns = command.add_argument_group("columns, where they are not recognised")
+    for column, side in (("winner", "that won, or the first side"), ("loser", "that lost, or the second side")):
+        columns.add_argument(f"--{column}", metavar="COLUMN", help=f"the item {side}")
+    columns.add_argument("--tie", metavar="COLUMN", help="yes or no: neither won")
+    columns.add_argument("--outcome", metavar="COLUMN", help="who won: 1, 0, tie; a name; A, B; H, D, A; a score 2-1")
+    words = "what the outcome column says of the first and of the second side"
+    columns.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
+    columns.add_argument("--weight", metavar="COLUMN", help="how often this comparison was made")
+    user = "who chose, for honest intervals; give it twice for votes that share a prompt, too"
+    columns.add_argument("--user", metavar="COLUMN", action="append", help=user)
+    numbers = 'numbers that favour the winner; "a - b" is a difference of columns'
+    columns.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
+    columns.add_argument("--home", action="store_true", help="how much better the first side does by being the first")
+    model = command.add_argument_group("ranking")
+    model.add_argument("--method", metavar="METHOD", default="Davidson", help="Davidson (default), BradleyTerry")
+    elo = "on the scale of Elo, on which this item, or the mean, has this number"
+    model.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
+    model.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help="the chance that the one beats the other")
+    model.add_argument("--next", type=int, default=0, metavar="N", help="the N pairs whose comparison tells most")
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    places = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
-    files.add_argument("-o", "--output", **one, help=places)
-    files.add_argument("--probabilities", **one, help="of every pair, the chance that the one is chosen")
-    files.add_argument("--coefficients", **one, help="of covariates, and of ties, with intervals")
-    files.add_argument("--users", **one, help="utilities of every user who made enough comparisons")
-    files.add_argument("--report", **one, help="HTML page: picture, ranking, checks")
-    add_overwriting(files)
+    model.add_argument("--probabilities", **one, help="write, of every pair, the chance that the one wins")
+    model.add_argument("--coefficients", **one, help="write those of covariates and of ties, with intervals")
+    table = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
+    add_common(command, table, "picture, ranking, checks")
     command.epilog = RANK
 
 
