@@ -7,7 +7,7 @@ from typing import Any
 
 from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, add_spelling, new_command
+from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, new_command
 
 RANK = """\
 examples:
@@ -17,26 +17,11 @@ examples:
 Columns with usual names (model_a, model_b, winner; home, away and goals) and square tables of wins are recognised.
 """
 JOINT = """\
-the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
---gaps. Numbers of many values are cut at quantiles, ids are left out.
-which method:
-  CNMF-EM       the default: best on hidden cells of most tables, seconds to a minute
-  RAND-EM       about ten times faster, hardly worse: first looks, many columns
-  CNMF-SPA-EM   only where some values belong to one hidden class alone
-  Independence  every column by itself: what the others have to beat
-  my.py:fit     your own: a function of the table, or a class with fit, that gives a cofactor.LatentClassModel
-
 examples:
-  cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
+  cofactor joint survey.csv -o complete.csv --classes classes.csv --memberships memberships.csv --report joint.html
   cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
-  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv --not-asked "job of spouse if married=no"
-  cofactor joint survey.csv --keep-model model.npz
-  cofactor joint new.csv --model model.npz -o complete.csv
-  cofactor joint survey.csv --weight weight --forbid "pregnant=yes & sex=male" --sample 1000 drawn.csv
-  cofactor joint survey.csv --target income --columns age region job
-  cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
+  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv
 """
-JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")
 ANCHORS = """\
 every column is taken for a mixture of a few of the columns, the anchors: spectra of pixels, of which some are pure.
 which method:
@@ -68,6 +53,7 @@ examples:
   cofactor topics counts.csv --anchors 10 -o topics.csv --weights documents.csv --report topics.html
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
+JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")  # the default first
 POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
 TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
@@ -111,44 +97,33 @@ def _add_rank(commands: Any) -> None:
 
 
 def _add_joint(commands: Any) -> None:
-    about = "Learn the joint distribution of the columns of a table: fill gaps, predict one column, draw rows."
+    about = "Learn the joint distribution of a table: fill its gaps, describe latent classes of its rows, draw rows."
     command = new_command(commands, "joint", about, "joint.joint")
-    command.add_argument("table", metavar="TABLE", help=f"a header, and one row per case: {TABLES}")
+    command.add_argument("table", metavar="TABLE", help=f"one case a row, or a data set such as votes: {TABLES}")
+    table = command.add_argument_group("table")
     columns = "to use (default: all but ids and free text, which are named)"
-    command.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
-    command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
-    gaps = "words that are gaps beside empty cells, with commas between them; '' for none (default: see below)"
-    command.add_argument("--gaps", metavar="WORDS", help=gaps)
-    asked = "cells that are no gaps, and stay empty; may be given several times"
-    command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
-    pair = "two values that cannot stand in one row; may be given several times"
-    command.add_argument("--forbid", action="append", default=[], metavar='"A=VALUE & B=VALUE"', help=pair)
-    weight = "weights of the rows, such as those of a survey; the column is no part of the model"
-    command.add_argument("--weight", metavar="COLUMN", help=weight)
-    rank = "number of hidden classes (default: chosen by hidden cells)"
-    command.add_argument("--rank", type=int, metavar="F", help=rank)
-    _add_own_method(command, JOINT_METHODS)
-    model = "a fit that --keep-model wrote: fills the gaps of this table, and nothing is fitted"
-    command.add_argument("--model", type=Path, metavar="FILE.npz", help=model)
-    target = "predict this column: error beside logistic regression, naive Bayes and the majority, by cross-validation"
-    command.add_argument("--target", metavar="COLUMN", help=target)
-    draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
-    command.add_argument("--draws", type=int, metavar="D", help=draws)
-    command.add_argument("--jobs", type=int, default=1, help="with --draws: processes (default: 1)")
-    add_spelling(command)
-    add_reading(command)
-    files = command.add_argument_group("files to write", WRITTEN)
+    table.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
+    table.add_argument("--bins", type=int, default=8, help="numbers are cut into so many intervals (default: 8)")
+    gaps = "words that are gaps beside empty cells, with commas between; '' for none (default: NA, n/a, ?, . ...)"
+    table.add_argument("--gaps", metavar="WORDS", help=gaps)
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "--rank", type=int, metavar="F", help="number of latent classes (default: chosen on hidden cells)"
+    )
+    own = f"{', '.join(JOINT_METHODS)}, or your own as my.py:NAME (default: {JOINT_METHODS[0]})"
+    model.add_argument("--method", metavar="METHOD", default=JOINT_METHODS[0], help=own)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    output = "the table with its gaps filled; with --draws all tables, one below another, and a column draw"
-    files.add_argument("-o", "--output", **one, help=output)
-    files.add_argument("--filled", **one, help="row, column, value, probability of every cell that was filled")
-    pooled = "with --draws, means and shares by Rubin's rules: column, value, estimate, low, high, missing"
-    files.add_argument("--pooled", **one, help=pooled)
-    files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
-    files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
-    kept = "the fit and the coding of the columns, for --model"
-    files.add_argument("--keep-model", type=Path, metavar="FILE.npz", help=kept)
-    add_overwriting(files)
+    model.add_argument("--classes", **one, help="write the profile of each latent class")
+    model.add_argument("--memberships", **one, help="write the probability of each class in every row")
+    model.add_argument("--filled", **one, help="write row, column, value, probability of every cell that was filled")
+    draws = "draw so many completed tables (20), whose values are as frequent as they are probable: -o has them all"
+    model.add_argument("--draws", type=int, metavar="D", help=draws)
+    model.add_argument("--pooled", **one, help="with --draws, write means and shares with intervals by Rubin's rules")
+    model.add_argument(
+        "--sample", nargs=2, metavar=("N", "FILE"), help="write N rows drawn from the joint distribution"
+    )
+    report = "how well each column is predicted, latent classes, what depends on what"
+    add_common(command, "the table with its gaps filled, in its order", report)
     command.epilog = JOINT
 
 
