@@ -137,7 +137,8 @@ class Comparisons:
         """
         from cofactor.reading.votes import comparisons_of, read_votes
 
-        if (user, left, right, outcome, counts) == COLUMNS and not {left, right, outcome} & set(frame.columns):
+        unnamed = (user, left, right, outcome, counts) == COLUMNS
+        if unnamed and isinstance(frame, pd.DataFrame) and not {left, right, outcome} & set(frame.columns):
             return read_votes(frame)[0]
         return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
 
