@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -343,14 +344,16 @@ def _warn_of_checks(checks: Diagnosis) -> None:
     if failed:
         raise CofactorError("; ".join(failed))
     for check in checks.checks:
-        if check.status == "warn":
+        if check.status == "warn" and check.name != "rows":  # which rows are empty, the notes say
             warnings.warn(f"{check.name}: {check.value}", DataWarning, stacklevel=3)
 
 
 def _warn_of_texts(data: CategoricalFrame) -> None:
     for name, texts in data.texts.items():
         why = "numbers, and text among them, so that none is taken for a number"
-        warnings.warn(f"{name}: {why}: {text_cells(texts)}; see gaps and skip_bad", DataWarning, stacklevel=3)
+        warnings.warn(
+            f"{name}: {why}: {text_cells(texts)}; name what are gaps, or skip what is bad", DataWarning, stacklevel=3
+        )
 
 
 def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> tuple[str, JointPMFEstimator]:
@@ -376,12 +379,12 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
     for word, counts in data.answers.items():
         rows = [data.frame.index[data.frame[name] == word] for name in counts]
         where = listing(f"{len(at)} in {name} ({rows_told(at)})" for name, at in zip(counts, rows, strict=True))
-        yield f"counts as an answer: {word!r}: {where}; name the words that are gaps by gaps, if it is one"
+        yield f"counts as an answer: {word!r}: {where}; name it as a gap, if it is one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())
         yield f"column left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
-        yield f"no cell reads {listing(map(repr, nowhere))}, named by gaps"
+        yield f"no cell reads {listing(map(repr, nowhere))}, named as a gap"
     if by_median:
         names = listing(data.names[n] for n in by_median)
         yield f"gaps get the median of the column, since the others tell nothing better: {names}"
@@ -412,5 +415,7 @@ def _as_given(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
             full = own.astype(object).where(own.notna() & (as_text(own.to_frame()).iloc[:, 0].to_numpy() == full), full)
         else:
             full = pd.to_numeric(full)
+        with suppress(TypeError, ValueError):  # a category that only other rows have
+            full = full.astype(own.dtype)
         columns.append(full)
     return pd.concat(columns, axis=1)

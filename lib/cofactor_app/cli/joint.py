@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cofactor.core.checks import LARGEST_SETTING
+from cofactor.core.checks import LARGEST_SETTING, check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
@@ -26,11 +26,14 @@ def joint(arguments: argparse.Namespace) -> None:
     n_drawn, drawn = _sample(arguments)
     if arguments.pooled and not arguments.draws:
         raise CofactorError("--pooled needs --draws, how many tables to draw: 20")
+    if arguments.draws is not None:
+        check_whole(2, n_draws=arguments.draws)
     files = [getattr(arguments, name) for name in ("output", "filled", "classes", "memberships", "pooled")]
     with outputs(arguments, [*files, drawn], [arguments.table], [arguments.report]) as writer:
         wrote = say_later(writer)
         options = {name: getattr(arguments, name) for name in READING}
-        options |= {"gaps": _gaps(arguments.gaps), "rank": arguments.rank or "auto", "method": _method(arguments)}
+        rank = "auto" if arguments.rank is None else arguments.rank
+        options |= {"gaps": _gaps(arguments.gaps), "rank": rank, "method": _method(arguments)}
         found = answered(arguments, partial(verb, arguments.table, **options))
         lines = _write_draws(arguments, writer, found) if arguments.draws else []
         tables = {
@@ -66,7 +69,7 @@ def _method(arguments: argparse.Namespace) -> Any:
         return arguments.method
     from cofactor_app.cli.own import OwnJoint  # brings the bench with it
 
-    if arguments.rank:
+    if arguments.rank is not None:
         raise CofactorError("--rank is of the methods of cofactor; options of your own follow its name, in brackets")
     return OwnJoint(name=arguments.method, random_state=0)
 
