@@ -60,7 +60,7 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "report": ([REPRODUCE], ["report"]),
     "report again": ([[*REPRODUCE, "--trials", "1"], ["report"], REPRODUCE], ["report", "--force"]),
     "next": ([[*NEXT, "--budget", "2"]], [*NEXT, "--force"]),
-    "rank": ([[*RANK, "--level", "0.5"]], [*RANK, "--report", "ranking.html", "--force"]),
+    "rank": ([[*RANK, "--method", "BradleyTerry"]], [*RANK, "--report", "ranking.html", "--force"]),
     "joint": ([["joint", "labels.csv", *JOINT[2:]]], [*JOINT, "--force"]),
     "anchors": ([[*ANCHORS, "--anchors", "2"]], [*ANCHORS, "--anchors", "3", "--force"]),
     "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
@@ -81,7 +81,7 @@ def prepare() -> None:
     machine.facts = machine.where = dict
     aggregate._page = lambda *_: "<html>crowd</html>"
     report._section = lambda folder, experiment: experiment if (folder / "toy").exists() else None
-    sys.modules["cofactor_app.pages.rank"] = mock.Mock(rank_page=lambda *_: "<html>rank</html>")
+    sys.modules["cofactor_app.pages.rank"] = mock.Mock(page=lambda *_: "<html>rank</html>")
     report.pd = mock.Mock()
     report.by_chance = lambda _: None
     report.render = lambda *_, sections, **__: f"{[one.name for one in sections]}: {len(list(TRIALS.glob('*')))} trials"

@@ -57,7 +57,7 @@ def made(name, line):
     """A method of the kit as the checks take it."""
     if name.startswith("MLE-AD"):  # choosing its rank takes minutes
         return listed("pmf")[name].make(random_state=0, rank=2)
-    return ByMargin(name) if name in ("AltSVM", "ItemCount") else of_kit(name, line, others.K)
+    return ByMargin(name) if name == "AltSVM" else of_kit(name, line, others.K)
 
 
 @pytest.mark.slow

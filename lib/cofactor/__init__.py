@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
     from cofactor.protocol.checks import check_method
+    from cofactor.verbs.joint import joint
+    from cofactor.verbs.rank import rank
 
 __version__ = "0.1.0"
 
@@ -54,10 +56,12 @@ __all__ = [
     "crowd",
     "data",
     "datasets",
+    "joint",
     "load",
     "pairwise_moments",
     "plain",
     "pmf",
+    "rank",
     "separable",
     "simulate",
 ]

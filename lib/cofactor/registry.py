@@ -178,7 +178,7 @@ def _comparisons() -> Iterator[Method]:
     yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
     for name, file in (("BPR", "bpr"), ("AltSVM", "altsvm"), ("NuclearNormMLE", "nuclear")):
         yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
-    for name in ("BradleyTerry", "WinRate", "ItemCount"):
+    for name in ("BradleyTerry", "WinRate"):
         yield make(name, path=f"{rivals}.ranking:{name}", group="trivial")
 
 

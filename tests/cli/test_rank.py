@@ -1,4 +1,4 @@
-"""``cofactor rank``: the tables are those of the library, outputs are whole, warnings come first."""
+"""``cofactor rank``: the tables are those of the verb, outputs are whole, notes stand on standard error."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cofactor.comparisons import rank, rank_orders, rank_users
+import cofactor as cf
+from cofactor.comparisons import rank
 from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
 from cofactor_app.plots.comparisons import draw_ranking
 from cofactor_app.plots.style import to_png
-from cofactor_app.reading.orders import read_orders
 
 ARENA = [
     "--winner",
@@ -50,31 +50,34 @@ def read(path):
     return read_votes(path, "model_a", "model_b", "judge", outcome="chosen", covariates=["length"])
 
 
-def test_tables_are_those_of_the_library(arena, tmp_path, capsys):
-    names = ("places.parquet", "pairs.csv", "coefficients.tsv", "users.csv.gz")
-    paths = [str(tmp_path / name) for name in names]
-    options = [
-        word
-        for pair in zip(("-o", "--probabilities", "--coefficients", "--users"), paths, strict=True)
-        for word in pair
+def test_tables_are_those_of_the_verb(arena, tmp_path, capsys):
+    paths = [str(tmp_path / name) for name in ("places.parquet", "pairs.csv", "coefficients.tsv")]
+    options = [word for pair in zip(("-o", "--probabilities", "--coefficients"), paths, strict=True) for word in pair]
+    assert main(["rank", str(arena), *ARENA, *options, "--raw-cells"]) == 0
+    found = cf.rank(arena, winner="model_a", loser="model_b", user=["judge"], outcome="chosen", covariates=["length"])
+    pd.testing.assert_frame_equal(pd.read_parquet(paths[0]), found.items.round(6), check_dtype=False)
+    assert ",".join(found.items) == "item,utility,low,high,rank,rank_low,rank_high,wins,losses,comparisons"
+    pd.testing.assert_frame_equal(pd.read_csv(paths[1]), found.probabilities.round(6), check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_csv(paths[2], sep="\t"), found.coefficients, check_dtype=False)
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[:7] == found.screen(f"-o {paths[0]}")
+    assert (
+        lines[0] == f"4 items, 900 comparisons ({100 * np.mean(found.comparisons.outcome == 0.5):.0f} % ties), 12 users"
+    )
+    assert lines[7:] == [
+        f"wrote {p} ({what})" for p, what in zip(paths, ("4 items", "6 pairs of items", "2 coefficients"), strict=True)
     ]
-    assert main(["rank", str(arena), *ARENA, *options, "--raw-cells", "--level", "0.8"]) == 0
-    data, X = read(arena)
-    found = rank(data, X, level=0.8, random_state=0)
-    places = pd.read_parquet(paths[0])
-    pd.testing.assert_frame_equal(places, found.table().round(6), check_dtype=False)
-    assert ",".join(places) == "item,utility,low,high,rank,rank_low,rank_high,wins,losses,comparisons"
-    pd.testing.assert_frame_equal(pd.read_csv(paths[1]), found.probabilities().round(6), check_dtype=False)
-    pd.testing.assert_frame_equal(pd.read_csv(paths[2], sep="\t"), found.coefficients(), check_dtype=False)
-    users = pd.read_csv(paths[3])
-    pd.testing.assert_frame_equal(users, rank_users(data, X, level=0.8).round(6), check_dtype=False)
-    assert users["user"].nunique() == 12
+    assert said.err.splitlines() == [f"{'warning' if n in found.warnings else 'note'}: {n}" for n in found.notes]
+
+
+def test_quiet_prints_nothing_and_verbose_the_fit(arena, tmp_path, capsys):
+    assert main(["rank", str(arena), *ARENA, "-q", "-o", str(tmp_path / "a.csv")]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["rank", str(arena), *ARENA, "-v"]) == 0
     printed = capsys.readouterr().out
-    assert "900 comparisons" in printed
-    assert "comparisons, " in printed and " of them ties, 12 users\n" in printed
-    assert "intervals of 80 %, taking users as independent" in printed
-    assert f"standard deviation {found.sd:.3g}, chosen by the evidence" in printed
-    assert f"held out: {found.log_loss:.4f}; the trivial guess: {found.trivial_log_loss:.4f}" in printed
+    assert "intervals of 90 %, taking users as independent" in printed and "\nlength: 0.00" in printed
+    assert "chosen by the evidence" in printed
 
 
 def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
@@ -83,8 +86,7 @@ def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
     text = page.read_text(encoding="utf8")
     assert "&lt;b&gt;llama&lt;/b&gt;" in text
     assert "<b>llama" not in text
-    found = rank(*read(arena), random_state=0).table()
-    for row in found.itertuples():
+    for row in rank(*read(arena), random_state=0).table().itertuples():
         assert f"{row.rank} ({row.rank_low} to {row.rank_high})" in text
         assert f"{row.utility:.2f} ({row.low:.2f} to {row.high:.2f})" in text
     assert "length" in text.split("Covariates and ties", 1)[1]
@@ -124,16 +126,17 @@ def test_an_error_leaves_no_output_and_speaks_of_options(tmp_path, capsys):
     assert "--tie ''" in capsys.readouterr().err
 
 
-def test_warnings_come_first_on_terminal_and_page(tmp_path, capsys):
+def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     path.write_text("winner,loser\na,b\na,c\nb,c\nc,b\n")
     assert main(["rank", str(path), "--report", str(page)]) == 0
     said = "items that never lost to the others, or never won, not even through third ones: a; how far"
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"WARNING: {said}")
-    assert "WARNING: these comparisons do not tell who wins the next one (log-loss" in printed.split("rank")[0]
+    printed = capsys.readouterr()
+    assert f"warning: {said}" in printed.err and "warning: " not in printed.out
+    assert "warning: these comparisons do not tell who wins the next one (log-loss" in printed.err
     assert said in page.read_text(encoding="utf8").split("<h2>")[0]
-    assert "the prior decides" in page.read_text(encoding="utf8")
+    assert main(["rank", str(path), "--strict", "-o", str(tmp_path / "no.csv")]) == 1
+    assert "error: --strict: items that never lost" in capsys.readouterr().err and not (tmp_path / "no.csv").exists()
 
 
 def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, capsys):
@@ -142,7 +145,7 @@ def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, ca
     path.write_text("user,winner,loser\n" + "".join(rows) + "0,c,a\n1,a,c\n")
     assert main(["rank", str(path), "--report", str(page)]) == 0
     said = "fewer than 5 users compared c: the intervals of these items are too short"
-    assert f"WARNING: {said}\n" in capsys.readouterr().out
+    assert f"warning: {said}\n" in capsys.readouterr().err
     assert f"{said}." in page.read_text(encoding="utf8").split("<h2>")[0]
 
 
@@ -157,12 +160,6 @@ def test_picture_names_who_may_be_best_and_fits_many_items():
     assert f"{best} of 60 items may be the best" in fig.get_suptitle().replace("\n", " ")
     assert len(fig.axes[0].get_yticks()) == 40
     assert Image.open(io.BytesIO(to_png(fig))).size[1] > 600
-
-
-def test_items_whose_rank_is_settled_are_counted(tmp_path, capsys):
-    (tmp_path / "a.csv").write_text("winner,loser\n" + "tea,milk\n" * 40 + "milk,tea\n")
-    assert main(["rank", str(tmp_path / "a.csv")]) == 0
-    assert "items that may be the best: 1; items with one possible rank: 2" in capsys.readouterr().out
 
 
 NO_ORDER, FEW = (
@@ -182,55 +179,31 @@ SMALL = {  # votes of small boards: whether an order is told, and who has few co
 }
 
 
-def test_small_boards_say_that_no_order_can_be_told(tmp_path, capsys):
+def test_few_comparisons_say_that_no_order_can_be_told(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     for name, (votes, told, few) in SMALL.items():
         path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
         assert main(["rank", str(path), "--report", str(page), "--force"]) == 0
-        printed = capsys.readouterr().out
-        assert (NO_ORDER in printed.split("rank  ")[0]) == (not told), name
+        printed = capsys.readouterr().err
+        assert (NO_ORDER in printed) == (not told), name
         assert (NO_ORDER.strip() in page.read_text(encoding="utf8")) == (not told), name
         assert (printed.split(FEW)[1].split("\n")[0] if FEW in printed else None) == few, name
     for votes in (["ab", "ac", "ad"], ["ab", "cd"]):
         path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
         assert main(["rank", str(path)]) == 1
         assert "or every item won always or lost always, which tells no order" in capsys.readouterr().err
-    path.write_text("1st,2nd,3rd\na,b,c\n")
-    assert main(["rank", str(path), "--places", "1st", "2nd", "3rd"]) == 0
-    assert NO_ORDER in capsys.readouterr().out
 
 
 def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
     rows = [f"{'ab'[k % 2]},{'ba'[k % 2]},p{k % 6},u{k // 6}\n" for k in range(60)]
     path = tmp_path / "votes.csv"
     path.write_text("winner,loser,prompt,voter\n" + "".join(rows))
-    assert main(["rank", str(path), "--user", "voter", "--user", "prompt"]) == 0
+    assert main(["rank", str(path), "--user", "voter", "--user", "prompt", "-v"]) == 0
     printed = capsys.readouterr().out
     assert "10 users, 6 prompts\n" in printed
     assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
     assert main(["rank", str(path), "--user", "voter"]) == 0
-    assert "--user prompt beside --user voter allows for that" in capsys.readouterr().out
-
-
-def test_orders_of_several_items_are_ranked(tmp_path, capsys):
-    rng, path, out, page = np.random.default_rng(0), *(tmp_path / name for name in ("o.csv", "out.csv", "page.html"))
-    places = np.argsort(-(np.array([1.0, 0.5, 0.0, -0.5]) + rng.gumbel(size=(40, 4))), axis=1)
-    frame = pd.DataFrame(np.array(list("abcd"))[places], columns=["1st", "2nd", "3rd", "4th"])
-    frame.assign(who=np.arange(40) % 8).to_csv(path, index=False)
-    asked = ["rank", str(path), "--places", "1st", "2nd", "3rd", "4th", "--user", "who"]
-    assert main([*asked, "-o", str(out), "--report", str(page)]) == 0
-    printed = capsys.readouterr().out
-    assert "4 items, 40 orders, of 4 to 4 items, 8 users\n" in printed
-    found = rank_orders(read_orders(path, ["1st", "2nd", "3rd", "4th"], user="who"), random_state=0)
-    pd.testing.assert_frame_equal(pd.read_csv(out), found.table().round(6), check_dtype=False)
-    assert "40 orders" in page.read_text(encoding="utf8")
-    frame.assign(n=2.5).to_csv(path, index=False)
-    assert main(["rank", str(path), "--places", "1st", "2nd", "--weight", "n"]) == 0
-    assert "4 items, 100 orders, of 2 to 2 items\n" in capsys.readouterr().out
-    assert main([*asked, "--home"]) == 1
-    assert "--home: of pairs of items only, not of --places" in capsys.readouterr().err
-    assert main(["rank", str(path), "--places", "1st", "--others", "2nd", "3rd"]) == 0
-    assert "40 orders, of 3 to 3 items\n" in capsys.readouterr().out
+    assert "--user prompt beside --user voter allows for that" in capsys.readouterr().err
 
 
 def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
@@ -241,52 +214,39 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
                 goals = rng.poisson([1.8 - 0.2 * one, 1.2 - 0.2 * two], (6, 2))
                 rows += [f"team{one},team{two},{a},{b}" for a, b in goals]
     path, out = tmp_path / "season.csv", tmp_path / "out.csv"
-    path.write_text("\n".join([*rows, "other,else,1,0"]))
-    assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out)]) == 0
-    printed = capsys.readouterr().out
-    assert "columns taken unasked: home, away, hg, ag\n" in printed
-    assert "else, other; ranked are the 5 items of that part" in printed.split("rank  ")[0]
-    assert "team2  1500 (1500 to 1500)" in printed
-    assert "\nhome: 0." in printed
+    path.write_text("\n".join([*rows, "other,else,1,0", "team0,team1,,"]))
+    assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out), "-v"]) == 0
+    printed = capsys.readouterr()
+    assert "note: columns taken unasked: home, away, hg, ag\n" in printed.err
+    assert "note: 1 comparison without a result left out: rows 123 (the first line is row 1)\n" in printed.err
+    assert "else, other; ranked are the 5 items of that part" in printed.err
+    assert "team2  1500 (1500 to 1500)" in printed.out and "the sides alone" in printed.out
+    assert "\nhome: 0." in printed.out
     table = pd.read_csv(out).set_index("item")
     assert table.loc["team0", "elo"] > table.loc["team2", "elo"] == 1500 > table.loc["team4", "elo"]
-    assert main(["rank", str(path), "--home", "--baselines", "-o", str(out), "--force"]) == 0
-    told = capsys.readouterr().out.split("each fold with its own prior: ")[1].split("\n")[0]
-    assert [part.rsplit(" ", 1)[0] for part in told.split(", ")] == [
-        *("rank", "Elo", "average win rate", "PageRank", "trivial guess")
-    ]
-    assert pd.read_csv(out).columns.tolist()[-3:] == ["elo", "average_win_rate", "pagerank"]
-    assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--given", "home=1", "--next", "2"]) == 0
+    assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--next", "2"]) == 0
     printed = capsys.readouterr().out
     assert "chance that team0 beats team4, if one does: 0." in printed and ", of a tie 0." in printed
-    assert printed.split("compare next: ")[1].count(" and ") == 2
-    for wrong, said in ((["--given", "home=1"], "name its two items by --chance"), (["--next", "-1"], "n_pairs")):
+    assert printed.split("compare next: ")[1].split("\n")[0].count(" and ") == 2
+    for wrong, said in (
+        (["--next", "-1"], "n_pairs"),
+        (["--elo", "high"], "--elo high: give ITEM=NUMBER"),
+        (["--method", "Glicko"], "choose Davidson or BradleyTerry"),
+        (["--chance", "team0", "nobody"], "no item nobody: the ranking has"),
+    ):
         assert main(["rank", str(path), *wrong]) == 1
         assert said in capsys.readouterr().err
-    assert main(["rank", str(path), "--all-parts"]) == 1
-    assert "2 parts that no comparison links" in capsys.readouterr().err
-    assert main(["rank", str(path), "--elo", "high"]) == 1
-    assert "--elo high: give ITEM=NUMBER" in capsys.readouterr().err
 
 
-def test_by_adds_a_board_for_every_category(tmp_path, capsys):
-    rows = [f"{a},{b},{'A' if (lang == 'en') == (a < b) else 'B'},{lang}" for a in "abc" for b in "abc" if a != b
-            for lang in ("en", "de", "")] * 4  # fmt: skip
-    (tmp_path / "votes.csv").write_text("model_a,model_b,winner,language\n" + "\n".join(rows) + "\n")
-    out = tmp_path / "boards.csv"
-    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", "--elo", "a=1500", "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "  en: 3 items, 24 comparisons; may be the best: a\n" in said
-    assert "24 comparisons have no language, and are in no board" in said
-    table = pd.read_csv(out)
-    assert table.groupby("board", sort=False).size().to_dict() == {"(all)": 3, "en": 3, "de": 3}
-    assert table[table["rank"] == 1].set_index("board").loc[["en", "de"], "item"].tolist() == ["a", "c"]
-    assert (table[table["item"] == "a"]["elo"] == 1500).all()
-    beside = ["--baselines", "-o", str(out), "--force"]
-    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language", *beside]) == 0
-    scores = pd.read_csv(out).groupby("board", sort=False)["average_win_rate"].count()
-    assert scores.to_dict() == {"(all)": 3, "en": 0, "de": 0}
-    text = (tmp_path / "votes.csv").read_text().replace(",de", ",(all)")
-    (tmp_path / "votes.csv").write_text(text)
-    assert main(["rank", str(tmp_path / "votes.csv"), "--by", "language"]) == 1
-    assert "(all) is the board of all comparisons: call that category otherwise" in capsys.readouterr().err
+def test_rows_that_cannot_be_read_are_an_error_or_left_out_by_name(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    rows = ["a,b,1", "b,c,1", "c,a,1", "a,,1", "b,b,1", "a,c,x", "c,b,1"]
+    path.write_text("winner,loser,length\n" + "\n".join(rows) + "\n")
+    assert main(["rank", str(path), "--covariates", "length"]) == 1
+    assert "missing loser in rows 5" in capsys.readouterr().err
+    path.write_text("winner,loser,length\n" + "\n".join([*rows, *["a,b,-1", "b,a,2"] * 4]) + "\n")
+    assert main(["rank", str(path), "--covariates", "length", "--skip-bad"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("3 items, 12 comparisons\n")
+    for text in ("missing loser in rows 5", "compared with itself in rows 6 ('b')", "not so in rows 7 ('x')"):
+        assert f"{text} (the first line is row 1)" in said.err

@@ -26,7 +26,6 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from cofactor_app.planning.comparisons import plan
 from tests.comparisons.problems import few
 from tests.each import each
 
@@ -51,7 +50,7 @@ def fitted():
         ),
         (lambda: Comparisons([0], [0], [1], [1], n_items=2.5), r"n_items=2\.5: give a whole number"),
         (lambda: Comparisons.from_frame(None), "expected a pandas DataFrame"),
-        (lambda: Comparisons.from_frame(pd.DataFrame({"user": [1]})), "no column left, right, outcome"),
+        (lambda: Comparisons.from_frame(pd.DataFrame({"user": [1]})), "no column winner, loser"),
         (lambda: DATA.take([]), "no comparisons are left"),
         (lambda: DATA.take([10**6]), "rows to take: give numbers from 0 to 59"),
         (lambda: DATA.take([True, False]), "rows to take: give numbers from 0 to 59"),
@@ -76,11 +75,7 @@ def fitted():
         (lambda: BradleyTerry(ridge="x").fit(DATA), "ridge='x'"),
         (lambda: WinRate(0).fit(DATA), "ridge=0"),
         (lambda: DATA.with_ids(items=["a", "b"]), "2 ids for 5 items: give one of each"),
-        (lambda: plan(None), "expected Comparisons, got NoneType"),
-        (lambda: plan(DATA, methods=["ComparisonMf"]), "choose one or more of ComparisonMF"),
-        (lambda: plan(DATA, methods={"mine": ComparisonMF}), "give a dict from names to methods"),
-        (lambda: plan(DATA, methods=["ItemCount"]), "ItemCount only orders items"),
-        (lambda: bootstrap(ComparisonMF(1), [1, 2]), "expected Comparisons, got list"),
+        (lambda: bootstrap(ComparisonMF(1), [1, 2]), "expected Comparisons or a DataFrame, got list"),
         (lambda: expected_error(10, 20, 30, 2, 1e6), "every choice is certain"),
         (lambda: expected_error("x", 20, 30, 2, 0.5), "n_comparisons='x'"),
         (lambda: comparisons_needed(1e-300, 20, 30, 2, 0.5), "error=1e-300"),
@@ -118,7 +113,7 @@ def test_what_does_not_fit_is_refused(call, message):
         (lambda mf: mf.margin([NAN], [0], [1]), "unknown users: nan"),
         (lambda mf: mf.predict([0], [1]), "give Comparisons, or three arrays"),
         (lambda mf: mf.predict(few(n2=7)), "unknown items: 5, 6"),
-        (lambda mf: mf.fold_in(None), "expected Comparisons, got NoneType"),
+        (lambda mf: mf.fold_in(None), "expected Comparisons or a DataFrame, got NoneType"),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(fitted, ask, message):

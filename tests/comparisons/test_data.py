@@ -124,7 +124,7 @@ def test_other_ids_are_another_object():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("user,left,right\n1,2,3\n", "no column outcome"),
+        ("user,left,right\n1,2,3\n", "nothing says who won"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
         ("user,left,right,outcome\n1,2,3,yes\n", r"rows 2 \('yes'\)"),
         ("user,left,right,outcome\n1,,3,1\n", "missing left in rows 2 "),

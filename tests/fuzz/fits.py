@@ -63,18 +63,8 @@ def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n
     use_plan(found, wanted, level)
 
 
-def plan_table(name, table, wanted, tried, measure, n_trials, n_jobs, level):
-    settings = {"amounts": tried, "methods": ESTIMATORS[name](), "measure": measure, "n_trials": n_trials}
-    use_plan(planning.pmf.plan(table, wanted, **settings, random_state=0, n_jobs=n_jobs), wanted, level)
-
-
 def preferences(bias):
     return comparisons.ComparisonMF(1, ridge=0.5, bias_ridge=0.5, item_bias=bias, max_iter=20, random_state=0)
-
-
-def plan_choices(bias, data, wanted, tried, n_trials, n_jobs, level):
-    settings = {"amounts": tried, "methods": {"one": preferences(bias)}, "n_trials": n_trials, "n_jobs": n_jobs}
-    use_plan(planning.comparisons.plan(data, wanted, random_state=0, **settings), wanted, level)
 
 
 def _ordered(table):
@@ -199,14 +189,8 @@ FITS = {
         *(st.sampled_from(list(AGGREGATORS)), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
         *(runs, jobs, levels),
     ),
-    "planning.pmf.plan": (
-        plan_table,
-        *(st.sampled_from(list(ESTIMATORS)), v.tables, errors, amounts, _rarely(ODD, "mre", "log loss")),
-        *(runs, jobs, levels),
-    ),
     "comparisons.degrees_of_freedom": (comparisons.degrees_of_freedom, *(v.count,) * 3),
     "comparisons.mean_information": (comparisons.mean_information, v.number),
-    "planning.comparisons.plan": (plan_choices, st.booleans(), v.compared, errors, amounts, runs, jobs, levels),
     "crowd.bootstrap": (bootstrap_crowd, st.sampled_from(list(AGGREGATORS)), v.labels, runs, jobs, levels),
     "pmf.bootstrap": (bootstrap_table, st.sampled_from(list(ESTIMATORS)), v.tables, v.tables, runs, jobs, levels),
     "comparisons.bootstrap": (

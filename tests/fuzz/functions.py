@@ -121,10 +121,6 @@ def use_comparisons(data, rows, share):
     return data.hold_out(share, 0), data.components
 
 
-def use_orders(item, placed, user, weight):
-    return comparisons.rank_orders(comparisons.Orders(item, placed, user, weight=weight), random_state=0)
-
-
 def use_model(prior, conditionals, table):
     model = cf.LatentClassModel(prior, conditionals)
     assert np.isclose(model.prior.sum(), 1)
@@ -230,11 +226,8 @@ FUNCTIONS = {
     ),
     "comparisons.diagnose": (comparisons.diagnose, v.compared, v.count),
     "comparisons.rank": (comparisons.rank, v.compared),
-    "comparisons.rank_users": (comparisons.rank_users, v.compared),
-    "comparisons.rank_boards": (comparisons.rank_boards, v.compared, _of(v.codes, ["a", "a", "b"])),
-    "comparisons.baseline_scores": (comparisons.baseline_scores, v.compared),
-    "comparisons.baseline_losses": (comparisons.baseline_losses, v.compared),
-    "comparisons.rank_orders": (use_orders, v.matrix, _of(v.codes, None), _of(v.codes, None), _of(v.vector, None)),
+    "rank": (cf.rank, v.compared),
+    "joint": (cf.joint, v.matrix),
     "comparisons.ndcg": (comparisons.ndcg, v.codes, v.vector, v.vector, v.count),
     "comparisons.pair_accuracy": (comparisons.pair_accuracy, v.vector, v.vector, _of(v.vector, None)),
     "comparisons.utility_error": (comparisons.utility_error, *(v.matrix,) * 4),

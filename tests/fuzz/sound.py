@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor_app import planning, reading
+from cofactor.reading.votes import read_votes
+from cofactor_app import planning
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
 
@@ -142,10 +143,6 @@ def sound():
         "pmf.diagnose": (pmf.diagnose, {"table": table, "rank": 2}),
         "pmf.mre": (pmf.mre, {"truth": joint, "estimate": joint}),
         "pmf.mse": (pmf.mse, {"truth": joint, "estimate": joint}),
-        "planning.pmf.plan": (
-            planning.pmf.plan,
-            {"table": table, "amounts": [20, 60], "methods": pmf.RandomEM(2, random_state=0), **plan},
-        ),
         "separable.bootstrap": (
             separable.bootstrap,
             {"method": separable.SPA(3), "X": X, "n_draws": 4, "random_state": 0, "n_jobs": 1},
@@ -242,13 +239,6 @@ def sound():
             comparisons.pair_accuracy,
             {"margin": d["stars"] - 3, "outcome": codes.astype(float), "counts": np.ones(24)},
         ),
-        "planning.comparisons.plan": (
-            planning.comparisons.plan,
-            {
-                **{"comparisons": compared, "amounts": [60, 90], **plan},
-                "methods": {"one": comparisons.ComparisonMF(1, ridge=0.5, random_state=0)},
-            },
-        ),
         "comparisons.random_start": (
             comparisons.random_start,
             {"comparisons": compared, "rank": 1, "scale": 0.1, "random_state": 0},
@@ -257,39 +247,8 @@ def sound():
             comparisons.rank,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9, "random_state": 0},
         ),
-        "comparisons.baseline_scores": (comparisons.baseline_scores, {"comparisons": compared}),
-        "comparisons.baseline_losses": (
-            comparisons.baseline_losses,
-            {"comparisons": compared, "covariates": d["extra"]},
-        ),
-        "comparisons.Orders": (
-            comparisons.Orders,
-            {
-                **{"item": [[0, 1, 2], [1, 2, -1]], "placed": [1, 2], "user": [0, 1]},
-                **{"items": ["a", "b", "c"], "weight": [1.0, 2.5]},
-            },
-        ),
-        "comparisons.rank_orders": (
-            comparisons.rank_orders,
-            {"orders": comparisons.Orders([[0, 1, 2], [2, 0, 1]] * 4), "level": 0.9, "random_state": 0},
-        ),
-        "reading.read_orders": (
-            reading.read_orders,
-            {"source": d["votes"], "places": ["a"], "others": ["b"], "races": (), "user": "who", "weight": None},
-        ),
-        "comparisons.rank_boards": (
-            comparisons.rank_boards,
-            {
-                **{"comparisons": compared, "by": ["a"] * len(compared), "covariates": d["extra"]},
-                **{"level": 0.9, "random_state": 0},
-            },
-        ),
-        "comparisons.rank_users": (
-            comparisons.rank_users,
-            {"comparisons": compared, "covariates": d["extra"], "level": 0.9},
-        ),
         "reading.read_votes": (
-            reading.read_votes,
+            read_votes,
             {
                 **{"source": d["votes"], "winner": "a", "loser": "b", "user": "who", "outcome": "won"},
                 **{"weight": "n", "covariates": ["n"]},

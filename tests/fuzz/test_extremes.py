@@ -23,7 +23,7 @@ SOUND = sound()
 LINES = ("crowd", "pmf", "separable", "comparisons")
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
 ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
-ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in LINES}
+ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in ("crowd", "separable")}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
@@ -147,7 +147,6 @@ DRAWS_NOTHING = {
         "pmf.UserAverage",
         "pmf.ItemAverage",
         "comparisons.WinRate",
-        "comparisons.ItemCount",
     ),
     *("comparisons.NuclearNormMLE", "comparisons.BradleyTerry"),
     *(f"crowd.{name}" for name in cf.crowd.METHODS if name not in ("EBCC", "SpectralDS-EM", "CrowdLayer", "DL-MV")),
@@ -217,7 +216,6 @@ def nullable(array, missing=False):
 NULLABLE = {"f": ["Float64", "double[pyarrow]"], "i": ["Int64", "int64[pyarrow]"], "u": ["UInt64", "uint64[pyarrow]"]}
 OTHERWISE = {  # columns of tables have names, which the answer keeps; scikit-learn takes no objects as classes
     ("comparisons.rank", "covariates", pd.DataFrame),
-    ("comparisons.rank_boards", "covariates", pd.DataFrame),
     ("pmf.JointPMFClassifier", "y", np.ndarray),
 }
 

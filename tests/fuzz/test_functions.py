@@ -41,7 +41,6 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
     ),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     "comparisons.Ranking",
-    "comparisons.Orders",  # within rank_orders
 }
 NUMBER = 10 * int(os.environ.get("COFACTOR_FUZZ", 1))
 bounded = settings(

@@ -120,15 +120,15 @@ def test_the_same_column_twice_is_found_whatever_its_values_are_called(names):
         copy(codes)
         codes[codes[:, 1] < 0, 5] = -1
 
-    found = diagnose(changed(sound(), copy_where_seen))["identical columns"]
+    found = diagnose(changed(sound(), copy_where_seen))["redundant columns"]
     assert (found.status, found.value) == ("warn", "the same wherever both were observed: (1, 5)")
-    assert diagnose(changed(sound(), once_not))["identical columns"].status == "pass"
+    assert diagnose(changed(sound(), once_not))["redundant columns"].status == "pass"
 
 
 def test_a_few_rows_that_agree_by_chance_are_no_twins():
     codes = np.array([[0, 0, 1], [1, 1, 0]] * 5)
-    assert diagnose(CategoricalTable(codes))["identical columns"].status == "pass"
-    assert diagnose(CategoricalTable(np.tile(codes, (2, 1))))["identical columns"].status == "warn"
+    assert diagnose(CategoricalTable(codes))["redundant columns"].status == "pass"
+    assert diagnose(CategoricalTable(np.tile(codes, (2, 1))))["redundant columns"].status == "warn"
 
 
 def test_constants_are_named_and_are_no_twins_of_each_other():
@@ -137,7 +137,7 @@ def test_constants_are_named_and_are_no_twins_of_each_other():
 
     report = diagnose(changed(sound(), fix))
     assert (report["constants"].status, report["constants"].value) == ("warn", "one value only: 0, 2")
-    assert report["identical columns"].status == "pass"
+    assert report["redundant columns"].status == "pass"
 
 
 @pytest.mark.parametrize("rank", [3, 10, 11])

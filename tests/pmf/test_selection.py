@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.selection import choose_rank_and_smoothing, hide_cells, mean_model, near_best
+from cofactor.pmf.selection import choose_rank_and_smoothing, hide_cells, lowest_rank, mean_model, near_best
 from tests.oracles.generators import random_model, random_table
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
@@ -73,3 +73,14 @@ def test_hidden_cells_are_scored_given_what_was_seen_of_their_row():
     for s, n, code in zip(one.row.tolist(), one.variable.tolist(), one.code.tolist(), strict=True):
         expected[s] += np.log(conditional_by_summing(model, codes[s], n)[code])
     assert np.allclose(one.score(model), list(expected.values()), rtol=1e-12)
+
+
+def test_the_lowest_rank_within_one_standard_error_is_described_if_rows_are_enough():
+    tried = [
+        {"rank": rank, "behind": behind, "error": 0.1} for rank, behind in ((1, 0.5), (2, 0.09), (3, 0.0), (5, 0.05))
+    ]
+    rng = np.random.default_rng(0)
+    many, few = CategoricalTable(rng.integers(0, 3, (400, 5))), CategoricalTable(rng.integers(0, 2, (400, 2)))
+    assert lowest_rank(tried, many) == 2
+    assert lowest_rank([{**one, "behind": one["behind"] * 10} for one in tried], many) == 3
+    assert lowest_rank(tried, few) == 1  # two classes have five parameters, for four rows

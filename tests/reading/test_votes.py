@@ -200,7 +200,7 @@ def test_blanks_and_lines_in_names_of_columns_do_not_matter(tmp_path):
     "header", ["rank1,rank2,rank3", "Place 1,Place 2,Place 3", "1st,2nd,3rd", "choice_1,choice_2,choice_3"]
 )
 def test_orders_of_three_are_told_from_pairs(tmp_path, header):
-    with pytest.raises(cf.CofactorError, match=r"seem to hold orders: read them by `rank --places"):
+    with pytest.raises(cf.CofactorError, match=r"seem to hold orders of several items"):
         read(tmp_path, f"{header}\na,b,c\n")
 
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.boards import rank_boards, rank_users
 from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
@@ -12,9 +11,7 @@ from cofactor.comparisons.formulas import comparisons_needed, degrees_of_freedom
 from cofactor.comparisons.links import LINKS, Link
 from cofactor.comparisons.loss import Objective
 from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
-from cofactor.comparisons.orders import Orders
 from cofactor.comparisons.places import Ranking
-from cofactor.comparisons.plackett_luce import rank_orders
 from cofactor.comparisons.ranking import rank
 from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
 from cofactor.comparisons.spectral import random_start, spectral_start
@@ -25,8 +22,7 @@ if TYPE_CHECKING:
     from cofactor.baselines.comparisons.altsvm import AltSVM
     from cofactor.baselines.comparisons.bpr import BPR
     from cofactor.baselines.comparisons.nuclear import NuclearNormMLE
-    from cofactor.baselines.comparisons.ranking import BradleyTerry, ItemCount, WinRate
-    from cofactor.baselines.comparisons.scores import baseline_losses, baseline_scores
+    from cofactor.baselines.comparisons.ranking import BradleyTerry, WinRate
 
 METHODS = Methods("comparisons")
 
@@ -39,17 +35,13 @@ __all__ = [
     "ComparisonBootstrap",
     "ComparisonMF",
     "Comparisons",
-    "ItemCount",
     "Link",
     "NuclearNormMLE",
     "Objective",
-    "Orders",
     "PreferenceModel",
     "Ranking",
     "WinRate",
     "barzilai_borwein",
-    "baseline_losses",
-    "baseline_scores",
     "bootstrap",
     "comparisons_needed",
     "degrees_of_freedom",
@@ -64,9 +56,6 @@ __all__ = [
     "pair_accuracy",
     "random_start",
     "rank",
-    "rank_boards",
-    "rank_orders",
-    "rank_users",
     "spectral_start",
     "utility_error",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.kernels import Arrays
 from cofactor.comparisons.links import link_named
 from cofactor.core.checks import check_whole, unmasked
-from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator
 from cofactor.core.lazy import pd
 from cofactor.core.result import Result
@@ -52,10 +53,10 @@ class PreferenceModel(Estimator):
 
     link = "logistic"
 
-    def fit(self, comparisons: Comparisons) -> Self:
-        """Learn from comparisons; returns self.
+    def fit(self, comparisons: Comparisons | pd.DataFrame) -> Self:
+        """Learn from comparisons, or from a table that `Comparisons.from_frame` reads; returns self.
 
-        Raises a CofactorError where these are no `Comparisons`, and what the method says.
+        Raises a CofactorError where these are neither, and what the method says.
         """
         data = require_comparisons(comparisons)
         self.users_, self.items_, self.components_ = data.users, data.items, data.components
@@ -118,7 +119,10 @@ class PreferenceModel(Estimator):
         return np.asarray(link_named(self.link).probability(margin))
 
     def utilities(self, user: Hashable | Floats) -> Floats:
-        """Return the (n2,) utilities of all items for one user, an id or features as of `fold_in`."""
+        """Return the (n2,) utilities of all items for one user, an id or features as of `fold_in`.
+
+        A user without comparisons gets the average ranking, with a `DataWarning`.
+        """
         self._check_fitted()
         return np.asarray(self.item_factors_ @ self._features(user) + self.item_bias_)
 
@@ -141,7 +145,11 @@ class PreferenceModel(Estimator):
             if not np.isfinite(user).all():
                 raise CofactorError("features hold NaN or infinity: take a row of what fold_in returns")
             return user
-        return self.user_factors_[codes_of(np.array([user], dtype=object), self.users_, "users")[0]]
+        code = codes_of(np.array([user], dtype=object), self.users_, "users")[0]
+        if user in self.unseen_users_:
+            said = f"user {user} has no comparisons: these are the utilities that all users share"
+            warnings.warn(said, DataWarning, stacklevel=3)
+        return self.user_factors_[code]
 
     def _check_linked(self, i: Codes, j: Codes) -> None:
         """Refuse to compare utilities across connected parts; a model with a prior allows it."""
@@ -163,11 +171,13 @@ def _normalised(factors: Arrays, data: Comparisons) -> Arrays:
     return U, V, b
 
 
-def require_comparisons(comparisons: Comparisons) -> Comparisons:
-    """Raise a CofactorError where an argument is no `Comparisons`."""
+def require_comparisons(comparisons: Comparisons | pd.DataFrame) -> Comparisons:
+    """Return comparisons, those of a table among them; raise a CofactorError where an argument is neither."""
+    if isinstance(comparisons, pd.DataFrame):
+        return Comparisons.from_frame(comparisons)
     if not isinstance(comparisons, Comparisons):
         kind = type(comparisons).__name__
-        raise CofactorError(f"expected Comparisons, got {kind}: Comparisons(user, left, right, outcome)")
+        raise CofactorError(f"expected Comparisons or a DataFrame, got {kind}: Comparisons(user, left, right, outcome)")
     return comparisons
 
 

@@ -38,14 +38,14 @@ from scipy import sparse
 
 from cofactor.comparisons import davidson
 from cofactor.comparisons.data import Codes
-from cofactor.comparisons.davidson import Cells, Fitted, Likelihood
+from cofactor.comparisons.davidson import Cells, Fitted
 from cofactor.core.types import Floats, Indices, Ints
 
 HEAVY = 0.02  # share of an item's comparisons from which on a user counts as heavy
 ALONE = 1e-6  # smallest share of the information, in any direction, that is left without a user and can be divided by
 
 
-def independent(rows: Likelihood, fitted: Fitted) -> Floats:
+def independent(rows: Cells, fitted: Fitted) -> Floats:
     """Return P for comparisons that are independent of each other, of utilities with mean zero."""
     n = rows.n_items
     P = davidson.solve(n, fitted.H, np.eye(rows.size))

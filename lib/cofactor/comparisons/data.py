@@ -22,6 +22,7 @@ from cofactor.core.types import Floats, Seed
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory
 SameItem = Literal["error", "drop"]
 Names = tuple[str, str, str, str, str | None]  # of the columns user, left, right, outcome, counts
+COLUMNS: Names = ("user", "left", "right", "outcome", None)
 CHOICES = (0.0, 0.5, 1.0)  # outcomes of one comparison: right was chosen, nobody, left
 LARGEST_CODE = np.iinfo(np.int32).max
 LARGEST_COUNT = 1e100  # count of one comparison, and 1 / LARGEST_COUNT the least: squares and inverses must be numbers
@@ -123,15 +124,22 @@ class Comparisons:
     ) -> Self:
         """Read a long table, one row per comparison; the arguments name its columns.
 
-        Users and items may be anything hashable; codes follow their sorted order where they can be sorted. Errors are
-        those of the class, and a missing column, user or item.
+        Where none of left, right and outcome is there or named, columns are recognised as by `cofactor.rank`: winner
+        and loser, home and away with goals, and the like; without a column user, all comparisons are of one user. Users
+        and items may be anything hashable; codes follow their sorted order where they can be sorted. Errors are those
+        of the class, and a missing column, user or item.
 
         >>> frame = pd.DataFrame({"user": ["ann", "bob"], "left": ["tea", "tea"], "right": ["milk", "gin"]})
         >>> Comparisons.from_frame(frame.assign(outcome=[1, 0])).items
         ('gin', 'milk', 'tea')
+        >>> Comparisons.from_frame(pd.DataFrame({"winner": ["tea", "gin"], "loser": ["milk", "tea"]}))
+        Comparisons(2 comparisons of 3 items by 1 users)
         """
-        from cofactor.reading.votes import comparisons_of
+        from cofactor.reading.votes import comparisons_of, read_votes
 
+        unnamed = (user, left, right, outcome, counts) == COLUMNS
+        if unnamed and isinstance(frame, pd.DataFrame) and not {left, right, outcome} & set(frame.columns):
+            return read_votes(frame)[0]
         return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
 
     @classmethod

@@ -22,7 +22,6 @@ problem from binary comparisons", American Mathematical Monthly 1957 (when the m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,36 +37,6 @@ NEWTON_ROUNDS, NEWTON_HALVINGS = 100, 40
 NORMAL_NODES, NORMAL_WEIGHTS = np.polynomial.hermite_e.hermegauss(5)  # nine change no standard deviation that is chosen
 NORMAL_WEIGHTS = NORMAL_WEIGHTS / NORMAL_WEIGHTS.sum()  # of a standard normal variable
 NEWTON_TOL = 1e-12  # of the gain that Newton's next step predicts, relative to the number of comparisons
-
-
-class Likelihood(Protocol):
-    """What `fit_ranking` maximises: of n utilities, coefficients of (c, k) covariates, and tau if there are ties."""
-
-    @property
-    def n_items(self) -> int:
-        """Number of items, n."""
-
-    @property
-    def X(self) -> Floats:
-        """(c, k) covariates."""
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether there is a tau."""
-
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-
-    @property
-    def total(self) -> Floats:
-        """(c,) how often things were compared."""
-
-    def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient, and minus the second derivatives."""
-
-    def expected(self, theta: Floats, P: Floats) -> float:
-        """Return the mean log-likelihood of parameters that are normal, with this mean and (p, p) covariance."""
 
 
 @dataclass(frozen=True)
@@ -126,15 +95,15 @@ class Cells:
 
         By Gauss and Hermite's rule. Cost: O(c (k + 1)^2).
         """
-        (_, _, tau), z, reach = self.split(theta), self.differences(theta), np.sqrt(self._variances(P))
+        (_, _, tau), z, reach = self.split(theta), self.differences(theta), np.sqrt(self.variances(P))
         value = tau * self.tied.sum() if self.has_ties else 0.0
         for node, weight in zip(NORMAL_NODES, NORMAL_WEIGHTS, strict=True):
             at = z + node * reach
             value += weight * float((self.won - self.lost) @ at / 2 - self.total @ _chances_and_log_total(at, tau)[1])
         return float(value)
 
-    def _variances(self, P: Floats) -> Floats:
-        """(c,) variances of z for parameters of covariance P."""
+    def variances(self, P: Floats) -> Floats:
+        """Return the (c,) variances of z for parameters of covariance P."""
         n, k = self.n_items, self.X.shape[1]
         items = P[self.left, self.left] + P[self.right, self.right] - 2 * P[self.left, self.right]
         B, C = P[:n, n : n + k], P[n : n + k, n : n + k]
@@ -192,6 +161,15 @@ def outcome_chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
     return _chances_and_log_total(z, tau)[0]
 
 
+def averaged(z: Floats, v: Floats) -> Floats:
+    """Return differences of utilities z whose chances are the means over N(z, v): z / sqrt(1 + pi v / 8).
+
+    The logistic curve is taken for a normal one of the same slope. Source: MacKay, "The evidence framework applied to
+    classification networks", Neural Computation 1992, Eq. (10).
+    """
+    return z / np.sqrt(1 + np.pi * v / 8)
+
+
 def _chances_and_log_total(z: Floats, tau: float) -> tuple[tuple[Floats, Floats, Floats], Floats]:
     top = np.maximum(np.abs(z) / 2, tau)
     win, lose = np.exp(z / 2 - top), np.exp(-z / 2 - top)
@@ -214,7 +192,7 @@ class Fitted:
     result: Result
 
 
-def fit_ranking(cells: Likelihood, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
+def fit_ranking(cells: Cells, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
     """Maximise the log-likelihood less theta' diag(ridge) theta / 2 by Newton's method, steps halved as needed.
 
     Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
@@ -242,7 +220,7 @@ def centred(theta: Floats, n_items: int) -> Floats:
     return np.concatenate([theta[:n_items] - theta[:n_items].mean(axis=0), theta[n_items:]])
 
 
-def _penalised(cells: Likelihood, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
+def _penalised(cells: Cells, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
     """Return value, gradient and minus the second derivatives, the prior included."""
     value, gradient, H = cells.objective(theta)
     return value - float(ridge @ theta**2) / 2, gradient - ridge * theta, H + np.diag(ridge)

@@ -135,6 +135,15 @@ class ComparisonMF(PreferenceModel):
 
         The same objective, for each user by herself. Items are named by their ids. Pass a row of the result to
         `utilities` or `recommend`. Raises a CofactorError where items are unknown (named).
+
+        >>> from cofactor import simulate
+        >>> U, V = simulate.comparison_factors(60, 20, 2, random_state=0)
+        >>> data = simulate.draw_comparisons(U, V, 4000, random_state=0)
+        >>> mf = ComparisonMF(rank=2, ridge=2.0, random_state=0).fit(data)
+        >>> newcomer = Comparisons([0, 0, 0], [3, 5, 3], [5, 8, 8], [1, 1, 1], n_items=20)
+        >>> features = mf.fold_in(newcomer)[0]
+        >>> bool(mf.utilities(features)[3] > mf.utilities(features)[8])
+        True
         """
         self._check_fitted()
         data, V, b = require_comparisons(comparisons), self.item_factors_, self.item_bias_

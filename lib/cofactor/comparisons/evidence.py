@@ -36,7 +36,7 @@ import numpy as np
 
 from cofactor.comparisons import davidson
 from cofactor.comparisons.clusters import independent
-from cofactor.comparisons.davidson import Cells, Fitted, Likelihood
+from cofactor.comparisons.davidson import Cells, Fitted
 from cofactor.core.lazy import optimize
 from cofactor.core.types import Floats
 
@@ -50,10 +50,11 @@ DOUBT = 1.0  # largest variance of that logarithm
 SLOPE = 0.25  # how much better, in units of sd, items with e times the comparisons may be: a standard deviation
 FOLDS = 5
 Chances = tuple[Floats, Floats, Floats]  # of a win, a loss and a tie, in every cell
+LEAST_VARIANCE = 1e-12
 UNSPLIT_COUNT = 1e9  # counts that are not split
 
 
-def chosen(cells: Likelihood) -> tuple[float, float, Fitted]:
+def chosen(cells: Cells) -> tuple[float, float, Fitted]:
     """Return the standard deviation of the prior on utilities, the variance of its logarithm, and the fit.
 
     Cost: some twelve fits, each started from the one before.
@@ -92,13 +93,13 @@ def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, compared: Flo
     return V
 
 
-def precisions(cells: Likelihood, sd: float) -> Floats:
+def precisions(cells: Cells, sd: float) -> Floats:
     """Return the diagonal of R, the (p,) inverse variances of the prior, for items with standard deviation `sd`."""
     k = cells.X.shape[1]
     return np.repeat([sd**-2, COEFFICIENT_SD**-2, 0.0], [cells.n_items, k, int(cells.has_ties)])
 
 
-def log_evidence(cells: Likelihood, fitted: Fitted, sd: float) -> float:
+def log_evidence(cells: Cells, fitted: Fitted, sd: float) -> float:
     """Return a bound of the log marginal likelihood of `sd` plus the log of its prior, up to a constant."""
     determinant, P = float(np.linalg.slogdet(fitted.H)[1]), independent(cells, fitted)
     prior = fitted.ridge @ (fitted.theta**2 + np.diag(P))  # but for the mean of utilities, which adds a constant
@@ -109,24 +110,41 @@ def log_evidence(cells: Likelihood, fitted: Fitted, sd: float) -> float:
 # ---- what chances are worth on comparisons that were held out ----
 
 
-def held_out_loss(cells: Cells, fitted: Fitted) -> tuple[float, float]:
+def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tuple[float, float]:
     """Return the mean log-loss on comparisons held out in five folds, and that of the trivial guess.
 
-    The trivial guess knows how often comparisons are ties, and takes both sides for equally good; where a covariate is
-    the same in all comparisons, such as that of the home side, it knows how often each side wins.
+    Chances are means over what the other folds leave possible: with the variance of a fold's own fit, widened as V, the
+    covariance behind the intervals, is wider than that of independent comparisons. The trivial guess knows how often
+    comparisons are ties, and takes both sides for equally good; where a covariate is the same in all comparisons, such
+    as that of the home side, it knows how often each side wins.
 
     Cost: five fits, started from that to all.
     """
-    parts, sided = _parts(cells), bool((np.ptp(cells.X, axis=0) == 0).any())
+    parts, sided = _parts(cells), is_sided(cells)
+    wider = cells.variances(V) / np.maximum(cells.variances(_with_all_doubt(cells, fitted, doubt)), LEAST_VARIANCE)
     losses, made = np.zeros(2), 0.0
     for held in parts:
         learn = replace(cells, **{name: getattr(cells, name) - getattr(held, name) for name in ("won", "lost", "tied")})
         if cells.has_ties:  # half a tie more, so that their chance is not none where no tie is left
             learn = replace(learn, tied=learn.tied + 0.5 / len(learn.tied))
-        chances = learn.chances(davidson.fit_ranking(learn, fitted.ridge, fitted.theta).theta)
+        found = davidson.fit_ranking(learn, fitted.ridge, fitted.theta)
+        v = wider * learn.variances(_with_all_doubt(learn, found, doubt))
+        z = davidson.averaged(learn.differences(found.theta), v)
+        chances = davidson.outcome_chances(z, learn.split(found.theta)[2])
         losses += loss_of(held, chances), loss_of(held, _trivial(learn, sided))
         made += float(held.total.sum())
     return float(losses[0] / made), float(losses[1] / made)
+
+
+def is_sided(cells: Cells) -> bool:
+    """Whether a covariate is the same in all comparisons, such as that of the home side."""
+    return bool((np.ptp(cells.X, axis=0) == 0).any())
+
+
+def _with_all_doubt(cells: Cells, fitted: Fitted, doubt: float) -> Floats:
+    """Return the covariance of a fit to independent comparisons, the doubt about the prior included."""
+    P = independent(cells, fitted)
+    return with_doubt(P, P, fitted, doubt, davidson.counts(cells)[:, 2])
 
 
 def _parts(cells: Cells) -> list[Cells]:

@@ -50,8 +50,7 @@ class Ranking:
     ----------
     items : list of n ids
     utilities : (n,) array
-        In logits, of mean zero. Where nobody tied and covariates are zero, i is preferred to j with chance
-        1 / (1 + exp(u_j - u_i)).
+        In logits, of mean zero. If they were known, i would be preferred to j with chance 1 / (1 + exp(u_j - u_i)).
     ranks : (n, 3) array
         Rank (1 is best), and the least and the largest rank that the data allow; simultaneous for all items.
     counts : (n, 3) array
@@ -69,6 +68,8 @@ class Ranking:
         Standard deviation of the prior on utilities, chosen by the evidence of the comparisons.
     log_loss, trivial_log_loss : float
         Mean log-loss on comparisons that were held out in five folds, and that of the trivial guess.
+    sided : bool
+        Whether the trivial guess knows how often either side wins; else it takes both for equally good.
     level : float
         Chance of intervals to hold the truth.
     result : Result
@@ -86,6 +87,7 @@ class Ranking:
     sd: float
     log_loss: float
     trivial_log_loss: float
+    sided: bool
     level: float
     result: Result
 
@@ -154,24 +156,28 @@ class Ranking:
     def probabilities(self) -> pd.DataFrame:
         """Return a row per pair of items, the better one first, where covariates are zero.
 
-        `chance` is that of the first if one of them wins, with its interval; `tie` the chance that none does.
+        `chance` is that of the first if one of them wins, the mean over what the comparisons leave possible, with its
+        interval; `tie` the chance that none does.
         """
         n, order = len(self.items), np.argsort(-self.utilities, kind="stable")
         first, second = (order[part] for part in np.triu_indices(len(order), 1))
         z = self.utilities[first] - self.utilities[second]
-        reach = self.quantile * spreads(self.covariance[:n, :n])[first, second]
+        s = spreads(self.covariance[:n, :n])[first, second]
+        mean, reach = davidson.averaged(z, s**2), self.quantile * s
         tau = self.parameters[-1] if self._ties else -np.inf
         names = np.array([*self.items, None], dtype=object)  # ids that are sequences stay whole beside None
-        found = {"item": names[first], "against": names[second], "chance": special.expit(z)}
+        found = {"item": names[first], "against": names[second], "chance": special.expit(mean)}
         found |= {
             "low": special.expit(z - reach),
             "high": special.expit(z + reach),
-            "tie": davidson.outcome_chances(z, tau)[2],
+            "tie": davidson.outcome_chances(mean, tau)[2],
         }
         return pd.DataFrame(found)
 
     def chance(self, item: Any, against: Any, given: Mapping[str, float] | None = None) -> dict[str, float]:
         """Return the chance that one item wins, if one of two does, with its interval; and the chance of a tie.
+
+        The chance is the mean over what the comparisons leave possible; see `davidson.averaged`.
 
         `given`: values of covariates, of the first item less the second (home=1); the others are zero.
 
@@ -185,9 +191,10 @@ class Ranking:
                 known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
                 raise CofactorError(f"given {name}={value!r}: covariates are {known}")
             way[len(self.items) + self.covariates.index(name)] = value
-        z, reach = float(way @ self.parameters), self.quantile * float(np.sqrt(way @ self.covariance @ way))
-        tie = davidson.outcome_chances(np.array([z]), self.parameters[-1] if self._ties else -np.inf)[2]
-        low, chance, high = special.expit([z - reach, z, z + reach]).tolist()
+        z, v = float(way @ self.parameters), float(way @ self.covariance @ way)
+        mean, reach = float(davidson.averaged(np.array(z), np.array(v))), self.quantile * np.sqrt(v)
+        tie = davidson.outcome_chances(np.array([mean]), self.parameters[-1] if self._ties else -np.inf)[2]
+        low, chance, high = special.expit([z - reach, mean, z + reach]).tolist()
         return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
 
     def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:

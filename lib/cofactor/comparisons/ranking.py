@@ -36,7 +36,6 @@ def rank(
     *,
     level: float = LEVEL,
     min_comparisons: int = 1,
-    all_parts: bool = False,
     random_state: Seed = None,
 ) -> Ranking:
     """Rank items by comparisons, with intervals for utilities and simultaneous ones for ranks.
@@ -57,9 +56,6 @@ def rank(
     level : float
     min_comparisons : int
         Items with fewer comparisons are left out, then those that have fewer without them.
-    all_parts : bool
-        Refuse items in parts that no comparison links. By default the largest part is ranked, and a warning names the
-        others.
     random_state : int, Generator or None
         Of the simulated quantile for ranks.
 
@@ -81,7 +77,7 @@ def rank(
     """
     rng = rng_of(random_state)
     data, names, X = checked(comparisons, covariates, level)
-    rows = comparable(data, min_comparisons, all_parts)
+    rows = comparable(data, min_comparisons)
     return ranking_of(data.take(rows), X[rows], names, level, rng)
 
 
@@ -120,26 +116,13 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
     return names, X
 
 
-def comparable(data: Comparisons, least: int, all_parts: bool) -> Indices:
+def comparable(data: Comparisons, least: int) -> Indices:
     """Rows of the items that are ranked; those that are left out are named."""
     unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
     if unseen:
         warnings.warn(f"{UNSEEN}: {listing(unseen)}", DataWarning, stacklevel=3)
     rows = _well_compared(data, least)
-    if all_parts:
-        check_linked(data.take(rows))
     return rows[largest_part(data.take(rows))]
-
-
-def check_linked(data: Comparisons) -> None:
-    """Refuse items in parts that no comparison links."""
-    if data.n_components > 1:
-        parts = [np.flatnonzero(data.components == part) for part in range(data.n_components)]
-        named = "; ".join(listing(data.items[i] for i in part.tolist()) for part in sorted(parts, key=len)[:3])
-        raise NotIdentifiableError(
-            f"items are in {data.n_components} parts that no comparison links, so that they have no common order; the "
-            f"smallest: {named}; collect comparisons between parts, or rank the comparisons of one part at a time"
-        )
 
 
 def _well_compared(data: Comparisons, least: int) -> Indices:
@@ -176,10 +159,8 @@ def largest_part(data: Comparisons) -> Indices:
 # ---- the fit ----
 
 
-def ranking_of(
-    data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator, check: bool = True
-) -> Ranking:
-    """Return the ranking of checked comparisons; `check` says whether chances are tried on some that are held out."""
+def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator) -> Ranking:
+    """Return the ranking of checked comparisons."""
     scale = covariate_scales(X)
     rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
     cells = davidson.pairs_of(rows)
@@ -192,10 +173,8 @@ def ranking_of(
     counts = davidson.counts(cells)
     V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, counts[:, 2])
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, fewest(n_users, n_prompts), rng)]
-    losses = (np.nan, np.nan)
-    if check:
-        losses = evidence.held_out_loss(cells, fitted)
-        warn_of_loss(*losses)
+    losses = evidence.held_out_loss(cells, fitted, doubt, V)
+    warn_of_loss(*losses)
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
         items=items,
@@ -210,6 +189,7 @@ def ranking_of(
         sd=sd,
         log_loss=losses[0],
         trivial_log_loss=losses[1],
+        sided=evidence.is_sided(cells),
         level=level,
         result=fitted.result,
     )
@@ -245,13 +225,13 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
         raise NotIdentifiableError(f"{found}; leave them out")
 
 
-def unlinked_of(cells: davidson.Cells, items: list[Any], decides: str = "the prior") -> list[Any]:
+def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
     """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:
         what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
-        warnings.warn(f"{what}; how far they are from the others, {decides} decides", DataWarning, stacklevel=5)
+        warnings.warn(f"{what}; how far they are from the others, the prior decides", DataWarning, stacklevel=5)
     return unlinked
 
 

@@ -330,12 +330,25 @@ def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None
         raise CofactorError(f"missing {name} in {bad}: fill or drop them")
 
 
+Refuse = Callable[[NDArray[np.bool_], str, str], None]  # bad rows, what is wrong with which, what to do
+
+
+def refused(_: NDArray[np.bool_], what: str, advice: str) -> None:
+    """Raise a CofactorError about bad rows."""
+    raise CofactorError(f"{what}{advice}")
+
+
 def numeric(
-    frame: pd.DataFrame, name: str, rule: str, fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite
+    frame: pd.DataFrame,
+    name: str,
+    rule: str,
+    fits: Callable[[Floats], NDArray[np.bool_]] = np.isfinite,
+    refuse: Refuse = refused,
 ) -> Floats:
     """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`.
 
-    A `DataWarning` says where numbers are written with a decimal comma and the like.
+    A `DataWarning` says where numbers are written with a decimal comma and the like. `refuse` is called where cells are
+    bad; if it returns, so do they.
     """
     column, how = plain(frame[name])
     if how:
@@ -344,7 +357,7 @@ def numeric(
     bad = ~fits(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
-        raise CofactorError(f"{rule}; not so in {found}: fill or drop these rows")
+        refuse(bad, f"{rule}; not so in {found}", ": fill or drop these rows")
     return values
 
 

@@ -9,6 +9,7 @@ from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
+from cofactor.pmf.marginals import from_marginals
 from cofactor.pmf.methods import CLASSIFIERS, METHODS, RECOMMENDERS
 from cofactor.pmf.metrics import mre, mse
 from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
@@ -43,6 +44,7 @@ __all__ = [
     "bootstrap",
     "cnmf_spa",
     "diagnose",
+    "from_marginals",
     "mre",
     "mse",
 ]

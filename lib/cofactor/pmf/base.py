@@ -68,8 +68,8 @@ class JointPMFEstimator(Estimator):
     rank_, pseudo_count_ : int, float
         As given, or the best on hidden cells.
     validation_ : list of dict
-        Of all that were tried: rank, pseudo_count, score (mean log-probability of a hidden cell), and whether it is
-        kept.
+        Of all that were tried: rank, pseudo_count, score (mean log-probability of a row's hidden cells), how far it is
+        behind the best, the standard error of that difference, and whether it is kept.
     columns_ : list of CodedColumn
         How each column of a DataFrame is coded: `columns_[n].shown(code)` is its value; empty where codes were given.
     members_ : list of estimators
@@ -207,8 +207,11 @@ class JointPMFEstimator(Estimator):
         best = choose_rank_and_smoothing(
             ranks, (first,) if given else PSEUDO_COUNTS, first, partial(self._validate, hidden)
         )
-        for tried in self.validation_:
+        scores = [tried.pop("scores") for tried in self.validation_]
+        for tried, own in zip(self.validation_, scores, strict=True):
+            behind = max(scores, key=np.mean) - own
             tried["kept"] = (tried["rank"], tried["pseudo_count"]) in best
+            tried["behind"], tried["error"] = float(behind.mean()), float(behind.std() / np.sqrt(len(behind)))
         self.members_ = [self._with(choice).fit(table) for choice in best or [(ranks[0], first)]]
         self.rank_, self.pseudo_count_ = self.members_[0].rank_, self.members_[0].pseudo_count_
         self.model_ = mean_model([one.model_ for one in self.members_])
@@ -240,7 +243,7 @@ class JointPMFEstimator(Estimator):
                 if scores:
                     found[choice] = np.concatenate(scores)
                     noted = {"rank": choice[0], "pseudo_count": choice[1], "score": float(found[choice].mean())}
-                    self.validation_.append(noted)
+                    self.validation_.append({**noted, "scores": found[choice]})
         if refusal and all(rank == 1 for rank, _ in found):  # which looks at no settings
             raise refusal
         return found

@@ -22,6 +22,7 @@ from cofactor.pmf.cnmf_spa import rank_cap
 Names: TypeAlias = NDArray[np.object_]
 
 ENOUGH_IN_COMMON = 20  # rows in common before two columns that always agree count as one and the same
+TWINS = "redundant columns"
 
 
 def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequence[object] | None = None) -> Diagnosis:
@@ -181,10 +182,11 @@ def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
     left, right = (np.bincount(np.unique(np.stack([pair, value]), axis=1)[0], minlength=N * N) for value in (a, b))
     same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH_IN_COMMON)
     if same.any():
-        found = listing(f"({called[j]}, {called[k]})" for j, k in np.argwhere(same.reshape(N, N)))
-        advice = "one gives the other away: keep one of each pair, or held-out errors mean nothing"
-        return Check("identical columns", "warn", f"the same wherever both were observed: {found}", advice)
-    return Check("identical columns", "pass", "none")
+        pairs = np.argwhere(same.reshape(N, N)).tolist()
+        found = listing(f"each value of {called[j]} goes with one value of {called[k]}" for j, k in pairs)
+        advice = "one tells the other: keep one of the two, or held-out errors mean nothing"
+        return Check(TWINS, "warn", found, advice)
+    return Check(TWINS, "pass", "none")
 
 
 def _spa_rank(moments: PairwiseMoments, rank: int | None) -> Check:

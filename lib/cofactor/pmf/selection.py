@@ -7,8 +7,9 @@ again a joint PMF, of rank the sum of theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,19 @@ def near_best(scores: Scores) -> list[Choice]:
     order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
     behind = {choice: scores[order[0]] - scores[choice] for choice in order}
     return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]
+
+
+def lowest_rank(tried: Sequence[Mapping[str, Any]], table: CategoricalTable) -> int:
+    """Return the lowest rank whose score is at most one standard error of the difference below the best.
+
+    `tried` is the `validation_` of an estimator. Ranks with more parameters than the table has distinct rows do not
+    count, unless it is one. Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984,
+    Section 3.4.3.
+    """
+    distinct, each = len(np.unique(table.codes, axis=0)), 1 + int((table.sizes - 1).sum())
+    near = [one for one in tried if one["behind"] <= one["error"]]
+    told = [one["rank"] for one in tried if one["rank"] == 1 or one["rank"] * each - 1 <= distinct]
+    return min([*(one["rank"] for one in near), max(told, default=1)])
 
 
 def mean_model(models: Sequence[LatentClassModel]) -> LatentClassModel:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cofactor.comparisons.data import CHOICES, LARGEST_COUNT, Codes, Comparisons, Names, SameItem
+from cofactor.comparisons.data import CHOICES, COLUMNS, LARGEST_COUNT, Codes, Comparisons, Names, SameItem
 from cofactor.core.cells import (
+    TRUTH_VALUES,
+    Refuse,
     Spelling,
     check_columns,
     check_present,
@@ -22,15 +26,16 @@ from cofactor.core.cells import (
     numeric,
     plain_name,
     plain_numbers,
+    refused,
     says_nothing,
     told,
     told_merged,
 )
 from cofactor.core.checks import check_kind
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
-from cofactor.reading.tables import Coded, read_frame, refuse_twice
+from cofactor.reading.tables import STDIN, Coded, read_frame, refuse_twice, renamed_columns
 from cofactor.reading.text import TWICE
 
 WON = (  # names of the columns of the item that won, and of the other one
@@ -49,7 +54,8 @@ SIDES = (  # names of the two sides of a comparison
 )
 OUTCOMES = (
     *("winner", "outcome", "result", "res", "ftr", "preference", "preferred", "chosen", "choice", "label", "vote"),
-    *("better", "picked", "selected", "verdict", "judgment", "judgement", "score"),
+    *("better", "picked", "selected", "verdict", "judgment", "judgement", "score", "final_score", "full_time_score"),
+    *("ft", "ft_score", "scoreline", "full_time", "goals", "sets", "games"),
 )
 SCORES = (
     *(("score_a", "score_b"), ("score1", "score2"), ("score_1", "score_2"), ("score_left", "score_right")),
@@ -60,7 +66,9 @@ WINS = ("winner_{}", "{}_wins", "{}_won", "{}_win", "win_{}", "wins_{}")  # colu
 TIED = ("tie", "draw", "tied")
 NUMBERS = ("0", "1", "0.5", ".5", "0.0", "1.0")
 PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "better")  # 0 may be the first there
-SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)")  # both scores in one cell
+SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)(?:\s?\(\d+\))?")  # both scores in one cell; of a set with its tie-break
+UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "nan", "null", "?", "tbd", "tba", "bye")}
+UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
@@ -83,12 +91,11 @@ HOME = "home"  # name of the covariate that is one in every comparison
 
 @dataclass(frozen=True)
 class Reading:
-    """Votes that were read: comparisons, covariates and categories in their order, and what was noticed unasked."""
+    """Votes that were read: comparisons, covariates in their order, and what was noticed unasked."""
 
     comparisons: Comparisons
     covariates: pd.DataFrame
     notes: list[str] = field(default_factory=list)
-    by: pd.Series[Any] | None = None
 
 
 def read_votes(
@@ -105,8 +112,12 @@ def read_votes(
     words: tuple[str, str] | None = None,
     home: bool = False,
     spelling: Spelling = "classes",
+    skip_bad: bool = False,
 ) -> tuple[Comparisons, pd.DataFrame]:
     """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
+
+    A square table, whose first column names the items as its header does, holds how often the row's item won against
+    the column's. Rows without a result are left out.
 
     Parameters
     ----------
@@ -124,7 +135,7 @@ def read_votes(
     weight : column of how often this comparison was made, with this outcome; rows of 0 are left out
         Used unasked where it holds whole numbers.
     covariates : columns of finite numbers, of `winner` less `loser`; "a - b" is the difference of two columns
-        A length of answers, or 1 and -1 for which one was shown first.
+        A length of answers, or 1 and -1 for which one was shown first; TRUE is 1, FALSE 0.
     encoding, sep : as of `Comparisons.from_csv`
     words : the two words of `outcome` for the first and the second item, where it has others
     home : bool
@@ -132,6 +143,8 @@ def read_votes(
     spelling : {"classes", "keep", "all"}
         "all" makes one of items, and of users, that differ in capitals, surrounding blanks or invisible characters
         alone, the one that is used most. Others that look alike are named and count as different.
+    skip_bad : bool
+        Leave out comparisons that cannot be read, in place of an error.
 
     "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
 
@@ -147,7 +160,7 @@ def read_votes(
     (('gin', 'milk', 'tea'), [1.0, 0.5])
     """
     named: Named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
-    found = reading(source, named, covariates, encoding, sep, words, home, spelling)
+    found = reading(source, named, covariates, encoding, sep, words, home, spelling, skip_bad)
     return found.comparisons, found.covariates
 
 
@@ -160,28 +173,29 @@ def reading(
     words: Sequence[str] | None = None,
     home: bool = False,
     spelling: Spelling = "classes",
-    by: str | None = None,
+    skip_bad: bool = False,
 ) -> Reading:
-    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said.
-
-    `by` is the column of a category of votes.
-    """
+    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
     check_kind((str, PathLike, pd.DataFrame), source=source)
     check_kind((list, tuple), covariates=covariates)
-    named = _with_prompt(named)
-    needed = list(dict.fromkeys(filter(None, [*named.values(), by])))
+    named, notes = _with_prompt(named), list[str]()
+    needed = list(dict.fromkeys(filter(None, named.values())))
     parts = [part.strip() for name in covariates for part in (name, *name.split(" - "))]
     if isinstance(source, pd.DataFrame):
         check_columns(source, needed, "comparisons")
-        frame = source
+        frame = renamed_columns(source, ["winner", "loser", *candidates(), *OPTIONAL])
     else:
         optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
+    square = None if needed or covariates else square_of(source, frame, encoding, sep)
+    if square is not None:
+        frame, source = square, frame
+        named |= {"winner": "winner", "loser": "loser", "weight": "weight"}
+        notes.append("read as a square table: a cell says how often the row's item won against the column's")
     first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
-        names = " ".join(places)
-        raise CofactorError(f"columns {listing(places)} seem to hold orders: read them by `rank --places {names}`, or "
-                            "in Python by read_orders")  # fmt: skip
+        what = f"columns {listing(places)} seem to hold orders of several items"
+        raise CofactorError(f"{what}: rank reads who won against whom; the package choix ranks from orders")
     if not {first, second} <= set(frame.columns):
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
     layout = layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
@@ -192,12 +206,49 @@ def reading(
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
         raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
-    votes = _Votes(frame, layout, named, frame is not source)
+    votes = _Votes(frame, layout, named, not isinstance(source, pd.DataFrame), skip_bad)
+    votes.notes[:0] = notes
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
     refuse_twice([name for name in dict.fromkeys(used) if name and name in frame.attrs.get(TWICE, ())])
     check_spelling(spelling)
     votes.write_one_way(spelling == "all")
-    return votes.read(list(covariates), words, home, by)
+    return votes.read(list(covariates), words, home)
+
+
+def square_of(
+    source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None
+) -> pd.DataFrame | None:
+    """Return winner, loser and weight of a square table of wins, None where this is none.
+
+    The names of its rows, in the first column or in the index, are those of its columns. Cells of the diagonal are not
+    looked at.
+    """
+    found = frame.attrs.get("found", frame.columns)
+    if any(set(pair) <= set(frame.columns) for pair in WON):
+        return None
+    if isinstance(source, pd.DataFrame):
+        whole, names = source, [str(one) for one in source.index]
+        if sorted(names) != sorted(map(str, source.columns)) and len(source.columns) == len(source) + 1:
+            whole, names = source.iloc[:, 1:], [str(one) for one in source.iloc[:, 0]]
+    elif str(source) == STDIN or len(found) != len(frame) + 1 or len(found) < 3:
+        return None
+    else:
+        try:
+            whole = read_frame(source, None, encoding, sep, "comparison")
+        except CofactorError:  # cells of columns that no reader of votes looks at
+            return None
+        whole, names = whole.iloc[:, 1:], whole.iloc[:, 0].astype(str).tolist()
+    items = list(map(str, whole.columns))
+    if len(items) < 2 or sorted(names) != sorted(items) or len(set(items)) < len(items):
+        return None
+    cells = whole.set_axis(items, axis=1).astype(object)
+    cells = cells.mask(cells.isin(["", "-", "\u2013"]) | cells.isna(), "0")
+    parts = [
+        pd.DataFrame({"winner": names, "loser": one, "weight": cells[one].to_numpy()}, cells.index) for one in items
+    ]
+    long = pd.concat([part[part["winner"] != part["loser"]] for part in parts])
+    long.index.name = whole.index.name
+    return long
 
 
 def _places(columns: Sequence[str]) -> list[str]:
@@ -218,8 +269,10 @@ def _with_prompt(named: Named) -> dict[str, Any]:
 class _Votes:
     """A table of votes whose columns are known."""
 
-    def __init__(self, frame: pd.DataFrame, layout: Layout, named: dict[str, str | None], text: bool) -> None:
-        self.frame, self.layout, self.text = frame, layout, text
+    def __init__(
+        self, frame: pd.DataFrame, layout: Layout, named: dict[str, str | None], text: bool, skip_bad: bool
+    ) -> None:
+        self.frame, self.layout, self.text, self.skip_bad = frame, layout, text, skip_bad
         self.user = self._used(named, "user")
         self.weight = self._used(named, "weight")
         self.prompt = named["prompt"] or None
@@ -266,60 +319,122 @@ class _Votes:
                 counts = {name: n for name, n in counts.items() if known.get(name, name) == name}
             self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
 
-    def read(self, covariates: list[str], words: Sequence[str] | None, home: bool, by: str | None) -> Reading:
-        """Return the votes; refuse what cannot be read."""
+    def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
+        """Return the votes; refuse what cannot be read, or leave it out."""
+        self._without_result()
+        pair = (str(words[0]), str(words[1])) if words else None
+        if self.skip_bad:
+            self._without_bad(covariates, pair)
         counts, first, second = self._counts(), self.layout.first, self.layout.second
         frame = self.frame
-        for name in filter(None, (first, second, self.user, self.prompt)):
-            check_present(frame[name], name, self.text)
+        self._check_cells(refused)
         code, items = encoded([frame[first], frame[second]], "items", self.text)
         left, right = np.split(code, 2)
-        self._check_items(left, right, items)
+        self._check_sides(left, right, items)
         who, users = np.zeros(len(frame), dtype=np.int32), [0]
         if self.user:
             who, users = encoded([frame[self.user]], "users", self.text)
         prompt = encoded([frame[self.prompt]], "prompts", self.text)[0] if self.prompt else None
-        pair = (str(words[0]), str(words[1])) if words else None
         won = outcomes(frame, self.layout, pair, self.notes)
         found = Comparisons(who, left, right, won, len(users), len(items), counts, prompt=prompt)
         columns = {name: self._covariate(name) for name in covariates} | ({HOME: np.ones(len(frame))} if home else {})
         X = pd.DataFrame(columns, index=range(len(frame)))
-        order = np.argsort(who, kind="stable")
-        X = X.iloc[order].reset_index(drop=True)
-        category = frame[by].replace("", None).iloc[order].reset_index(drop=True) if by else None
-        return Reading(found.with_ids(users, items), X, self.notes, category)
+        X = X.iloc[np.argsort(who, kind="stable")].reset_index(drop=True)
+        return Reading(found.with_ids(users, items), X, self.notes)
 
-    def _counts(self) -> Floats | None:
+    def _without_result(self) -> None:
+        """Leave out rows that do not say who won, such as fixtures that were not played."""
+        told_by = [name for name in (self.layout.outcome, *self.layout.each[:2], *self.layout.scores) if name]
+        if not told_by:
+            return
+        none = np.all([_says_none(self.frame[name]) for name in told_by], axis=0)
+        if self.layout.scores:
+            none = np.any([_says_none(self.frame[name]) for name in told_by], axis=0)
+        if none.any() and not none.all():
+            n = int(none.sum())
+            what = f"{n} comparison{'s' if n > 1 else ''} without a result left out"
+            self.notes.append(f"{what}: {located(self.frame, none)}")
+            self.frame = self.frame[~none]
+
+    def _without_bad(self, covariates: list[str], words: tuple[str, str] | None) -> None:
+        """Leave out rows that cannot be read, and say which and why."""
+        bad, whys = np.zeros(len(self.frame), dtype=bool), list[str]()
+
+        def left_out(rows: NDArray[np.bool_], what: str, _: str) -> None:
+            bad[rows] = True
+            whys.append(what)
+
+        self._check_cells(left_out)
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # the second look says it again
+            self._counts(left_out)
+            outcomes(self.frame, self.layout, words, [], left_out)
+            for name in covariates:
+                self._covariate(name, left_out)
+        if bad.all():
+            raise CofactorError(f"no comparison can be read: {whys[0]}")
+        if bad.any():
+            self.notes += [f"comparisons left out: {why}" for why in whys]
+            self.frame = self.frame[~bad]
+
+    def _check_cells(self, refuse: Refuse) -> None:
+        """Refuse rows without an item or a user, and of an item with itself."""
+        first, second = self.layout.first, self.layout.second
+        for name in filter(None, (first, second, self.user, self.prompt)):
+            column = self.frame[name]
+            none = np.asarray(column.isna() | (column == "") if self.text else column.isna(), dtype=bool)
+            if none.any():
+                refuse(none, f"missing {name} in {located(self.frame, none)}", ": fill or drop them")
+        one, two = (self.frame[name].astype(object) for name in (first, second))
+        same = np.asarray((one == two) & one.notna() & (one != ""), dtype=bool)
+        if same.any():
+            what = f"an item is compared with itself in {located(self.frame, same, one[same].tolist())}"
+            refuse(same, what, ": drop these rows")
+
+    def _counts(self, refuse: Refuse | None = None) -> Floats | None:
         """Return weights, and leave out rows of none."""
         if not self.weight:
             return None
         meaning = f"{self.weight} (how often this comparison was made)"
         rule = f"{meaning} must hold 0, or numbers from {1 / LARGEST_COUNT:g} to {LARGEST_COUNT:g}"
         counts = numeric(
-            self.frame, self.weight, rule, lambda n: (n == 0) | ((n >= 1 / LARGEST_COUNT) & (n <= LARGEST_COUNT))
+            self.frame,
+            self.weight,
+            rule,
+            lambda n: (n == 0) | ((n >= 1 / LARGEST_COUNT) & (n <= LARGEST_COUNT)),
+            refuse or refused,
         )
+        if refuse:
+            return None
         self.frame = self.frame[counts > 0]
         check_columns(self.frame, [], "comparisons of a weight above 0")
         return counts[counts > 0]
 
-    def _check_items(self, left: np.ndarray, right: np.ndarray, items: list[object]) -> None:
-        same = located(self.frame, left == right, [items[i] for i in left[left == right]])
-        if same:
-            raise CofactorError(f"an item is compared with itself in {same}: drop these rows")
+    def _check_sides(self, left: np.ndarray, right: np.ndarray, items: list[object]) -> None:
         one, two = self.layout.first, self.layout.second
         if len(items) > 2 and not np.intersect1d(left, right).size:
             advice = "name two columns of items as winner and loser, and that of who won as outcome"
             why = "one of them holds no items, or every item won always or lost always, which tells no order"
             raise CofactorError(f"no item stands in both columns {one} and {two}: {why}; {advice}")
 
-    def _covariate(self, name: str) -> Floats:
+    def _covariate(self, name: str, refuse: Refuse = refused) -> Floats:
         one, _, other = name.partition(" - ")
         if name in self.frame or not other:
-            check_columns(self.frame, [name], "comparisons")
-            return numeric(self.frame, name, f"{name} (a covariate) must hold numbers")
-        check_columns(self.frame, [one.strip(), other.strip()], "comparisons")
-        values = [numeric(self.frame, part.strip(), f"{part} (a covariate) must hold numbers") for part in (one, other)]
+            return self._numbers(name, refuse)
+        values = [self._numbers(part.strip(), refuse) for part in (one, other)]
         return np.asarray(values[0] - values[1])
+
+    def _numbers(self, name: str, refuse: Refuse) -> Floats:
+        check_columns(self.frame, [name], "comparisons")
+        frame = self.frame[[name]]
+        if {str(cell).strip().casefold() for cell in frame[name].dropna().unique()} <= {"", *TRUTH_VALUES}:
+            frame = frame.assign(**{name: [TRUTH_VALUES.get(str(x).strip().casefold(), x) for x in frame[name]]})
+        return numeric(frame, name, f"{name} (a covariate) must hold numbers", refuse=refuse)
+
+
+def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Tell the cells that hold no result."""
+    column = Coded.of(cells)
+    return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 
 
 def told_of_nothing(counts: Mapping[str, int]) -> str:
@@ -333,14 +448,15 @@ def renamed(cells: pd.Series[Any], known: Mapping[str, str]) -> pd.Series[Any]:
     return cells.map(lambda cell: known.get(str(cell), cell))
 
 
-def _ties(frame: pd.DataFrame, name: str) -> Floats:
+def _ties(frame: pd.DataFrame, name: str, refuse: Refuse) -> Floats:
     """Outcomes by a column that says whether a row is a tie."""
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
     words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
     values = np.asarray(words.map(dict.fromkeys(YES_WORDS, 0.5) | dict.fromkeys(NO_WORDS, 1.0)), dtype=np.float64)[code]
-    if np.isnan(values).any():
-        found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
-        raise CofactorError(f"{name} must hold yes or no; not so in {found}: mend or drop these rows")
+    bad = np.isnan(values)
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
+        refuse(bad, f"{name} must hold yes or no; not so in {found}", ": mend or drop these rows")
     return values
 
 
@@ -419,35 +535,50 @@ def _short(side: str) -> str:
 # ---- who won ----
 
 
-def outcomes(frame: pd.DataFrame, layout: Layout, words: tuple[str, str] | None, notes: list[str]) -> Floats:
-    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; adds to `notes`."""
+def outcomes(
+    frame: pd.DataFrame,
+    layout: Layout,
+    words: tuple[str, str] | None,
+    notes: list[str],
+    refuse: Refuse = refused,
+) -> Floats:
+    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; adds to `notes`.
+
+    `refuse` is called where a cell cannot be read.
+    """
     if layout.each:
-        return _of_each(frame, layout)
+        return _of_each(frame, layout, refuse)
     if layout.scores:
-        one, two = (numeric(frame, name, f"{name} (a score) must hold numbers") for name in layout.scores)
+        said = "{} (a score) must hold numbers"
+        one, two = (numeric(frame, name, said.format(name), refuse=refuse) for name in layout.scores)
         return np.asarray((1 + np.sign(one - two)) / 2)
     if layout.outcome:
-        return _of_words(frame, layout.outcome, layout, words, notes)
-    return np.ones(len(frame)) if layout.tie is None else _ties(frame, layout.tie)
+        return _of_words(frame, layout.outcome, layout, words, notes, refuse)
+    return np.ones(len(frame)) if layout.tie is None else _ties(frame, layout.tie, refuse)
 
 
-def _of_each(frame: pd.DataFrame, layout: Layout) -> Floats:
+def _of_each(frame: pd.DataFrame, layout: Layout, refuse: Refuse) -> Floats:
     rule = "{} must hold 1 where this side won and 0 elsewhere"
     true = {"true": "1", "false": "0"}
     plain = pd.DataFrame({c: [true.get(str(x).strip().casefold(), x) for x in frame[c]] for c in layout.each})
     plain.index = frame.index
-    values = [numeric(plain, name, rule.format(name), lambda n: np.isin(n, (0, 1))) for name in layout.each]
+    values = [numeric(plain, name, rule.format(name), lambda n: np.isin(n, (0, 1)), refuse) for name in layout.each]
     won, lost = values[:2]
     tied = values[2] if len(values) > 2 else 1 - won - lost
     bad = (won + lost + tied != 1) | (tied < 0)
     if bad.any():
-        found = located(frame, bad)
-        raise CofactorError(f"{listing(layout.each)}: not exactly one of them is 1 in {found}; mend or drop these rows")
+        what = f"{listing(layout.each)}: not exactly one of them is 1 in {located(frame, bad)}"
+        refuse(bad, what, "; mend or drop these rows")
     return np.asarray(won + tied / 2)
 
 
 def _of_words(
-    frame: pd.DataFrame, name: str, layout: Layout, words: tuple[str, str] | None, notes: list[str]
+    frame: pd.DataFrame,
+    name: str,
+    layout: Layout,
+    words: tuple[str, str] | None,
+    notes: list[str],
+    refuse: Refuse,
 ) -> Floats:
     """Read a column of who won: names of the items of a row where all words are, else words for the sides.
 
@@ -456,7 +587,7 @@ def _of_words(
     columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
     word, named = columns[0], _named(columns)
     folded = [text.casefold() for text in word.values]
-    meaning = _meaning(folded, layout, words)
+    meaning = _meaning(folded, layout, words, word.counts.tolist(), refuse is not refused)
     values = np.array([*(meaning.get(text, np.nan) for text in folded), np.nan])[word.codes]
     tie = word.where([TIES.match(text) is not None for text in folded])
     numbers = bool(folded) and all(text in NUMBERS for text in folded)
@@ -480,11 +611,12 @@ def _of_words(
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
         other = _named([column.map(_without_capitals) for column in columns])
         values = by_name if all_names else np.where(np.isnan(values), other, values)
-    if np.isnan(values).any():
-        found = located(frame, np.isnan(values), frame[name][np.isnan(values)].tolist())
+    bad = np.isnan(values)
+    if bad.any():
+        found = located(frame, bad, frame[name][bad].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
-        advice = "give the two words of your file as words, or mend or drop these rows"
-        raise CofactorError(f"{name} must hold {given}, or the winner's name; not so in {found}: {advice}")
+        advice = ": give the two words of your file as words, or mend or drop these rows"
+        refuse(bad, f"{name} must hold {given}, or the winner's name; not so in {found}", advice)
     return values
 
 
@@ -503,8 +635,13 @@ def _without_capitals(cells: list[str]) -> list[str]:
     return [cell.casefold() for cell in cells]
 
 
-def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> dict[str, float]:
-    """Return what every word says; words that no list explains are left out."""
+def _meaning(
+    text: list[str], layout: Layout, words: tuple[str, str] | None, often: Sequence[int], some: bool
+) -> dict[str, float]:
+    """Return what every word says; words that no list explains are left out.
+
+    With `some`, not all words need be in one list: it is the list that explains most of the cells.
+    """
     ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
         return {**ties, words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
@@ -516,18 +653,29 @@ def _meaning(text: list[str], layout: Layout, words: tuple[str, str] | None) -> 
     scores = _scores(text)
     if all(word in ties or word in scores for word in text):
         return {**ties, **scores}
+    lists = [plain, {**ties, **scores}]
     at_home = "home" in layout.first.casefold() or "h" in text  # where "a" is away
     for first, second, tie in WORDS if at_home else WORDS[2:]:
         found = {**ties, first: 1.0, second: 0.0, **({tie: 0.5} if tie else {})}
         if all(word in found for word in text):
             return found
-    return plain
+        lists.append(found)
+    return (
+        max(lists, key=lambda one: sum(n for word, n in zip(text, often, strict=True) if word in one))
+        if some
+        else plain
+    )
 
 
 def _scores(text: list[str]) -> dict[str, float]:
-    """Return what words such as 2-1 or 0:3 say."""
-    pairs = {word: found.groups() for word in text if (found := SCORE.fullmatch(word))}
-    return {word: float((1 + np.sign(int(one) - int(other))) / 2) for word, (one, other) in pairs.items()}
+    """Return what words such as 2-1, 0:3 or 6-4 3-6 7-6(5) say; of several sets, who won more."""
+    found = {}
+    for word in text:
+        sets = [SCORE.fullmatch(part) for part in re.split(r"\s*[,;]\s*|(?<=[\d)])\s+(?=\d+[-\u2013:])", word)]
+        if all(sets):
+            ahead = [int(np.sign(int(one[1]) - int(one[2]))) for one in sets if one]
+            found[word] = float((1 + np.sign(sum(ahead))) / 2)
+    return found
 
 
 # ---- comparisons of named columns ----
@@ -542,7 +690,12 @@ def read_comparisons(
     sep: str | None,
 ) -> Kind:
     """Read a file with one row per comparison, see `Comparisons.from_csv`."""
-    frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
+    try:
+        frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
+    except CofactorError:
+        if names != COLUMNS or path == STDIN:
+            raise
+        return read_votes(path, encoding=encoding, sep=sep)[0]
     return comparisons_of(cls, frame, names, same_item, text=True)
 
 

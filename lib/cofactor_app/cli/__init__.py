@@ -18,18 +18,12 @@ from cofactor_app.cli.parser import parser
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
     **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods")},
-    **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "level", "budget")},
-    **{
-        "n_jobs": "--jobs",
-        "not_asked": "--not-asked",
-        "forbid": "--forbid",
-        "n_draws": "--draws",
-        "n_trials": "--trials",
-    },
+    **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "budget")},
+    **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials"},
     **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
     **{"spelling": "--spelling"},
-    **{"min_documents": "--min-documents", "min_comparisons": "--min-comparisons"},
+    **{"min_documents": "--min-documents"},
     **{name: f"--{name}" for name in ("document", "word", "count")},
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""

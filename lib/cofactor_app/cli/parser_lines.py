@@ -7,45 +7,21 @@ from typing import Any
 
 from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_overwriting, add_reading, add_spelling, new_command
+from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, new_command
 
 RANK = """\
-use it where all users are to share one ranking: votes between language models, matches between players.
-Where users differ in taste, learn their own utilities: cofactor.comparisons.ComparisonMF.
-Where users gave several votes each, name their column (--user): intervals without it are too short.
-With an outcome, --winner and --loser name the columns of the first and of the second item. Columns with usual names
-(model_a, model_b, winner; home, away and goals; winner_model_a, winner_model_b, winner_tie) are found, and named.
-
 examples:
   cofactor rank votes.csv -o ranking.csv --report ranking.html
-  cofactor rank votes.csv --covariates length_difference position --coefficients coefficients.csv
-  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge
-  cofactor rank season.csv --home --min-comparisons 5 --elo Arsenal=1500
-  cofactor rank ballots.csv --places 1st 2nd 3rd
-  cofactor rank votes.csv --method my.py:Mine     a function of comparisons gives scores in log-odds, or a class with
-                                                  fit(comparisons) and predict_proba(user, left, right)
+  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge --user prompt
+  cofactor rank season.csv --home --elo Arsenal=1500
+Columns with usual names (model_a, model_b, winner; home, away and goals) and square tables of wins are recognised.
 """
 JOINT = """\
-the table may have gaps: empty cells, NA, n/a, null, ?, . and the like ("None" among numbers only), or the words of
---gaps. Numbers of many values are cut at quantiles, ids are left out.
-which method:
-  CNMF-EM       the default: best on hidden cells of most tables, seconds to a minute
-  RAND-EM       about ten times faster, hardly worse: first looks, many columns
-  CNMF-SPA-EM   only where some values belong to one hidden class alone
-  Independence  every column by itself: what the others have to beat
-  my.py:fit     your own: a function of the table, or a class with fit, that gives a cofactor.LatentClassModel
-
 examples:
-  cofactor joint survey.csv -o complete.csv --filled cells.csv --report joint.html
+  cofactor joint survey.csv -o complete.csv --classes classes.csv --memberships memberships.csv --report joint.html
   cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv
-  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv --not-asked "job of spouse if married=no"
-  cofactor joint survey.csv --keep-model model.npz
-  cofactor joint new.csv --model model.npz -o complete.csv
-  cofactor joint survey.csv --weight weight --forbid "pregnant=yes & sex=male" --sample 1000 drawn.csv
-  cofactor joint survey.csv --target income --columns age region job
-  cofactor joint survey.csv --rank 5 --sample 1000 drawn.csv
+  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv
 """
-JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")
 ANCHORS = """\
 every column is taken for a mixture of a few of the columns, the anchors: spectra of pixels, of which some are pure.
 which method:
@@ -77,8 +53,8 @@ examples:
   cofactor topics counts.csv --anchors 10 -o topics.csv --weights documents.csv --report topics.html
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
+JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")  # the default first
 POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
-RANK_METHODS = names("comparisons")
 TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
 
 
@@ -89,111 +65,65 @@ def add_lines(commands: Any) -> None:
 
 
 def _add_rank(commands: Any) -> None:
-    about = "Rank items by comparisons: utilities with intervals, and which places cannot be told apart."
+    about = "Rank items by comparisons: utilities with intervals, and the ranks that the comparisons allow."
     command = new_command(commands, "rank", about, "rank.rank")
-    command.add_argument("comparisons", metavar="COMPARISONS", help=f"columns winner, loser: {TABLES}")
-    for column in ("winner", "loser"):
-        sides = "default: winner and loser, or two columns such as model_a and model_b, home and away"
-        command.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name ({sides})")
-    optional = {
-        "user": "who chose; intervals then allow for users who are alike in all their votes. Give it twice for votes "
-        "that share a prompt, too",
-        "tie": "yes or no (1 or 0): neither won",
-        "outcome": "who won: 1, 0 or tie; the item's or its column's name; A and B, left and right, H, D and A",
-        "weight": "how often this comparison was made with this outcome",
-    }
-    for column, what in optional.items():
-        about = f"{what} (used if there is a column {column})"
-        action = "append" if column == "user" else "store"
-        command.add_argument(f"--{column}", metavar="COLUMN", help=about, action=action)
-    orders = {
-        "places": "instead of pairs: columns of the items at the 1st, 2nd, ... place; the first one alone is a choice",
-        "others": "with --places: columns of items that came after these, in no order; several in a cell by ;",
-    }
-    for name, about in orders.items():
-        command.add_argument(f"--{name}", nargs="+", default=(), metavar="COLUMN", help=about)
-    races = "instead of pairs: one result a row; columns of the race, of the item, and of its place in it"
-    command.add_argument("--races", nargs=3, default=(), metavar=("RACE", "ITEM", "PLACE"), help=races)
-    words = "the words of the outcome column for the first and for the second item, where it has others"
-    command.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
-    numbers = (
-        'columns of numbers that favour the winner: positive where the winner had more of it; "a - b" is a difference'
-    )
-    command.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
-    home = "a covariate of ones: how much better the first side does by being the first"
-    command.add_argument("--home", action="store_true", help=home)
-    by = "also a ranking within each value of this column; -o then has all of them, by a column board"
-    command.add_argument("--by", metavar="COLUMN", help=by)
-    least = "leave out items with fewer comparisons (default: 1)"
-    command.add_argument("--min-comparisons", type=int, default=1, metavar="N", help=least)
-    parts = "refuse items in parts that no comparison links; by default the largest part is ranked, the rest named"
-    command.add_argument("--all-parts", action="store_true", help=parts)
-    own = f"{', '.join(RANK_METHODS[:2])}, ... of this kit or your own as my.py:NAME (default: a model with ties)"
-    command.add_argument("--method", choices=Choices(RANK_METHODS), metavar="METHOD", help=own)
-    elo = "utilities on the scale of Elo, at which this item, or the mean of all, has this number"
-    command.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
-    command.add_argument("--level", type=float, default=0.9, help="of all intervals (default: 0.9)")
-    match = "the chance that the one beats the other, where covariates are zero but for those of --given"
-    command.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help=match)
-    given = "covariates of the match of --chance, such as home=1"
-    command.add_argument("--given", nargs="+", default=(), metavar="COVARIATE=NUMBER", help=given)
-    more = "name the N pairs whose comparison is expected to tell most"
-    command.add_argument("--next", type=int, default=0, metavar="N", help=more)
-    beside = "log-loss of Elo, average win rate and PageRank beside; their scores become columns of -o"
-    command.add_argument("--baselines", action="store_true", help=beside)
-    add_spelling(command)
-    add_reading(command)
-    files = command.add_argument_group("files to write", WRITTEN)
+    what = f"one comparison a row, a square table of wins, or a data set such as food: {TABLES}"
+    command.add_argument("comparisons", metavar="COMPARISONS", help=what)
+    columns = command.add_argument_group("columns, where they are not recognised")
+    for column, side in (("winner", "that won, or the first side"), ("loser", "that lost, or the second side")):
+        columns.add_argument(f"--{column}", metavar="COLUMN", help=f"the item {side}")
+    columns.add_argument("--tie", metavar="COLUMN", help="yes or no: neither won")
+    columns.add_argument("--outcome", metavar="COLUMN", help="who won: 1, 0, tie; a name; A, B; H, D, A; a score 2-1")
+    words = "what the outcome column says of the first and of the second side"
+    columns.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
+    columns.add_argument("--weight", metavar="COLUMN", help="how often this comparison was made")
+    user = "who chose, for honest intervals; give it twice for votes that share a prompt, too"
+    columns.add_argument("--user", metavar="COLUMN", action="append", help=user)
+    numbers = 'numbers that favour the winner; "a - b" is a difference of columns'
+    columns.add_argument("--covariates", nargs="+", default=(), metavar="COLUMN", help=numbers)
+    columns.add_argument("--home", action="store_true", help="how much better the first side does by being the first")
+    model = command.add_argument_group("ranking")
+    model.add_argument("--method", metavar="METHOD", default="Davidson", help="Davidson (default), BradleyTerry")
+    elo = "on the scale of Elo, on which this item, or the mean, has this number"
+    model.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
+    model.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help="the chance that the one beats the other")
+    model.add_argument("--next", type=int, default=0, metavar="N", help="the N pairs whose comparison tells most")
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    places = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
-    files.add_argument("-o", "--output", **one, help=places)
-    files.add_argument("--probabilities", **one, help="of every pair, the chance that the one is chosen")
-    files.add_argument("--coefficients", **one, help="of covariates, and of ties, with intervals")
-    files.add_argument("--users", **one, help="utilities of every user who made enough comparisons")
-    files.add_argument("--report", **one, help="HTML page: picture, ranking, checks")
-    add_overwriting(files)
+    model.add_argument("--probabilities", **one, help="write, of every pair, the chance that the one wins")
+    model.add_argument("--coefficients", **one, help="write those of covariates and of ties, with intervals")
+    table = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
+    add_common(command, table, "picture, ranking, checks")
     command.epilog = RANK
 
 
 def _add_joint(commands: Any) -> None:
-    about = "Learn the joint distribution of the columns of a table: fill gaps, predict one column, draw rows."
+    about = "Learn the joint distribution of a table: fill its gaps, describe latent classes of its rows, draw rows."
     command = new_command(commands, "joint", about, "joint.joint")
-    command.add_argument("table", metavar="TABLE", help=f"a header, and one row per case: {TABLES}")
+    command.add_argument("table", metavar="TABLE", help=f"one case a row, or a data set such as votes: {TABLES}")
+    table = command.add_argument_group("table")
     columns = "to use (default: all but ids and free text, which are named)"
-    command.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
-    command.add_argument("--bins", type=int, default=8, help="intervals that many numbers are cut into (default: 8)")
-    gaps = "words that are gaps beside empty cells, with commas between them; '' for none (default: see below)"
-    command.add_argument("--gaps", metavar="WORDS", help=gaps)
-    asked = "cells that are no gaps, and stay empty; may be given several times"
-    command.add_argument("--not-asked", action="append", default=[], metavar='"A if B=VALUE"', help=asked)
-    pair = "two values that cannot stand in one row; may be given several times"
-    command.add_argument("--forbid", action="append", default=[], metavar='"A=VALUE & B=VALUE"', help=pair)
-    weight = "weights of the rows, such as those of a survey; the column is no part of the model"
-    command.add_argument("--weight", metavar="COLUMN", help=weight)
-    rank = "number of hidden classes (default: chosen by hidden cells)"
-    command.add_argument("--rank", type=int, metavar="F", help=rank)
-    _add_own_method(command, JOINT_METHODS)
-    model = "a fit that --keep-model wrote: fills the gaps of this table, and nothing is fitted"
-    command.add_argument("--model", type=Path, metavar="FILE.npz", help=model)
-    target = "predict this column: error beside logistic regression, naive Bayes and the majority, by cross-validation"
-    command.add_argument("--target", metavar="COLUMN", help=target)
-    draws = "draw so many completed tables (20), whose values are as frequent as they are probable, and pool estimates"
-    command.add_argument("--draws", type=int, metavar="D", help=draws)
-    command.add_argument("--jobs", type=int, default=1, help="with --draws: processes (default: 1)")
-    add_spelling(command)
-    add_reading(command)
-    files = command.add_argument_group("files to write", WRITTEN)
+    table.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
+    table.add_argument("--bins", type=int, default=8, help="numbers are cut into so many intervals (default: 8)")
+    gaps = "words that are gaps beside empty cells, with commas between; '' for none (default: NA, n/a, ?, . ...)"
+    table.add_argument("--gaps", metavar="WORDS", help=gaps)
+    model = command.add_argument_group("model")
+    model.add_argument(
+        "--rank", type=int, metavar="F", help="number of latent classes (default: chosen on hidden cells)"
+    )
+    own = f"{', '.join(JOINT_METHODS)}, or your own as my.py:NAME (default: {JOINT_METHODS[0]})"
+    model.add_argument("--method", metavar="METHOD", default=JOINT_METHODS[0], help=own)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    output = "the table with its gaps filled; with --draws all tables, one below another, and a column draw"
-    files.add_argument("-o", "--output", **one, help=output)
-    files.add_argument("--filled", **one, help="row, column, value, probability of every cell that was filled")
-    pooled = "with --draws, means and shares by Rubin's rules: column, value, estimate, low, high, missing"
-    files.add_argument("--pooled", **one, help=pooled)
-    files.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help="draw N rows from the joint distribution")
-    files.add_argument("--report", **one, help="HTML page: how well each column is predicted, what depends on what")
-    kept = "the fit and the coding of the columns, for --model"
-    files.add_argument("--keep-model", type=Path, metavar="FILE.npz", help=kept)
-    add_overwriting(files)
+    model.add_argument("--classes", **one, help="write the profile of each latent class")
+    model.add_argument("--memberships", **one, help="write the probability of each class in every row")
+    model.add_argument("--filled", **one, help="write row, column, value, probability of every cell that was filled")
+    draws = "draw so many completed tables (20), whose values are as frequent as they are probable: -o has them all"
+    model.add_argument("--draws", type=int, metavar="D", help=draws)
+    model.add_argument("--pooled", **one, help="with --draws, write means and shares with intervals by Rubin's rules")
+    model.add_argument(
+        "--sample", nargs=2, metavar=("N", "FILE"), help="write N rows drawn from the joint distribution"
+    )
+    report = "how well each column is predicted, latent classes, what depends on what"
+    add_common(command, "the table with its gaps filled, in its order", report)
     command.epilog = JOINT
 
 

@@ -8,57 +8,54 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
-from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.joint.filling import Filling
-from cofactor_app.joint.holdout import HeldOutCells, shared_information
+from cofactor.pmf.holdout import HeldOutCells, shared_information
+from cofactor.verbs.joint import JointResult
 from cofactor_app.pages.render import report
 from cofactor_app.plots.joint import draw_dependence, draw_gains
 from cofactor_app.plots.style import percent
 
 MOST_ROWS = 20  # of a table
+MOST_VALUES = 6  # of a class
 
 
-def joint_page(
-    source: str,
-    name: str,
-    data: CategoricalFrame,
-    method: JointPMFEstimator,
-    facts: Sequence[str],
-    diagnosis: Diagnosis,
-    found: HeldOutCells | None = None,
-    classes: pd.DataFrame | None = None,
-    target: str = "",
-    cells: Filling | None = None,
-) -> str:
-    """Return the page for a fitted method.
-
-    `source` says where the table of `data` comes from, `facts` is what was printed. Without `found` the page does not
-    say how good the model is. `classes` is what `cross_validated` found for the column `target`, `cells` are the gaps
-    that were filled.
+def page(result: JointResult) -> str:
+    """Return the page of a fitted joint distribution.
 
     Cost: O(N^2 I^2 F) for the dependence of all pairs, and about a second for the pictures.
     """
+    data, found, method = result.data, result.held_out, result.method
     shares = shared_information(method.model_)
     columns = None if found is None else found.by_variable()
     return report(
         "joint",
         _pictures(data, shares, columns),
-        source=source,
-        method=name,
-        facts=facts,
+        source=result.source,
+        method=result.name,
+        facts=[*result.summary, *result.details, *(note for note in result.notes if note not in result.warnings)],
+        warnings=result.warnings,
         cards=_cards(data, found),
-        diagnosis=diagnosis,
+        diagnosis=result.checks,
         columns=_columns(data, columns),
         pairs=_pairs(shares, data.names),
-        doubtful=_doubtful(data, cells) if cells else [],
+        doubtful=result.cells.sort_values("probability", kind="stable").head(MOST_ROWS).to_numpy().tolist(),
         measured=found is not None,
-        classes=[] if classes is None else classes.to_dict("records"),
-        target=target,
+        profiles=_profiles(result),
     )
+
+
+def _profiles(result: JointResult) -> list[dict[str, Any]]:
+    """Rows of the latent classes: their share, and the values that set each apart from the others."""
+    if result.model.n_classes == 1:
+        return []
+    table = result.classes.assign(lift=lambda t: t["probability"] - t["overall"])
+    found = []
+    for name, rows in table.groupby("class"):
+        values = rows.nlargest(MOST_VALUES, "lift")[["column", "value", "probability", "overall"]]
+        found.append({"name": name, "share": rows["share"].iloc[0], "values": values.to_numpy().tolist()})
+    return found
 
 
 def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None) -> Iterator[tuple[str, Figure]]:
@@ -100,12 +97,3 @@ def _pairs(shares: Floats, names: Sequence[str]) -> list[tuple[str, str, float]]
     m, n = np.triu_indices(len(shares), 1)
     order = np.argsort(-shares[m, n], kind="stable")[:MOST_ROWS]
     return [(names[m[k]], names[n[k]], float(shares[m[k], n[k]])) for k in order]
-
-
-def _doubtful(data: CategoricalFrame, cells: Filling) -> list[dict[str, Any]]:
-    """Filled cells to look at: lowest probability first."""
-    return [
-        {"row": data.frame.index[cells.row[e]], "column": data.names[cells.variable[e]],
-         "value": cells.value[e], "probability": float(cells.probability[e])}
-        for e in np.argsort(cells.probability, kind="stable")[:MOST_ROWS]
-    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""One ranking for everybody: Bradley-Terry, win rates, and how often items were compared."""
+"""One ranking for all users: Bradley-Terry, and win rates."""
 
 from __future__ import annotations
 
@@ -91,26 +91,6 @@ class WinRate(PreferenceModel):
         data, k = comparisons, self.ridge / 2
         won, lost = _won(data, data.outcome), _won(data, 1 - data.outcome)
         return (*_no_features(data), np.log((won + k) / (lost + k))), CLOSED_FORM
-
-
-@dataclass(eq=False, repr=False)
-class ItemCount(PreferenceModel):
-    """Order items by how often they were compared, whatever the outcomes; it gives no chances.
-
-    `random_state` and `verbose` change nothing. Cost: O(m). Source: counting.
-
-    >>> ItemCount().fit(Comparisons([0, 0], [0, 0], [1, 2], [0, 0])).recommend(0, k=1)
-    [0]
-    """
-
-    link = ""
-
-    random_state: Seed = None
-    verbose: bool = False
-
-    def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        half = np.full(len(comparisons), 0.5)
-        return (*_no_features(comparisons), 2 * _won(comparisons, half)), CLOSED_FORM
 
 
 def _won(data: Comparisons, rate: Floats) -> Floats:

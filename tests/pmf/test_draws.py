@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor import CofactorError
 from cofactor.pmf import METHODS
+from cofactor.pmf.draws import draw, pooled
+from cofactor.pmf.filling import fill
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.joint.draws import draw, pooled
-from cofactor_app.joint.filling import fill
-from cofactor_app.joint.rules import NotAsked
 
 YES, PAY = 0.6 * 0.1 + 0.4 * 0.6, 20 + 0.4 * 15 + 12  # of all people
 
@@ -56,26 +54,6 @@ def test_pooled_intervals_hold_the_truth_as_often_as_they_say_where_the_rows_wit
         alone.append((frame["ill"].dropna() == "yes").mean() - YES)
         assert 0.05 < ill.missing < 0.8
     assert (np.mean(held, axis=0) >= 0.8).all() and np.mean(alone) < -0.03  # 90 %, less two standard errors of 30
-
-
-def test_what_was_not_asked_stays_empty_and_out_of_what_is_pooled():
-    rng = np.random.default_rng(0)
-    married = rng.choice(["yes", "no"], 400)
-    hat = np.where(rng.random(400) < 0.3, rng.choice(["yes", "no"], 400), married)
-    frame = pd.DataFrame({"married": married, "job": rng.choice(["clerk", "cook"], 400), "hat": hat})
-    frame.loc[married == "no", "job"] = None
-    frame.loc[:99, "married"] = None
-    data = CategoricalFrame.from_frame(frame)
-    rules = [NotAsked.parse("job if married=no", data.names)]
-    draws = draw(METHODS["RAND-EM"](rank=2, random_state=0).fit(data.table), data, 2, rules, random_state=0)
-    for table in draws:
-        assert (table["job"].notna() & (table["married"] == "no")).any()  # given, though it may not be asked there
-        assert (table["job"].isna() == ((table["married"] == "no") & frame["job"].isna())).all()
-    shares = pooled(draws, data).set_index("column").loc["job", "estimate"]
-    assert shares.sum() == pytest.approx(1)
-    for said in ("job", "job if job=no", "job if age=3"):
-        with pytest.raises(CofactorError, match="not_asked="):
-            NotAsked.parse(said, data.names)
 
 
 def test_numbers_of_an_interval_come_from_rows_of_the_drawn_class():

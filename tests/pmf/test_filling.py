@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from cofactor.pmf import METHODS
+from cofactor.pmf.filling import fill, number_errors
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.joint.filling import fill, number_errors
-from cofactor_app.joint.holdout import held_out
+from cofactor.pmf.holdout import held_out
 from tests.oracles.latent_class import conditional_by_summing
 
 

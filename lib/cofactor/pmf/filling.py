@@ -11,7 +11,7 @@ one half is the median of the predictive distribution; no other guess has a smal
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +21,9 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.joint.forbidden import Pair, exact_posterior, settled
-from cofactor_app.joint.holdout import HeldOutCells
+from cofactor.pmf.holdout import HeldOutCells
 
+ENOUGH = 30  # hidden cells, before a gain is judged
 MEDIAN_LEVEL = 0.5 - 1e-9  # rounding must not move a median
 
 
@@ -38,18 +38,15 @@ class Filling:
     code: Ints
 
 
-def fill(
-    model: LatentClassModel, data: CategoricalFrame, alone: Collection[int] = (), pairs: Sequence[Pair] = ()
-) -> Filling:
+def fill(model: LatentClassModel, data: CategoricalFrame, alone: Collection[int] = ()) -> Filling:
     """Return a value for every gap, row by row.
 
     Numbers get the median of their distribution given the rest of the row; see `predictive` for numbers of few values.
     Variables of numbers that stand in `alone` get the median of their column: the others tell nothing of use about
-    them. All other columns get the most probable value. No row gets one of `pairs`, which the model excludes; see
-    `without_pairs`. Cost: O(S F + gaps I_n F) time.
+    them. All other columns get the most probable value. Cost: O(S F + gaps I_n F) time.
     """
     table = data.table
-    Q = exact_posterior(model, table)
+    Q = model.posterior(table)
     row, variable = np.nonzero(table.codes == MISSING)
     value, probability, codes = np.empty(len(row), dtype=object), np.zeros(len(row)), np.zeros_like(row)
     for n, A in enumerate(model.conditionals):
@@ -62,19 +59,7 @@ def fill(
             code, at = predictive(P, counts, data.is_cut(n) or n in alone)
         value[own] = np.concatenate([np.array(cells, dtype=object) for cells in data.observed[n]])[at]
         probability[own], codes[own] = P[np.arange(len(P)), code], code
-    found = Filling(row, variable, value.tolist(), probability, codes)
-    return _without_pairs(found, model, data, pairs) if pairs else found
-
-
-def _without_pairs(found: Filling, model: LatentClassModel, data: CategoricalFrame, pairs: Sequence[Pair]) -> Filling:
-    """Fill cells otherwise that are a forbidden pair together; of an interval, with its middle value."""
-    code, probability = settled(model, data.table, pairs, found.row, found.variable, found.code)
-    value = list(found.value)
-    for e in np.flatnonzero(code != found.code).tolist():
-        cells = data.observed[found.variable[e]][code[e]]
-        value[e] = cells[len(cells) // 2]
-    most_probable = np.isnan(probability)
-    return Filling(found.row, found.variable, value, np.where(most_probable, found.probability, probability), code)
+    return Filling(row, variable, value.tolist(), probability, codes)
 
 
 def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
@@ -121,9 +106,13 @@ def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
         guess = numbers[order][predictive(Q[own] @ found.model.conditionals[n].T, counts, data.is_cut(n))[1]]
         scale = np.nanstd(numbers)
         off, base = (np.abs(one - numbers[own]) / scale for one in (guess, np.median(numbers[order])))
-        shares = found.seen.row_weights[own] / found.seen.row_weights[own].sum()
-        gain = shares @ (base - off)
-        error = np.sqrt(shares**2 @ (base - off - gain) ** 2)
-        rows[n] = (shares @ off, shares @ base, gain, error, len(own))
+        gain = np.mean(base - off)
+        error = np.sqrt(np.mean((base - off - gain) ** 2) / len(off))
+        rows[n] = (np.mean(off), np.mean(base), gain, error, len(own))
     columns = ["mae", "base_mae", "gain", "error", "cells"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def no_better(errors: pd.DataFrame) -> list[int]:
+    """Return the columns of numbers that are filled with their median, since the others tell nothing of use."""
+    return errors.index[(errors["gain"] <= 0) & (errors["cells"] >= ENOUGH)].tolist()

@@ -21,7 +21,7 @@ of an interval are redrawn, too (Rubin and Schenker, JASA 1986).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.bootstrap import LEVEL, START_FLOOR, Rows, checked_level, probability_intervals, resample, seen_rows
-from cofactor.core.checks import rng_of
+from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
@@ -41,9 +41,6 @@ from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import refits
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor_app.joint.forbidden import Pair, exact_posterior, without_pairs
-from cofactor_app.joint.rules import NotAsked, without_unasked
-from cofactor_app.joint.weights import effective_rows
 
 DONOR_SHARE = 1e-12  # share of a row in what it can donate that none is without
 # hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
@@ -63,7 +60,6 @@ class Draws:
     data: CategoricalFrame
     models: tuple[LatentClassModel, ...]
     seeds: tuple[int, ...]
-    rules: tuple[NotAsked, ...] = ()
 
     def __len__(self) -> int:
         """The number of tables."""
@@ -72,38 +68,33 @@ class Draws:
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield the tables, all columns of each as they were read."""
         for model, seed in zip(self.models, self.seeds, strict=True):
-            full = self.data.filled(*drawn_values(model, self.data, np.random.default_rng(seed)))
-            yield without_unasked(full, self.data.frame, self.rules)
+            yield self.data.filled(*drawn_values(model, self.data, np.random.default_rng(seed)))
 
 
 def draw(
     method: JointPMFEstimator,
     data: CategoricalFrame,
     n_draws: int = 20,
-    rules: Sequence[NotAsked] = (),
     random_state: Seed = None,
-    n_jobs: int = 1,
-    pairs: Sequence[Pair] = (),
 ) -> Draws:
     """Draw completed tables of a frame from a method fitted on its table.
 
-    Cells that were not asked by one of `rules` stay empty. No row gets one of `pairs`. Raises a CofactorError for fewer
-    than two draws. Cost: that of so many refits by EM; O(S F) a table.
+    Raises a CofactorError for fewer than two draws. Cost: that of so many refits by EM; O(S F) a table.
     """
+    check_whole(2, n_draws=n_draws)
     rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
-    found = _refits(method, seen, n_draws, rng, n_jobs)
-    models = tuple(without_pairs(model, pairs) for model in found)
-    return Draws(data, models, tuple(rng.integers(2**32, size=len(found)).tolist()), tuple(rules))
+    models = tuple(_refits(method, seen, n_draws, rng))
+    return Draws(data, models, tuple(rng.integers(2**32, size=len(models)).tolist()))
 
 
 def _refits(
-    method: JointPMFEstimator, seen: CategoricalTable, n_draws: int, rng: np.random.Generator, n_jobs: int
+    method: JointPMFEstimator, seen: CategoricalTable, n_draws: int, rng: np.random.Generator
 ) -> list[LatentClassModel]:
     """Return models of redrawn rows; by some rounds of EM from a model of enough classes, if the method ends in EM."""
     if not method.em or method.model_.n_classes == 1:
-        return refits(method, seen, n_draws, rng, n_jobs)
+        return refits(method, seen, n_draws, rng)
     start = _wider(method.model_, seen, rng)
-    return resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng, n_jobs)
+    return resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng)
 
 
 def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> LatentClassModel:
@@ -128,7 +119,7 @@ def drawn_values(
     model: LatentClassModel, data: CategoricalFrame, rng: np.random.Generator
 ) -> tuple[Ints, Ints, list[str]]:
     """Return row, variable and a value for every gap; those of a row are drawn given one hidden class."""
-    table, Q = data.table, exact_posterior(model, data.table)
+    table, Q = data.table, model.posterior(data.table)
     row, variable = np.nonzero(table.codes == MISSING)
     kind = _drawn(Q, rng)[row]
     value = np.empty(len(row), dtype=object)
@@ -147,7 +138,7 @@ def _donated(
 ) -> NDArray[Any]:
     """Return a value in the interval of each `code`, from a row of which the hidden class `kind` is probable."""
     rows, codes = data.table.column(n)
-    again = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows)) * data.table.row_weights[rows]
+    again = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows))
     cells = data.frame[data.names[n]].to_numpy(dtype=object)[rows]
     value, u = np.empty(len(code), dtype=object), rng.random(len(code))
     for one in np.unique(code).tolist():
@@ -169,43 +160,33 @@ def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float 
     """Return means of columns of numbers and shares of all other values, pooled over completed tables.
 
     Columns: column, value (empty for a mean), estimate, low, high, and `missing`, the share of the variance that gaps
-    add. Cells without a value, such as of those who were not asked, do not count. Rows count by their weights, where
-    the table of `data` has some, and the variance of one table is then that of a ratio of two weighted sums.
+    add. Cells without a value do not count.
     """
     checked_level(level)
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for table in tables:
         for n, name in enumerate(data.names):
             there = table[name].notna().to_numpy()
-            for value, estimate, variance in _estimates(table[name][there], data.table.row_weights[there], data, n):
+            for value, estimate, variance in _estimates(table[name][there], data, n):
                 found.setdefault((name, value), []).append((estimate, variance))
-    rows, n_rows = [], effective_rows(data.table.row_weights)
+    rows, n_rows = [], data.table.n_rows
     for (name, value), parts in found.items():
         estimates, variances = np.array(parts).T
         rows.append({"column": name, "value": value, **_pool(estimates, variances, not value, n_rows, level)})
     return pd.DataFrame(rows)
 
 
-def _estimates(
-    cells: pd.Series[str], weights: Floats, data: CategoricalFrame, n: int
-) -> Iterable[tuple[str, float, float]]:
+def _estimates(cells: pd.Series[str], data: CategoricalFrame, n: int) -> Iterable[tuple[str, float, float]]:
     """Yield value, estimate and its variance, of a mean or of the share of each value."""
-    if not weights.any():
+    if not len(cells):
         return
     if data.numbers[n] is not None:
-        more = len(cells) / max(len(cells) - 1, 1)  # the variance of few cells, about their own mean, is too small
-        mean, variance = _mean(pd.to_numeric(cells).to_numpy(dtype=np.float64), weights)
-        yield "", mean, variance * more
+        numbers = pd.to_numeric(cells).to_numpy(dtype=np.float64)
+        yield "", float(numbers.mean()), float(numbers.var()) / max(len(cells) - 1, 1)
         return
     for code in range(len(data.observed[n])):
-        yield data.shown(n, code), *_mean(cells.eq(data.shown(n, code)).to_numpy().astype(np.float64), weights)
-
-
-def _mean(numbers: Floats, weights: Floats) -> tuple[float, float]:
-    """Return a weighted mean and its variance."""
-    shares = weights / weights.sum()
-    mean = float(shares @ numbers)
-    return mean, float(shares**2 @ (numbers - mean) ** 2)
+        share = float(cells.eq(data.shown(n, code)).mean())
+        yield data.shown(n, code), share, share * (1 - share) / len(cells)
 
 
 def _pool(estimates: Floats, variances: Floats, mean: bool, n_rows: float, level: float) -> dict[str, float]:

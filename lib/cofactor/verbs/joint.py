@@ -1,0 +1,421 @@
+"""``joint``: a table with gaps in; its joint distribution, latent classes and completed rows out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cofactor.core.cells import Spelling, told
+from cofactor.core.checks import check_whole, rng_of
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import clone
+from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.lazy import pd
+from cofactor.core.tables import MISSING, CategoricalTable
+from cofactor.core.types import Seed
+from cofactor.data.loading import TableDataset
+from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.columns import as_text
+from cofactor.pmf.diagnose import diagnose
+from cofactor.pmf.draws import Draws, draw, pooled
+from cofactor.pmf.filling import ENOUGH, fill, no_better, number_errors
+from cofactor.pmf.frames import N_BINS, CategoricalFrame, rows_told, text_cells
+from cofactor.pmf.holdout import HeldOutCells, held_out
+from cofactor.pmf.methods import METHODS
+from cofactor.pmf.selection import lowest_rank
+from cofactor.reading.tables import read_frame
+from cofactor.verbs.rank import brief
+from cofactor.verbs.result import Result, as_frame, data_set, frame_like, joined, named_source, noting, paths_of
+
+DEFAULT = "CNMF-EM"
+LISTED = 3  # classes named in the summary
+MANY = 100  # columns, from which on choosing the number of classes takes minutes
+
+
+@dataclass(repr=False, eq=False)
+class JointResult(Result):
+    """Result of `joint`: the completed table, filled cells, latent classes, memberships; notes, the fit, a report.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The table with its gaps filled, in the input's order; rows without any value stay empty.
+    cells : DataFrame
+        row, column, value, probability of every cell that was filled.
+    classes : DataFrame
+        class, share, column, value, probability, overall: the profile of each latent class, the largest first.
+        `probability` is that of the value in the class, `overall` that in all rows.
+    memberships : DataFrame
+        row, class, probability, and the probability of each class; empty where a row has no value. Where a column of
+        ids was left out of the model, it stands beside the row.
+    method : JointPMFEstimator
+        `method.model_` is the joint distribution that fills gaps and draws rows: where the number of classes was
+        chosen, a mean of fits of several numbers that predict hidden cells equally well.
+    model : LatentClassModel
+        The latent classes that are described, the largest first: of the lowest number within one standard error of the
+        best on hidden cells, without more parameters than distinct rows.
+    data : CategoricalFrame
+        How the columns were coded.
+    held_out : HeldOutCells or None
+        What predictions of hidden cells are worth; None where there are too few cells.
+    checks : Diagnosis
+    """
+
+    page: ClassVar[str] = "joint"
+    source: str
+    table: pd.DataFrame
+    cells: pd.DataFrame
+    method: JointPMFEstimator
+    data: CategoricalFrame
+    held_out: HeldOutCells | None
+    checks: Diagnosis
+    name: str
+    model: LatentClassModel
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @cached_property
+    def classes(self) -> pd.DataFrame:
+        """The profile of each latent class."""
+        model, data = self.model, self.data
+        rows = [
+            (f + 1, model.prior[f], name, data.shown(n, code), model.conditionals[n][code, f], model.marginal(n)[code])
+            for f in range(model.n_classes)
+            for n, name in enumerate(data.names)
+            for code in range(len(data.observed[n]))
+        ]
+        return pd.DataFrame(rows, columns=["class", "share", "column", "value", "probability", "overall"])
+
+    @cached_property
+    def memberships(self) -> pd.DataFrame:
+        """The probability of each class in every row."""
+        Q, seen = self.model.posterior(self.data.table), self.data.table.entries_per_row > 0
+        best = pd.Series(Q.argmax(axis=1) + 1).where(seen).astype("Int64")
+        columns = {self._row: self.data.frame.index, **self._ids()}
+        columns |= {"class": best.to_numpy(), "probability": np.where(seen, Q.max(axis=1), np.nan)}
+        columns |= {f"class {f + 1}": np.where(seen, Q[:, f], np.nan) for f in range(Q.shape[1])}
+        return pd.DataFrame(columns).astype({"class": "Int64"})
+
+    def draws(self, n_draws: int = 20, random_state: Seed = 0) -> Draws:
+        """Draw completed tables, whose values are as frequent as they are probable; iterate over the result."""
+        return draw(self.method, self.data, n_draws, random_state)
+
+    def pooled(self, draws: Draws) -> pd.DataFrame:
+        """Return means and shares over drawn tables, with intervals: column, value, estimate, low, high, missing."""
+        return pooled(draws, self.data)
+
+    def sample(self, n_rows: int, random_state: Seed = 0) -> pd.DataFrame:
+        """Draw rows from the joint distribution."""
+        check_whole(1, n_rows=n_rows)
+        rng = rng_of(random_state)
+        return self.data.drawn(self.method.sample(n_rows, random_state=rng), rng)
+
+    @property
+    def _row(self) -> str:
+        return str(self.data.frame.index.name or "row")
+
+    def _ids(self) -> dict[str, Any]:
+        """Return the first column of ids, which the model leaves out."""
+        frame = self.data.frame
+        names = [name for name, why in self.data.left_out.items() if "ids" in why and frame[name].is_unique]
+        return {name: frame[name].to_numpy() for name in names[:1] if name != self._row}
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The completed table."""
+        return self.table
+
+    @property
+    def summary(self) -> list[str]:  # type: ignore[override]
+        """What was read, the classes, and what predictions of hidden cells are worth."""
+        table, found = self.data.table, self.held_out
+        n_gaps = table.n_rows * table.n_variables - table.n_entries
+        words = ", ".join(map(repr, self.data.words[:LISTED]))
+        first = f"{table.n_rows:,} rows, {table.n_variables} columns, {n_gaps:,} gaps" + f" ({words})" * bool(words)
+        prior = self.model.prior
+        shares = ", ".join(f"{100 * share:.0f}" + " %" for share in prior[:LISTED])
+        some = "the largest " if len(prior) > LISTED else ""
+        classes = f"{len(prior)} latent classes: {some}{shares} of the rows"
+        if len(prior) == 1:
+            classes = NO_CLASSES if self.method.model_.n_classes == 1 else TOO_MANY
+        lines = [first, classes]
+        if found is None:
+            return [*lines, "too few cells to hide some of them: how good the model is was not measured"]
+        wrong, majority = (100 * (1 - found.mean(right)) for right in (found.right, found.base_right))
+        losses = f"log-loss {brief(found.mean(found.loss))}, independent columns {brief(found.mean(found.base_loss))}"
+        return [*lines, f"held-out cells: {wrong:.1f} % wrong, most frequent value {majority:.1f} %; {losses}"]
+
+    @property
+    def details(self) -> list[str]:
+        """How columns were read and cut, the fit, and errors of numbers, a line each."""
+        data, method = self.data, self.method
+        gaps = [f"counts as a gap: {repr(word) if word else 'empty cells'}: {counted(counts)}"
+                for word, counts in data.gap_words.items()]  # fmt: skip
+        cut = [f"cut at quantiles: {name}: {listing(data.shown(n, code) for code in range(len(data.observed[n])))}"
+               for n, name in enumerate(data.names) if data.is_cut(n)]  # fmt: skip
+        ranks = listing(sorted({one.rank_ for one in method.members}))
+        averaged = f"predictions are means over fits with {ranks} classes" if len(method.members) > 1 else ""
+        fit = [f"{self.name}: {method.result_.reason}", *filter(None, [averaged])]
+        lines = [*gaps, *cut, *fit, f"latent classes: {self.model.n_parameters} free parameters"]
+        if self.held_out is None:
+            return lines
+        gain, error = self.held_out.gain()
+        lines.append(f"{len(self.held_out.row)} hidden cells: gain {gain:.4f} a cell, standard error {error:.4f}")
+        errors = number_errors(self.held_out, data)
+        said = "{}: mean absolute error {:.3f} standard deviations, of its median {:.3f}"
+        return lines + [
+            said.format(data.names[n], row["mae"], row["base_mae"])
+            for n, row in zip(errors.index.tolist(), errors.to_dict("records"), strict=True)
+        ]
+
+    def screen(self, more: str = "") -> list[str]:
+        """Return the summary, as lines of text."""
+        return self.summary
+
+
+NO_CLASSES = "1 latent class: the columns are taken for independent"
+TOO_MANY = "no latent classes to describe: two would have more parameters than there are distinct rows"
+
+
+def joint(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    bins: int = N_BINS,
+    gaps: Sequence[str] | None = None,
+    rank: int | str = "auto",
+    method: str | JointPMFEstimator = DEFAULT,
+    spelling: Spelling = "classes",
+    skip_bad: bool = False,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    random_state: Seed = 0,
+) -> JointResult:
+    """Learn the joint distribution of the columns of a table; fill its gaps, and describe its latent classes.
+
+    Parameters
+    ----------
+    source : path, several paths, name of a data set, DataFrame, array of codes, CategoricalTable or CategoricalFrame
+        One case a row. Gaps are empty cells and words such as NA; of codes, -1 and NaN.
+    columns : names of the columns to use; default: all but ids and free text
+    bins : int
+        Numbers of many values are cut into so many intervals.
+    gaps : words that are gaps beside empty cells; default: NA, n/a, ?, . and the like
+    rank : int or "auto"
+        Number of latent classes; "auto" chooses it on hidden cells.
+    method : name in `cofactor.pmf.METHODS`, or an estimator
+    spelling : {"classes", "keep", "all"}
+        "classes" and "all": values that differ in capitals, blanks around or invisible characters alone are one.
+    skip_bad : bool
+        Text in a column of numbers counts as a gap, by name.
+    encoding, sep : of text
+    random_state : seed
+
+    Returns a `JointResult`: table, cells, classes, memberships.
+
+    Raises a CofactorError for what cannot be read or used; rows and columns are named. Warns (`DataWarning`) where
+    columns are redundant, pairs of columns have few rows, or the model is no better than independent columns.
+
+    Cost: that of the method, eight to forty times with rank="auto".
+
+    >>> rows = [("red", "hot"), ("red", "hot"), ("blue", "cold"), ("blue", None), (None, "hot")] * 40
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     joint(pd.DataFrame(rows, columns=["colour", "feel"]), rank=2).table.iloc[3:5].values.tolist()
+    [['blue', 'cold'], ['red', 'hot']]
+    """
+    notes, warned = list[str](), list[str]()
+    with noting(notes, warned):
+        given, text = _table(source, encoding, sep)
+        data = text if isinstance(text, CategoricalFrame) else _coded(text, columns, bins, gaps, spelling, skip_bad)
+        _refuse_one(data)
+        checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
+        _warn_of_checks(checks)
+        _warn_of_texts(data)
+        if len(data.names) >= MANY and rank == "auto":
+            slow = f"{len(data.names)} columns: choosing the number of latent classes takes some forty fits"
+            warnings.warn(f"{slow}; rank=5 does without the choice", DataWarning, stacklevel=2)
+        name, estimator = _estimator(method, rank, random_state)
+        found = held_out(estimator, data.table, 0)
+        if found is not None and (told := judged(found)):
+            warnings.warn(told, DataWarning, stacklevel=2)
+        estimator.fit(data.table)
+    errors = None if found is None else number_errors(found, data)
+    by_median = [] if errors is None else no_better(errors)
+    notes += [note for note in _notes(data, gaps, by_median) if note not in notes]
+    table, cells = _filled(estimator.model_, data, given, by_median)
+    read = named_source(source), table, cells, estimator, data, found, checks, name
+    return JointResult(*read, _described(estimator, data.table), notes, warned)
+
+
+def _described(method: JointPMFEstimator, table: CategoricalTable) -> LatentClassModel:
+    """Return the model whose classes are described, in falling order of their share."""
+    model = method.model_
+    if method.validation_:
+        rank = lowest_rank(method.validation_, table)
+        alike = [one for one in method.members if one.rank_ == rank]
+        model = alike[0].model_ if alike else clone(method).set_params(rank=rank).fit(table).model_
+    order = np.argsort(-model.prior, kind="stable")
+    return LatentClassModel.from_stacked(model.prior[order], model.stacked[:, order], model.sizes)
+
+
+def judged(found: HeldOutCells) -> str:
+    """Say that a model may be no better than independent columns; "" where it is, by two standard errors."""
+    gain, error = found.gain()
+    if len(found.row) < ENOUGH:
+        return f"{len(found.row)} hidden cells are too few to judge the model"
+    return "" if gain > 2 * error else "the model is no better than independent columns on hidden cells"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Return how often something stands in which column."""
+    return listing(f"{count} in {name}" for name, count in counts.items())
+
+
+# ---- the table ----
+
+
+def _table(source: Any, encoding: str, sep: str | None) -> tuple[pd.DataFrame | None, Any]:
+    """Return the caller's DataFrame, if there is one, and the table as text, or a CategoricalFrame as it is."""
+    paths = paths_of(source)
+    if len(paths) == 1 and (known := data_set(paths[0], "table")) is not None:
+        source = known
+    if isinstance(source, CategoricalFrame):
+        return None, source
+    if isinstance(source, TableDataset):
+        meaning = [[*values, None] for values in source.values]  # a gap is the code -1
+        columns = zip(source.columns, meaning, source.codes.T, strict=True)
+        cells = {name: [values[code] for code in codes.tolist()] for name, values, codes in columns}
+        return None, pd.DataFrame(cells, dtype=object).rename_axis("row")
+    if len(paths) > 1:
+        return None, joined(paths, "case", encoding, sep).rename_axis("row")
+    if paths:
+        return None, read_frame(paths[0], None, encoding, sep, "case", empty_rows=True)
+    if frame_like(source):
+        given = as_frame(source)
+        text = as_text(given)
+        return given, text.set_axis(given.index, axis=0).rename_axis(given.index.name or "row")
+    codes = source.codes if isinstance(source, CategoricalTable) else np.asarray(source)
+    if codes.ndim != 2 or not codes.size:
+        wanted = "give a path, a DataFrame, an array of codes, or a CategoricalTable"
+        raise CofactorError(f"expected a table, got {type(source).__name__} of shape {codes.shape}: {wanted}")
+    numbers = pd.DataFrame(codes)
+    gap = numbers.isna() | (numbers == MISSING if codes.dtype.kind in "if" else False)
+    return None, as_text(numbers.mask(gap)).rename_axis("row")
+
+
+def _coded(
+    text: pd.DataFrame,
+    columns: Sequence[str] | None,
+    bins: int,
+    gaps: Sequence[str] | None,
+    spelling: Spelling,
+    skip_bad: bool,
+) -> CategoricalFrame:
+    if columns is not None and (missing := [name for name in columns if name not in text.columns]):
+        raise CofactorError(f"no column {listing(missing)}; found {listing(text.columns)}")
+    made = CategoricalFrame.from_frame(text, columns, bins, gaps, spelling)
+    if skip_bad and made.texts:
+        for name, texts in made.texts.items():
+            warnings.warn(f"{name}: text among numbers counts as gaps: {text_cells(texts)}", DataWarning, stacklevel=3)
+            rows = text[name].isin(list(texts))
+            text = text.assign(**{name: text[name].mask(rows)})
+        made = CategoricalFrame.from_frame(text, columns, bins, gaps, spelling)
+    return made
+
+
+def _refuse_one(data: CategoricalFrame) -> None:
+    if len(data.names) == 1:
+        left_out = listing(f"{name} ({why})" for name, why in data.left_out.items()) or "none, it is the only one"
+        what = f"{data.names[0]} is the only column that can be used, of two or more"
+        raise CofactorError(f"{what}: left out: {left_out}")
+
+
+def _warn_of_checks(checks: Diagnosis) -> None:
+    """Warn of what the checks found; a failed one is an error, since every method would refuse, too."""
+    failed = [f"{check.name}: {check.value}: {check.advice}" for check in checks.checks if check.status == "fail"]
+    if failed:
+        raise CofactorError("; ".join(failed))
+    for check in checks.checks:
+        if check.status == "warn" and check.name != "rows":  # which rows are empty, the notes say
+            warnings.warn(f"{check.name}: {check.value}", DataWarning, stacklevel=3)
+
+
+def _warn_of_texts(data: CategoricalFrame) -> None:
+    for name, texts in data.texts.items():
+        why = "numbers, and text among them, so that none is taken for a number"
+        warnings.warn(
+            f"{name}: {why}: {text_cells(texts)}; name what are gaps, or skip what is bad", DataWarning, stacklevel=3
+        )
+
+
+def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> tuple[str, JointPMFEstimator]:
+    if isinstance(method, JointPMFEstimator):
+        return getattr(method, "name", type(method).__name__), method
+    if method not in METHODS:
+        raise CofactorError(f"no method {method!r}; there are {listing(METHODS, 50)}")
+    found = METHODS[method](random_state=seed)
+    if method != "Independence":
+        found.rank = rank
+    return method, found
+
+
+def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequence[int]) -> Iterator[str]:
+    """Yield what was left out, taken for an answer, or written otherwise."""
+    empty = data.table.entries_per_row == 0
+    if empty.any():
+        yield f"{empty.sum()} rows without a value stay empty: {rows_told(data.frame.index[empty])}"
+    for name, groups in data.alike.items():
+        yield told(groups, f"{name}: values") if name else told(groups, "names of columns").split(";")[0]
+    for how, names in data.written.items():
+        yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
+    for word, counts in data.answers.items():
+        rows = [data.frame.index[data.frame[name] == word] for name in counts]
+        where = listing(f"{len(at)} in {name} ({rows_told(at)})" for name, at in zip(counts, rows, strict=True))
+        yield f"counts as an answer: {word!r}: {where}; name it as a gap, if it is one"
+    for name, why in data.left_out.items():
+        n_gaps = int(data.frame[name].isna().sum())
+        yield f"column left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
+    if nowhere := [word for word in gaps or () if word not in data.gap_words]:
+        yield f"no cell reads {listing(map(repr, nowhere))}, named as a gap"
+    if by_median:
+        names = listing(data.names[n] for n in by_median)
+        yield f"gaps get the median of the column, since the others tell nothing better: {names}"
+
+
+def _filled(
+    model: LatentClassModel, data: CategoricalFrame, given: pd.DataFrame | None, by_median: Sequence[int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the completed table and the cells that were filled; rows without a value stay empty."""
+    found = fill(model, data, by_median)
+    kept = np.flatnonzero((data.table.entries_per_row > 0)[found.row])
+    row, variable, value = found.row[kept], found.variable[kept], [found.value[e] for e in kept.tolist()]
+    index = data.frame.index
+    columns: dict[str, Any] = {str(index.name or "row"): index[row]}
+    columns |= {"column": [data.names[n] for n in variable.tolist()], "value": value}
+    cells = pd.DataFrame({**columns, "probability": found.probability[kept]})
+    table = data.filled(row, variable, value).set_axis(index, axis=0)
+    return (table if given is None else _as_given(table, given)), cells
+
+
+def _as_given(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
+    """Return a completed table of text with the index, the names and the kinds of columns of the caller's table."""
+    table = table.set_axis(given.columns, axis=1).set_axis(given.index, axis=0)
+    columns = []
+    for place in range(given.shape[1]):
+        full, own = table.iloc[:, place], given.iloc[:, place]
+        if pd.api.types.is_bool_dtype(own) or not pd.api.types.is_numeric_dtype(own):
+            full = own.astype(object).where(own.notna() & (as_text(own.to_frame()).iloc[:, 0].to_numpy() == full), full)
+        else:
+            full = pd.to_numeric(full)
+        with suppress(TypeError, ValueError):  # a category that only other rows have
+            full = full.astype(own.dtype)
+        columns.append(full)
+    return pd.concat(columns, axis=1)

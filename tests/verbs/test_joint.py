@@ -1,0 +1,130 @@
+"""The verb `joint`: every way in gives the same result, rows are the user's, latent classes are described."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+
+FAST = {"method": "RAND-EM", "rank": 2}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Two kinds of people, gaps in a tenth of the cells, an id, and a number."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 200)
+    flip = rng.random((200, 2)) < 0.05
+    table = pd.DataFrame(
+        {"mood": np.where(kind ^ flip[:, 0], "glad", "sad"), "hat": np.where(kind ^ flip[:, 1], "red", "blue")}
+    )
+    table["age"] = 20.0 + 40 * kind + rng.integers(0, 30, 200)
+    table = table.mask(rng.random(table.shape) < 0.1)
+    table.insert(0, "who", [f"p{n}" for n in range(200)])
+    return table
+
+
+def test_every_way_in_gives_the_same_result(frame, tmp_path):
+    import pyarrow
+
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.iloc[:90].to_csv(tmp_path / "one.csv", index=False)
+    frame.iloc[90:].to_csv(tmp_path / "two.csv", index=False)
+    ways = {
+        "path": tmp_path / "t.csv",
+        "several": [tmp_path / "one.csv", tmp_path / "two.csv"],
+        "arrow": pyarrow.Table.from_pandas(frame),
+        "own index": frame.set_axis(frame["who"], axis=0),
+    }
+    expected = cf.joint(frame, **FAST)
+    assert expected.table.dtypes.tolist() == frame.dtypes.tolist() and expected.table["age"].notna().all()
+    for name, source in ways.items():
+        found = cf.joint(source, **FAST)
+        text = [one.table.astype({"age": float}).astype(str).to_numpy().tolist() for one in (found, expected)]
+        assert text[0] == text[1], name
+        pd.testing.assert_frame_equal(
+            found.classes.drop(columns="value"), expected.classes.drop(columns="value"), obj=name
+        )
+        assert found.cells["value"].astype(str).str.replace(".0", "").tolist() == expected.cells["value"].tolist()
+
+
+def test_codes_and_data_sets_are_tables(frame):
+    codes = np.column_stack([pd.factorize(frame[name])[0] for name in ("mood", "hat", "age")])
+    codes[:, 2] = np.where(codes[:, 2] >= 0, frame["age"] > 50, -1)
+    ways = [cf.joint(codes, **FAST), cf.joint(cf.CategoricalTable(codes), **FAST)]
+    assert ways[0].table.equals(ways[1].table) and (ways[0].table.astype(int) >= 0).all(axis=None)
+    with warnings.catch_warnings(action="ignore"):
+        votes = cf.joint("votes", **FAST)
+    assert votes.summary[0] == "435 rows, 17 columns, 392 gaps" and votes.table.notna().all(axis=None)
+
+
+def test_every_row_has_its_row_under_its_own_id(frame):
+    holes = frame.copy().set_axis([f"r{n}" for n in range(200)], axis=0)
+    holes.iloc[[3, 7], 1:] = None
+    found = cf.joint(holes, **FAST)
+    assert found.table.index.tolist() == holes.index.tolist()
+    assert found.table.iloc[[3, 7], 1:].isna().all(axis=None) and (found.table["who"] == holes["who"]).all()
+    assert found.memberships["row"].tolist() == holes.index.tolist()
+    assert found.memberships["who"].tolist() == holes["who"].tolist()
+    assert found.memberships["class"].isna().to_numpy().nonzero()[0].tolist() == [3, 7]
+    assert "2 rows without a value stay empty: rows r3, r7" in found.notes
+    assert set(found.cells["row"]) <= set(holes.index) - {"r3", "r7"}
+
+
+def test_classes_are_profiles_the_largest_first_and_memberships_posteriors(frame):
+    found = cf.joint(frame, **FAST)
+    classes, model = found.classes, found.method.model_
+    assert classes.groupby("class")["share"].first().is_monotonic_decreasing
+    assert np.allclose(classes.groupby(["class", "column"])["probability"].sum(), 1)
+    overall = (classes["share"] * classes["probability"]).groupby([classes["column"], classes["value"]]).sum()
+    assert np.allclose(overall, classes.groupby(["column", "value"])["overall"].first())
+    order = np.argsort(-model.prior)
+    Q = model.posterior(found.data.table)[:, order]
+    assert np.allclose(found.memberships[["class 1", "class 2"]], Q)
+    assert np.allclose(found.memberships["probability"], Q.max(axis=1))
+    share = classes[(classes["column"] == "hat") & (classes["value"] == "red")].set_index("class")["probability"]
+    assert share.max() > 0.9 > 0.1 > share.min()  # what the kinds were drawn with
+
+
+def test_few_distinct_rows_have_few_classes():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 600)
+    table = pd.DataFrame({f"q{n}": kind ^ (rng.random(600) < 0.2) for n in range(4)}).astype(str)
+    with warnings.catch_warnings(action="ignore"):
+        found = cf.joint(table, method="RAND-EM")
+    assert found.model.n_classes == 2 and found.model.n_parameters < 16
+    assert found.summary[1].startswith("2 latent classes: ")
+
+
+def test_a_column_that_tells_another_is_told_of_truly():
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 5, 300)
+    table = pd.DataFrame({"q1": one, "q2": np.array(list("badce"))[one], "other": rng.integers(0, 2, 300)}).astype(str)
+    with pytest.warns(cf.DataWarning) as caught:
+        found = cf.joint(table, **FAST)
+    assert "redundant columns: each value of q1 goes with one value of q2" in found.warnings
+    assert {str(one.message) for one in caught} == set(found.warnings) <= set(found.notes)
+
+
+def test_the_result_shows_itself_draws_and_writes_a_page(frame, tmp_path):
+    found = cf.joint(frame, **FAST)
+    draws = found.draws(2)
+    assert len(draws) == 2 and all(one.drop(columns="who").notna().all(axis=None) for one in draws)
+    assert {"column", "value", "estimate", "low", "high", "missing"} == set(found.pooled(draws))
+    assert len(found.sample(5)) == 5 and "200 rows, 3 columns" in repr(found) and "<table" in found._repr_html_()
+    found.report(tmp_path / "page.html")
+    assert "<h2>Latent classes</h2>" in (tmp_path / "page.html").read_text(encoding="utf8")
+
+
+def test_what_is_no_table_is_refused(frame):
+    refused = {
+        "no method 'EM'; there are": lambda: cf.joint(frame, method="EM"),
+        "no column nope; found who, mood": lambda: cf.joint(frame, columns=["mood", "nope"]),
+        "of shape .3,.: give a path": lambda: cf.joint(np.zeros(3)),
+        "is the only column that can be used": lambda: cf.joint(frame[["who", "mood"]]),
+    }
+    for message, ask in refused.items():
+        with pytest.raises(cf.CofactorError, match=message):
+            ask()
