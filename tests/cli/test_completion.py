@@ -8,7 +8,7 @@ import pytest
 from cofactor_app.cli import main
 
 ASK = '{script}\nCOMP_WORDS=({words} "$1")\nCOMP_CWORD={number}\n_shtab_cofactor\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
-METHODS = {"MERIT", "SPA", "FastGradient", "XRAY", "FastAnchor", "VCA", "SISAL"}
+METHODS = {"MERIT", "SPA", "FastGradient", "XRAY", "FastAnchor"}
 
 
 def script_for(shell, capsys):

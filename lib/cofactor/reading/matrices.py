@@ -21,11 +21,9 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.data.matlab import load_matlab
 from cofactor.reading.tables import read_frame
-from cofactor_app.reading.envi import HEADER, NUMBERS, load_envi
 
 Names = list[str] | None
-ENVI = (HEADER, *NUMBERS)
-ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz", *ENVI)
+ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
 COUNTS = ("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample")
 INDEX = (
@@ -59,7 +57,7 @@ def read_matrix(
     path : path, or "-" for standard input
         .npz of `scipy.sparse.save_npz`, or of `numpy.savez`; .npy; .mat of MATLAB (up to v7); of several matrices, one
         is named as FILE.mat:NAME; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes
-        it; .hdr of ENVI, or .img, .bsq, .bil, .bip with that beside it. A first column of other things than numbers
+        it. A first column of other things than numbers
         names the rows, and so does one of row numbers, wavelengths or the like, which a `DataWarning` tells. An array
         of three dimensions is an image, rows x columns x bands: returned as it is, with the names of its bands, if any,
         as those of columns.
@@ -74,12 +72,8 @@ def read_matrix(
     if not Path(file).exists():
         raise CofactorError(f"no such file: {file}")
     matrix: Any
-    bands: Names = None
     try:
-        if file.lower().endswith(ENVI):
-            matrix, bands = load_envi(Path(file))
-        else:
-            matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
+        matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
     except CofactorError:
         raise
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
@@ -91,7 +85,7 @@ def read_matrix(
     if sparse.issparse(matrix):
         _check_shape(matrix, Path(file))
         sound_places(matrix, str(path))
-    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, bands
+    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
 
 
 def _check_shape(matrix: Any, path: Path) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cofactor.baselines.separable.fast_gradient import FastGradient, fast_gradient
     from cofactor.baselines.separable.greedy import XRAY, FastAnchor, fast_anchor, xray
     from cofactor.baselines.separable.lda import LDA, lda_topics
-    from cofactor.baselines.separable.simplex import SISAL, VCA, VertexFit, sisal, vca
 
 METHODS = Methods("separable")
 
@@ -38,10 +37,8 @@ __all__ = [
     "MERIT",
     "MERIT0",
     "METHODS",
-    "SISAL",
     "SPA",
     "SPOC",
-    "VCA",
     "XRAY",
     "AnchorBootstrap",
     "AnchorFit",
@@ -52,7 +49,6 @@ __all__ = [
     "GeoNMF",
     "MeritFit",
     "TopicModel",
-    "VertexFit",
     "bootstrap",
     "clustering_accuracy",
     "coherence",
@@ -69,13 +65,11 @@ __all__ = [
     "predicted_bytes",
     "rae",
     "sim_count",
-    "sisal",
     "spa",
     "spearman_rank_correlation",
     "spoc",
     "suggest_n_anchors",
     "topic_model",
-    "vca",
     "xray",
 ]
 

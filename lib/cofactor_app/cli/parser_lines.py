@@ -54,14 +54,11 @@ which method:
   MERIT(0)      MERIT without its penalty
   FastGradient  a few thousand columns at most: it holds columns by columns
   XRAY, FastAnchor   what the papers compare with
-  VCA           what is usual for pixels: the farthest along random directions
-  SISAL         corners that need be no column: best where no column is pure; weights have to sum to one (--scale)
   my.py:find    your own: a function of the matrix and the number of anchors that gives their columns, from 0
 
 examples:
   cofactor anchors spectra.csv -o anchors.csv --weights weights.csv --report anchors.html
   cofactor anchors pixels.npz --method SPA --anchors 6 --weights weights.npz
-  cofactor anchors scene.hdr --scale --method SISAL -o spectra.csv --report maps.html
 """
 TOPICS = """\
 an anchor word stands in one topic only; it is found by the words that it stands together with.
@@ -69,7 +66,7 @@ which method:
   NMF           the default: starts from the topics of SPA; sorts news and titles better than anchors alone
   MERIT, SPA    on news, leading words that stand in the same documents more often; SPA is faster
   LDA           topics that share nearly all words; needs pip install 'cofactor[topics]'
-  MERIT(0), FastGradient, XRAY, FastAnchor, VCA   what the papers compare with
+  MERIT(0), FastGradient, XRAY, FastAnchor   what the papers compare with
 how many topics there are, counts of words do not tell: try 5, 10, 20 and read the words. Coherence tells how often
 the words of a topic stand in the same documents: the nearer to zero, the better.
 
@@ -201,13 +198,13 @@ def _add_anchors(commands: Any) -> None:
     about = "Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures."
     command = new_command(commands, "anchors", about, "separable.anchors")
     what = f".npz, .npy, .mat, .mtx, or a table of numbers with a header ({TABLES}); one point per column"
-    what += "; or an image, rows x columns x bands or .hdr of ENVI, whose pixels are the points"
+    what += "; or an image, rows x columns x bands, whose pixels are the points"
     command.add_argument("matrix", metavar="MATRIX", help=what)
     command.add_argument("--rows", action="store_true", help="points are the rows instead")
     command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
     number = "how many (default: where the residual of successive projection drops most)"
     command.add_argument("--anchors", type=int, metavar="K", help=number)
-    _add_own_method(command, (*POINT_METHODS, *names("separable", takes="mixtures")))
+    _add_own_method(command, POINT_METHODS)
     add_reading(command)
     _add_separable_files(
         command,
