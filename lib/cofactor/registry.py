@@ -162,6 +162,7 @@ def _separable() -> Iterator[Method]:
     room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
         yield make(name, path=f"{room}:{kind}", group="papers")
+    yield make("ProjectedSPA", path=f"{room}:ProjectedSPA", group="default")
     for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
         yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
     for name in ("SPOC", "GeoNMF"):

@@ -12,17 +12,19 @@ from cofactor.separable.diagnose import diagnose
 from cofactor.separable.frank_wolfe import FrankWolfeResult, MeritFit, merit
 from cofactor.separable.graphs import geo_nmf, spoc
 from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF
+from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF, ProjectedSPA
 from cofactor.separable.metrics import (
     clustering_accuracy,
     coherence,
     document_accuracy,
+    pair_coherence,
     sim_count,
     spearman_rank_correlation,
 )
+from cofactor.separable.projected import angular_means, projected_spa
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import lone_columns, suggest_n_anchors
-from cofactor.separable.topics import topic_model
+from cofactor.separable.topics import document_weights, topic_model
 from cofactor.separable.words import TopicModel
 
 if TYPE_CHECKING:
@@ -48,13 +50,16 @@ __all__ = [
     "FrankWolfeResult",
     "GeoNMF",
     "MeritFit",
+    "ProjectedSPA",
     "TopicModel",
+    "angular_means",
     "bootstrap",
     "clustering_accuracy",
     "coherence",
     "communities",
     "diagnose",
     "document_accuracy",
+    "document_weights",
     "fast_anchor",
     "fast_gradient",
     "geo_nmf",
@@ -62,7 +67,9 @@ __all__ = [
     "lone_columns",
     "merit",
     "mrsa",
+    "pair_coherence",
     "predicted_bytes",
+    "projected_spa",
     "rae",
     "sim_count",
     "spa",
