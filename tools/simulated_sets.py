@@ -18,10 +18,10 @@ BUNDLED = Path(__file__).resolve().parents[1] / "datasets" / "bundled"
 WAVELENGTHS = np.linspace(400, 2500, 60).round().astype(int)  # nm
 N_PIXELS, DECIBELS = 400, 30
 MATERIALS = {  # reflectance at the ends, then dips and peaks: nm, width, height
-    "grass": (0.05, 0.20, (550, 60, 0.08), (900, 250, 0.45), (1450, 90, -0.12), (1650, 180, 0.15), (1940, 90, -0.10)),
-    "soil": (0.10, 0.45, (900, 120, -0.04), (1450, 60, -0.08), (1940, 80, -0.12), (2200, 60, -0.06)),
-    "water": (0.12, 0.01, (550, 150, 0.06), (800, 200, -0.03)),
-    "roof": (0.15, 0.30, (600, 100, 0.20), (870, 150, -0.10), (1300, 300, 0.25), (2300, 80, -0.10)),
+    "grass": (0.08, 0.12, (550, 60, 0.10), (1000, 260, 0.75), (1650, 150, 0.30), (2200, 120, 0.12)),
+    "sand": (0.15, 0.60, (900, 120, -0.06), (1450, 60, -0.10), (1940, 80, -0.15)),
+    "snow": (0.75, 0.02, (800, 250, 0.25), (1500, 120, -0.12)),
+    "roof": (0.12, 0.25, (620, 90, 0.45), (1300, 160, 0.40), (2300, 90, 0.30)),
 }
 LISTS = {
     "river": "river boat bank water bridge fish current ferry flood reeds canal swan rowing tide harbour",
@@ -43,7 +43,7 @@ def mixture() -> dict[str, str]:
     for k, (_, _, *features) in enumerate(MATERIALS.values()):
         for place, width, height in features:
             W[:, k] += height * np.exp(-(((WAVELENGTHS - place) / width) ** 2) / 2)
-    W = np.maximum(W, 0.005)
+    W = np.maximum(W, 0.01)
     H = rng.dirichlet(np.full(len(MATERIALS), 0.7), N_PIXELS).T
     H[:, rng.choice(N_PIXELS, len(MATERIALS), replace=False)] = np.eye(len(MATERIALS))
     X = W @ H

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
     from cofactor.protocol.checks import check_method
+    from cofactor.verbs.anchors import anchors
+    from cofactor.verbs.topics import topics
 
 __version__ = "0.1.0"
 
@@ -49,6 +51,7 @@ __all__ = [
     "NotFittedError",
     "NotIdentifiableError",
     "aggregate",
+    "anchors",
     "check_method",
     "comparisons",
     "crowd",
@@ -60,6 +63,7 @@ __all__ = [
     "pmf",
     "separable",
     "simulate",
+    "topics",
 ]
 
 

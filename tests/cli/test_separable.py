@@ -81,7 +81,7 @@ NUMBERS = [f"0.{n},{n % 3}.5,{n % 4},{n % 5}" for n in (7, 1, 4, 9, 11, 2)]  # r
         ("id,name,a,b,c,d", [f"{n},{'xyzuvw'[n]},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "xyzuvw", 1),
         ("name,a,b,c,d", [f"{n}{'b' * (n == 2)},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "012b345", 0),
         ("a,b,c,d,id", [f"{row},{n}" for n, row in enumerate(NUMBERS)], (6, 5), None, 1),
-        ("0.3,0.1,0.2,0.4", NUMBERS, (6, 4), None, 1),
+        ("0.3,0.1,0.2,0.4", NUMBERS, (7, 4), None, 0),
         ("400,410,420,430", NUMBERS, (6, 4), None, 0),
     ],
 )

@@ -172,9 +172,13 @@ def _on_cluster(arguments: argparse.Namespace) -> None:
 
     tables = arguments.workers, arguments.confusion
     if len(arguments.labels) != 1 or arguments.method != DEFAULT or arguments.order or arguments.conflicts != "error":
-        raise cf.CofactorError(f"--spark fits {DEFAULT} to one file or folder of labels, without --order or --conflicts")
+        raise cf.CofactorError(
+            f"--spark fits {DEFAULT} to one file or folder of labels, without --order or --conflicts"
+        )
     if arguments.output and (arguments.output.suffix != ".parquet" or arguments.wide):
-        raise cf.CofactorError("--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide")
+        raise cf.CofactorError(
+            "--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide"
+        )
     if arguments.output and arguments.output.exists() and not arguments.force:
         raise cf.CofactorError(f"{arguments.output} exists: name another output, or overwrite it with --force")
 
