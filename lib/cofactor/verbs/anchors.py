@@ -27,7 +27,10 @@ from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, lone_column
 from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
 
 NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
-CHECKED = ("scale", "condition of the anchors")  # checks of `diagnose` whose warnings are passed on
+CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another word on what to do
+    "scale": "divide them by their sums (scale), unless their size means something",
+    "condition of the anchors": "",
+}
 NUMBER = "number of anchors"  # the check that speaks where a number was asked for
 FLAT_BANDS = 3  # bands at least in which a point that is no datum holds one value
 COPIES, DOUBLE = 3, 8  # of the dense matrix, which the checks hold beside each other; bytes
@@ -341,7 +344,7 @@ def _pass_on(checks: Diagnosis, asked: bool) -> None:
         raise CofactorError("; ".join(failed))
     for one in checks.checks:
         if one.status == "warn" and one.name in (*CHECKED, *([NUMBER] if asked else [])):
-            _warn(f"{one.name}: {one.value}; {one.advice}")
+            _warn(f"{one.name}: {one.value}; {CHECKED.get(one.name) or one.advice}")
 
 
 def _tables(fitted: AnchorMethod, H: Floats, points: Points, used: Indices) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -365,6 +368,4 @@ def _judge(table: pd.DataFrame, held_out: tuple[float, float] | None) -> None:
         _warn(f"these anchors lead no point but themselves, so they may be outliers: {listing(alone)}")
     if held_out and held_out[1] < held_out[0]:
         angles = f"{held_out[1]:.1f} degrees from the nearest centre, {held_out[0]:.1f} from mixtures of anchors"
-        _warn(
-            f"k-means by angle explains held-out points better ({angles}): the anchors are hardly pure; try scale=True"
-        )
+        _warn(f"k-means by angle explains held-out points better ({angles}): the anchors are hardly pure; try to scale")
