@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
     from cofactor.protocol.checks import check_method
+    from cofactor.verbs.anchors import anchors
     from cofactor.verbs.joint import joint
     from cofactor.verbs.rank import rank
+    from cofactor.verbs.topics import topics
 
 __version__ = "0.1.0"
 
@@ -51,6 +53,7 @@ __all__ = [
     "NotFittedError",
     "NotIdentifiableError",
     "aggregate",
+    "anchors",
     "check_method",
     "comparisons",
     "crowd",
@@ -64,6 +67,7 @@ __all__ = [
     "rank",
     "separable",
     "simulate",
+    "topics",
 ]
 
 

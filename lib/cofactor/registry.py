@@ -36,8 +36,7 @@ class Method:
     line : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
-    takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons";
-        "mixtures" are points of which none need be pure, so that no columns are found
+    takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons"
     options : settings that make the class this method
     """
 
@@ -163,12 +162,11 @@ def _separable() -> Iterator[Method]:
     room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
         yield make(name, path=f"{room}:{kind}", group="papers")
+    yield make("ProjectedSPA", path=f"{room}:ProjectedSPA", group="default")
     for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
         yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
-    yield make("VCA", path=f"{rivals}.simplex:VCA", group="rivals")
     for name in ("SPOC", "GeoNMF"):
         yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
-    yield Method("SISAL", "separable", f"{rivals}.simplex:SISAL", "rivals", "mixtures")
     yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")
 
 

@@ -8,7 +8,7 @@ import pytest
 from cofactor_app.cli import main
 
 ASK = '{script}\nCOMP_WORDS=({words} "$1")\nCOMP_CWORD={number}\n_shtab_cofactor\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
-METHODS = {"MERIT", "SPA", "FastGradient", "XRAY", "FastAnchor", "VCA", "SISAL"}
+METHODS = {"ProjectedSPA", "SPA", "MERIT", "FastAnchor"}
 
 
 def script_for(shell, capsys):
@@ -22,7 +22,7 @@ def script_for(shell, capsys):
     [
         ("cofactor", "ra", {"rank"}),
         ("cofactor rank", "--co", {"--covariates", "--coefficients"}),
-        ("cofactor anchors points.npz --method", "", METHODS),  # but MERIT(0), which a shell would take apart
+        ("cofactor anchors points.npz --method", "", METHODS),
         ("cofactor rank", "vo", {"votes.csv"}),
         ("cofactor rank votes.csv --report", "vo", {"votes.csv"}),
         ("cofactor joint votes.csv --sample 9", "vo", {"votes.csv"}),

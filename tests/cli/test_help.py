@@ -14,7 +14,7 @@ SHOWN = {
     "next": 2,
     "rank": 3,
     "joint": 3,
-    "anchors": 3,
+    "anchors": 2,
     "topics": 2,
 }
 

@@ -16,8 +16,10 @@ from cofactor.crowd.labels import vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
+from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.simulate import MACHINES
 from tests.each import each
+from tools import simulated_sets
 from tools.bundle_tables import table_csv
 
 TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
@@ -63,6 +65,8 @@ ROLES = {
     "topics": {"documents"},
     "graph": {"edges", "memberships"},
     "comparisons": {"comparisons"},
+    "spectra": {"spectra", "materials"},
+    "texts": {"texts", "lists"},
 }
 UNCLEAR = {"movielens_small": "under its own terms only"}
 BUNDLED = DATASETS_DIR / "bundled"
@@ -306,6 +310,23 @@ def test_bundled_set_needs_neither_network_nor_cache(data):
     assert not data.exists()
 
 
+def test_the_simulated_sets_are_what_their_tool_draws():
+    for name, text in (simulated_sets.mixture() | simulated_sets.notes()).items():
+        assert gzip.decompress((BUNDLED / f"{name}.csv.gz").read_bytes()).decode("utf8") == text, name
+    spectra, notes = cf.load("mixture"), cf.load("notes")
+    assert (
+        spectra.X.shape == (60, 400)
+        and spectra.W.shape == (60, 4)
+        and spectra.materials == entries()["mixture"].classes
+    )
+    H = simplex_least_squares(spectra.W, spectra.X)
+    assert np.linalg.norm(spectra.X - spectra.W @ H) / np.linalg.norm(spectra.X) < 0.04  # 30 dB
+    words = {name: set(text.split()) for name, text in simulated_sets.LISTS.items()}
+    main = [max(words, key=lambda name: sum(word in words[name] for word in text.split())) for text in notes.texts]
+    assert len(notes.texts) == len(set(notes.documents)) == 300
+    assert np.mean(np.array(main) == np.array(notes.classes)[notes.truth]) > 0.95
+
+
 def test_bundled_files_verify():
     sound = [name for name, status in verify("bluebird").items() if status == "ok"]
     assert sound == ["bluebird_labels.csv.gz", "bluebird_truth.csv.gz"]
@@ -425,6 +446,8 @@ def test_list_leaves_out_what_a_kind_does_not_have():
         "topics": ["documents", "words"],
         "graph": ["nodes", "edges", "communities"],
         "comparisons": ["comparisons"],
+        "spectra": ["bands", "points"],
+        "texts": ["texts"],
     }
     for kind, columns in own.items():
         assert listed[columns].isna().all(axis=1).equals(listed.kind != kind)
@@ -443,7 +466,7 @@ def test_list_agrees_with_what_is_loaded():
         assert row.labels == labels.n_labels
         assert row["size"] == sum(path.stat().st_size for path in fetch(name))
     bundled = {name for name, one in entries().items() if any((BUNDLED / file.name).exists() for file in one.files)}
-    assert bundled >= {"bluebird", "food", *BUNDLED_TABLES}
+    assert bundled >= {"bluebird", "food", "mixture", "notes", *BUNDLED_TABLES}
     assert set(listed.index[listed.offline]) == bundled | {"digits"}
 
 
@@ -484,6 +507,9 @@ def test_card_agrees_with_the_registry(name):
     comparisons |= {"questions of control": entry.n_controls} if entry.n_controls else {}
     kinds = {"crowd": crowd, "table": table, "ratings": ratings, "topics": topics, "graph": graph}
     kinds["comparisons"] = comparisons
+    classes = f"{entry.n_classes}: {', '.join(entry.classes)}"
+    kinds["spectra"] = {"bands": entry.n_bands, "points": entry.n_points, "classes": classes}
+    kinds["texts"] = {"texts": entry.n_texts, "classes": classes}
     facts = kinds[entry.kind] | {
         "size": f"{sum(entry.copies(role)[0].bytes for role in entry.roles)} bytes",
         "licence": entry.licence,

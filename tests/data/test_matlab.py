@@ -73,3 +73,13 @@ def test_short_and_long_names_are_read_in_either_order_of_bytes(tmp_path, order,
 def test_what_a_file_promises_and_does_not_hold_is_refused(tmp_path, raw, message):
     with pytest.raises(CofactorError, match=message):
         load_matlab(file_of(tmp_path, raw), ["x"])
+
+
+def test_structs_and_cells_beside_numbers_are_left_out_unread(tmp_path):
+    others = {"s": {"a": 1.0, "b": "x"}, "c": np.array([1, "x"], dtype=object)}
+    for packed in (False, True):
+        savemat(tmp_path / "a.mat", {"Y": np.eye(3), **others, "z": np.arange(2.0)}, do_compression=packed)
+        found = load_matlab(tmp_path / "a.mat")
+        assert list(found) == ["Y", "z"] and np.array_equal(found["Y"], np.eye(3))
+        with pytest.raises(CofactorError, match="s is not there, or no array of numbers"):
+            load_matlab(tmp_path / "a.mat", ["s"])

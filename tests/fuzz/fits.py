@@ -163,11 +163,6 @@ def bootstrap_anchors(name, X, n_anchors, n_draws, n_jobs, level):
     return found.stability(), found.intervals(level=level)
 
 
-def plan_anchors(X, wanted, amounts, vary, n_trials, n_jobs):
-    settings = {"amounts": amounts, "vary": vary, "n_trials": n_trials, "n_jobs": n_jobs}
-    return planning.separable.plan(X, wanted, **settings, methods=["SPA"], random_state=0).needed()
-
-
 RATINGS = {
     "BiasedMF": lambda *settings: pmf.BiasedMF(*settings, max_iter=20, random_state=0),
     "JointPMFRecommender": lambda name: pmf.JointPMFRecommender(ESTIMATORS[name]()),
@@ -204,10 +199,6 @@ FITS = {
     "separable.bootstrap": (
         bootstrap_anchors,
         *(st.sampled_from(["SPA", "MERIT", "XRAY", "SPOC"]), v.points, v.count, runs, jobs, levels),
-    ),
-    "planning.separable.plan": (
-        plan_anchors,
-        *(v.points, errors, amounts, _rarely(ODD, "columns", "measurements"), runs, jobs),
     ),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),

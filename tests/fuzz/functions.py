@@ -205,7 +205,7 @@ FUNCTIONS = {
     "pmf.JointPMFClassifier": (classify, v.matrix, v.codes, v.matrix),
     **{
         f"separable.{name}": (getattr(separable, name), v.graph if name in ("spoc", "geo_nmf") else v.points, v.count)
-        for name in ("spa", "xray", "fast_anchor", "vca", "sisal", "spoc", "geo_nmf")
+        for name in ("spa", "xray", "fast_anchor", "spoc", "geo_nmf")
     },
     "separable.diagnose": (separable.diagnose, v.points, _of(v.count, None)),
     "separable.topic_model": (separable.topic_model, v.points, v.count),

@@ -168,10 +168,6 @@ def sound():
             {"X": X, "n_anchors": 3, "lam": 0.1, "mu": 1e-5, "n_iter": 5, "t_init": None, "tol": None},
         ),
         "separable.mrsa": (separable.mrsa, {"W": W, "found": W[:, ::-1].copy()}),
-        "planning.separable.plan": (
-            planning.separable.plan,
-            {"X": X, "n_anchors": 3, "amounts": [12], "methods": ["SPA"], **plan},
-        ),
         "separable.predicted_bytes": (
             separable.predicted_bytes,
             {"method": "MERIT", "n_rows": 4, "n_points": 12, "n_anchors": 3, "max_iter": 5},
@@ -189,8 +185,6 @@ def sound():
             separable.topic_model,
             {"counts": d["counts"], "n_topics": 2, "method": "SPA", "min_documents": None, "random_state": 0},
         ),
-        "separable.sisal": (separable.sisal, {"X": X, "n_anchors": 3, "lam": 1.0, "random_state": 0}),
-        "separable.vca": (separable.vca, {"X": X, "n_anchors": 3, "random_state": 0}),
         "separable.xray": (separable.xray, {"X": X, "n_anchors": 3, "sums": 1.0}),
         "comparisons.Objective": (
             comparisons.Objective,

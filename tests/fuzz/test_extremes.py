@@ -20,10 +20,10 @@ from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
 
 SOUND = sound()
-LINES = ("crowd", "pmf", "separable", "comparisons")
+PLANNED = ("crowd", "pmf", "comparisons")
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
 ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
-ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in ("crowd", "separable")}
+ROOMS |= {"planning.crowd.": planning.crowd}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
@@ -33,7 +33,7 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
         "pmf.PMFBootstrap",
     ),
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
-    *("separable.MeritFit", "separable.TopicModel", "separable.VertexFit"),
+    *("separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     *("comparisons.Ranking", "planning.NextTasks", "planning.Plan", "reading.read_matrix", "reading.read_truth"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
@@ -41,7 +41,7 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("data.TableDataset", "data.TopicsDataset"),
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
-LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in LINES)}
+LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in PLANNED)}
 REFUSED = object()
 
 
@@ -243,8 +243,8 @@ def test_what_pandas_calls_missing_is_missing_or_refused(name):
 
 POWERS = [-1022, -1000, -520, -499, 499, 520, 1000, 1021]
 ANCHORS = {  # FastGradient adds 0.001 to squares of X, as released
-    **{f"separable.{name}": "anchors_" for name in ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor", "VCA")},
-    **{f"separable.{name}": "anchors" for name in ("merit", "xray", "fast_anchor", "vca")},
+    **{f"separable.{name}": "anchors_" for name in ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor")},
+    **{f"separable.{name}": "anchors" for name in ("merit", "xray", "fast_anchor")},
 }
 SCALE_FREE = {"separable.spa": "X", "separable.suggest_n_anchors": "X", "separable.mrsa": "found"}
 ENDS = [5e-324, -5e-324, 1e-310, 1e-200, 1e155, -1e155, 1e300, 1.7e308, -1.7e308, 2.0**53, 2.0**63, np.inf, np.nan]

@@ -37,7 +37,6 @@ NOT_CALLED = {  # base classes, what functions return, and what takes none but s
         "separable.FrankWolfeResult",
         "separable.MeritFit",
         "separable.TopicModel",
-        "separable.VertexFit",
     ),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     "comparisons.Ranking",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cofactor.data.movielens import load_movielens, movie_lists
     from cofactor.data.ratings import SCALES, RatingsDataset
     from cofactor.data.registry import DATASETS_DIR
+    from cofactor.data.simulated import SpectraDataset, TextsDataset
     from cofactor.data.storage import fetch, verify
     from cofactor.data.topics import TopicsDataset
 
@@ -27,7 +28,9 @@ __all__ = [
     "GraphDataset",
     "Items",
     "RatingsDataset",
+    "SpectraDataset",
     "TableDataset",
+    "TextsDataset",
     "TopicsDataset",
     "comparisons_from_ratings",
     "datasets",

@@ -19,6 +19,7 @@ from cofactor.data.movielens import read_movies, read_ratings
 from cofactor.data.ratings import RatingsDataset
 from cofactor.data.readers import Features, read_features, read_labels, read_truth
 from cofactor.data.registry import NUMBER, Entry, Kind, Role, entries, find
+from cofactor.data.simulated import SpectraDataset, TextsDataset, read_spectra, read_texts
 from cofactor.data.storage import locate, offline
 from cofactor.data.tabular import read_table
 from cofactor.data.topics import TopicsDataset, read_documents, topic_trials
@@ -33,9 +34,11 @@ A: dict[Kind, str] = {
     "topics": "a set of documents",
     "graph": "a graph",
     "comparisons": "a set of comparisons",
+    "spectra": "a set of spectra",
+    "texts": "a set of texts",
 }
 COUNTS = ["tasks", "workers", "classes", "labels", "rows", "columns", "users", "items", "ratings"]
-COUNTS += ["documents", "words", "nodes", "edges", "communities", "comparisons"]
+COUNTS += ["documents", "words", "nodes", "edges", "communities", "comparisons", "bands", "points", "texts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +157,13 @@ def load(name: str, kind: Kind | None = None) -> Any:
     ----------
     name : str
         One of those that `datasets()` lists.
-    kind : {"crowd", "table", "ratings", "topics", "graph", "comparisons"}, optional
+    kind : {"crowd", "table", "ratings", "topics", "graph", "comparisons", "spectra", "texts"}, optional
         What it must be. Default: any.
 
     Returns
     -------
-    CrowdDataset, TableDataset, RatingsDataset, TopicsDataset, GraphDataset or ComparisonsDataset
+    CrowdDataset, TableDataset, RatingsDataset, TopicsDataset, GraphDataset, ComparisonsDataset, SpectraDataset or
+    TextsDataset
         By the kind that `datasets()` tells.
 
     Raises
@@ -268,6 +272,17 @@ def _comparisons(entry: Entry) -> ComparisonsDataset:
     return comparisons.ComparisonsDataset(entry.name, entry.title, asked, features, names, controls, *about)
 
 
+def _spectra(entry: Entry) -> SpectraDataset:
+    wavelengths, points, X = read_spectra(locate(entry, "spectra").path)
+    _, materials, W = read_spectra(locate(entry, "materials").path)
+    return SpectraDataset(entry.name, entry.title, X, wavelengths, points, W, materials, entry.citation, entry.licence)
+
+
+def _texts(entry: Entry) -> TextsDataset:
+    found = read_texts(locate(entry, "texts").path, locate(entry, "lists").path, entry.classes)
+    return TextsDataset(entry.name, entry.title, *found, entry.classes, entry.citation, entry.licence)
+
+
 LOADERS: dict[Kind, Callable[[Entry], Any]] = {
     "crowd": _crowd,
     "table": _table,
@@ -275,4 +290,6 @@ LOADERS: dict[Kind, Callable[[Entry], Any]] = {
     "topics": _topics,
     "graph": _graph,
     "comparisons": _comparisons,
+    "spectra": _spectra,
+    "texts": _texts,
 }

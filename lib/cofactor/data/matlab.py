@@ -24,19 +24,25 @@ from cofactor.core.files import LARGE, RATIO
 from cofactor.core.lazy import scipy_io
 
 HEADER, TAG = 128, 8
-MATRIX, COMPRESSED = 14, 15
+MATRIX, COMPRESSED, FLAGS = 14, 15, 6
 NUMBERS = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13)  # types of numbers: 1 to 8 bytes, whole or not
 TEXT = 16
+NOT_NUMBERS = (1, 2, 3, 16, 17)  # classes of arrays: cells, structs, objects, functions
 ORDERS = {b"IM": "<", b"MI": ">"}  # of bytes; other files are of version 4, which SciPy reads in Python
 
 
 def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Read these arrays by name (None: all); a file that cannot be read, or holds no numbers, is a CofactorError."""
+    """Read these arrays by name (None: all of numbers); a file that cannot be read is a CofactorError.
+
+    Structs, cells, objects and functions are left out unread.
+    """
     try:
         raw = path.read_bytes()
         if raw[126:HEADER] in ORDERS:
-            _check(raw[HEADER:], ORDERS[raw[126:HEADER]])
+            raw = raw[:HEADER] + _sound(raw[HEADER:], ORDERS[raw[126:HEADER]])
         content = scipy_io.loadmat(io.BytesIO(raw), variable_names=names and list(names), spmatrix=False)
+        if absent := [name for name in names or () if name not in content]:
+            raise ValueError(f"{listing(absent)} is not there, or no array of numbers")
         arrays = {name: content[name] for name in names or content if not name.startswith("__")}
         if any(map(np.iscomplexobj, arrays.values())):
             raise TypeError("complex numbers")
@@ -47,18 +53,29 @@ def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any
         raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names or [])}: {error}") from None
 
 
-def _check(raw: bytes, order: str) -> None:
+def _sound(raw: bytes, order: str) -> bytes:
+    """Return the arrays of numbers and of text, each looked at; other arrays are left out."""
+    kept, place = b"", 0
     for kind, content in _elements(raw, order, padded=False):
+        place, start = place + TAG + len(content), place
         if kind == COMPRESSED:
             limit = max(LARGE, RATIO * len(content))
             unpacked = zlib.decompressobj().decompress(content, limit)
             if len(unpacked) == limit:
                 raise ValueError(f"an array unpacks to more than {limit} bytes")
-            _check(unpacked, order)
+            kept += raw[start:place] if _sound(unpacked, order) else b""
         elif kind != MATRIX:
             raise ValueError(f"type {kind} in place of an array")
-        else:
+        elif not _holds_others(content, order):
             _check_matrix([part for part, _ in _elements(content, order, padded=True)])
+            kept += raw[start:place]
+    return kept
+
+
+def _holds_others(content: bytes, order: str) -> bool:
+    """Whether an array holds arrays or code, by the class in the first byte of its flags."""
+    kind, flags = next(_elements(content, order, padded=True), (0, b""))
+    return kind == FLAGS and len(flags) == TAG and struct.unpack_from(f"{order}I", flags)[0] & 0xFF in NOT_NUMBERS
 
 
 def _check_matrix(kinds: list[int]) -> None:

@@ -15,10 +15,11 @@ from platformdirs import user_cache_path
 
 from cofactor.core.errors import CofactorError
 
-Kind = Literal["crowd", "table", "ratings", "topics", "graph", "comparisons"]
+Kind = Literal["crowd", "table", "ratings", "topics", "graph", "comparisons", "spectra", "texts"]
 CrowdRole = Literal["labels", "truth", "features", "valid_features", "valid_truth", "test_features", "test_truth"]
 OtherRole = Literal["table", "ratings", "movies", "readme", "documents", "edges", "memberships", "comparisons", "items"]
-Role = CrowdRole | OtherRole
+SmallRole = Literal["spectra", "materials", "texts", "lists"]
+Role = CrowdRole | OtherRole | SmallRole
 
 NUMBER = "number"  # in place of the values of a column that holds numbers
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -56,7 +57,7 @@ class Entry:
     citation: str
     source: str
     files: tuple[File, ...]
-    n_classes: int = 0  # of crowds, tables and topics
+    n_classes: int = 0  # of crowds, tables, topics, spectra (materials) and texts (lists of words)
     classes: list[str] = field(default_factory=list)
     n_tasks: int = 0  # of crowds
     n_workers: int = 0
@@ -75,6 +76,9 @@ class Entry:
     n_communities: int = 0
     n_comparisons: int = 0
     n_controls: int | None = None
+    n_bands: int = 0  # of spectra
+    n_points: int = 0
+    n_texts: int = 0
     recipe: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,7 @@ import warnings
 import zipfile
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -19,13 +19,13 @@ from cofactor.core.checks import sound_places
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
+from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
-from cofactor.reading.tables import read_frame
-from cofactor_app.reading.envi import HEADER, NUMBERS, load_envi
+from cofactor.reading.tables import read_frame, refuse_twice
+from cofactor.reading.text import HEADER, TWICE
 
 Names = list[str] | None
-ENVI = (HEADER, *NUMBERS)
-ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz", *ENVI)
+ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
 COUNTS = ("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample")
 INDEX = (
@@ -50,7 +50,10 @@ def _parted(path: str | PathLike[str]) -> tuple[str, str]:
 
 
 def read_matrix(
-    path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None
+    path: str | PathLike[str],
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    gaps: Literal["refuse", "whole", "keep"] = "refuse",
 ) -> tuple[Any, Names, Names]:
     """Read a matrix: what it holds, dense or sparse, and the names of its rows and columns, None where it has none.
 
@@ -59,27 +62,28 @@ def read_matrix(
     path : path, or "-" for standard input
         .npz of `scipy.sparse.save_npz`, or of `numpy.savez`; .npy; .mat of MATLAB (up to v7); of several matrices, one
         is named as FILE.mat:NAME; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes
-        it; .hdr of ENVI, or .img, .bsq, .bil, .bip with that beside it. A first column of other things than numbers
+        it. A first column of other things than numbers
         names the rows, and so does one of row numbers, wavelengths or the like, which a `DataWarning` tells. An array
         of three dimensions is an image, rows x columns x bands: returned as it is, with the names of its bands, if any,
         as those of columns.
     encoding, sep : as for `read_frame`
+    gaps : {"refuse", "whole", "keep"}
+        Of a table of text: refuse cells that are empty or no numbers; make them NaN where a whole row or column is
+        empty; or make all of them NaN, with a `DataWarning` that counts them.
+
+    The first line of a text is data where it holds numbers alone, unless these alone rise or fall from left to right.
 
     Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
     unpickled. Cost: O(size of the file) memory.
     """
     if not is_array_file(path):
-        return _read_numbers(path, encoding, sep)
+        return _read_numbers(path, encoding, sep, gaps)
     file, name = _parted(path)
     if not Path(file).exists():
         raise CofactorError(f"no such file: {file}")
     matrix: Any
-    bands: Names = None
     try:
-        if file.lower().endswith(ENVI):
-            matrix, bands = load_envi(Path(file))
-        else:
-            matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
+        matrix = _READERS[file.lower().removesuffix(".gz").rpartition(".")[2]](file, name)
     except CofactorError:
         raise
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
@@ -91,7 +95,7 @@ def read_matrix(
     if sparse.issparse(matrix):
         _check_shape(matrix, Path(file))
         sound_places(matrix, str(path))
-    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, bands
+    return (matrix.tocsc() if sparse.issparse(matrix) else matrix), None, None
 
 
 def _check_shape(matrix: Any, path: Path) -> None:
@@ -198,12 +202,28 @@ def _names_rows(cells: pd.Series[Any]) -> bool:
     return 2 * len(known) < len(cells) or bool(known.is_unique and (known % 1 == 0).all())
 
 
-def _note_no_header(frame: pd.DataFrame, path: str) -> None:
-    """Say where the first line may be a row: it holds numbers, which do not rise or fall as wavelengths do."""
-    names = pd.to_numeric(pd.Series(list(map(str, frame.columns)), dtype=object), errors="coerce")
-    if not (names.isna().any() or names.is_monotonic_increasing or names.is_monotonic_decreasing):
-        told = "its first line holds numbers, and is taken for the names of columns"
-        warnings.warn(f"{path}: {told}: put a line of names above it if it is a row", DataWarning, stacklevel=3)
+def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of text whose first line is a row where it is one: of numbers alone, in no order of their own."""
+    first = frame.attrs.get(HEADER)
+    if first is None or pd.to_numeric(pd.Series(first, dtype=object), errors="coerce").isna().any():
+        refuse_twice(frame.attrs.get(TWICE, ()))
+        return frame
+    ordered = [_rises_or_falls(np.asarray(row, dtype=np.float64)) for row in [first, *_numbers(frame).to_numpy()]]
+    if ordered[0] and not any(ordered[1:]):
+        refuse_twice(frame.attrs[TWICE])
+        return frame
+    rows = np.vstack([np.array(first, dtype=object), frame.to_numpy(dtype=object)])
+    index = pd.Index([frame.index[0] - 1, *frame.index], name=frame.index.name)
+    return pd.DataFrame(rows, index=index, columns=list(map(str, range(len(first)))))
+
+
+def _rises_or_falls(row: Floats) -> bool:
+    steps = np.diff(row)
+    return bool(len(steps) and ((steps > 0).all() or (steps < 0).all()))
+
+
+def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
 
 
 def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]:
@@ -239,18 +259,38 @@ def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     return pd.concat([column for column, _ in found], axis=1)
 
 
-def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None) -> tuple[Any, Names, Names]:
-    frame = _plain(read_frame(path, None, encoding, sep, "row"), str(path))
+def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, allowed: str) -> tuple[Any, Names, Names]:
+    frame = _plain(_with_first_row(read_frame(path, None, encoding, sep, "row", repeated=True)), str(path))
     frame, rows = _without_names(frame, str(path))
-    _note_no_header(frame, str(path))
-    numbers = frame.apply(pd.to_numeric, errors="coerce").astype(np.float64)
-    gaps = frame.isna() | frame.isin(NO_VALUE)
-    bad = ~np.isfinite(numbers) if not gaps.any(axis=None) else gaps
-    if texts := [str(name) for name in frame.columns if numbers[name].isna().all() and not gaps[name].any()]:
+    numbers, columns = _numbers(frame), [str(name) for name in frame.columns]
+    gaps, bad = (frame.isna() | frame.isin(NO_VALUE)).to_numpy(), ~np.isfinite(numbers.to_numpy())
+    if allowed != "refuse":
+        whole = gaps & (gaps.all(axis=0) | gaps.all(axis=1)[:, None])
+        gaps, bad = gaps & ~whole, bad & ~whole
+    if allowed == "keep" and bad.any():
+        told = f"{bad.sum()} cells are empty or no numbers, in {located(frame, bad.any(axis=1))}"
+        warnings.warn(f"{path}: {told}: left out", DataWarning, stacklevel=3)
+        gaps, bad = np.zeros_like(gaps), np.zeros_like(bad)
+    if texts := [name for n, name in enumerate(columns) if bad[:, n].all() and not gaps[:, n].any()]:
         advice = "leave them out, or put the one that names the rows first"
         raise CofactorError(f"{path}: columns {listing(texts)} hold text, and no number: {advice}")
-    if bad.any(axis=None):
-        where, what = bad.any(axis=1).to_numpy(), "gaps" if gaps.any(axis=None) else "cells that are no numbers"
-        columns = listing(bad.columns[bad.any(axis=0)])
-        raise CofactorError(f"{path}: {what} in {located(frame, where)}, columns {columns}: fill or drop them")
-    return numbers.to_numpy(), rows, [str(name) for name in frame.columns]
+    bad = gaps if gaps.any() else bad
+    if bad.any():
+        where, what = bad.any(axis=1), "gaps" if gaps.any() else "cells that are no numbers"
+        named = listing(columns[n] for n in np.flatnonzero(bad.any(axis=0)))
+        raise CofactorError(f"{path}: {what} in {located(frame, where)}, columns {named}: fill or drop them")
+    return numbers.where(np.isfinite(numbers)).to_numpy(), rows, columns
+
+
+def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names, Names]:
+    """Return what a DataFrame holds, as `read_matrix` returns a file; an index of other things than 0, 1, ... names rows.
+
+    Gaps become NaN. Raises a CofactorError that names columns of text, but a first one that names the rows.
+    """
+    left, rows = _without_names(frame, name)
+    if rows is None and not isinstance(left.index, pd.RangeIndex):
+        rows = left.index.tolist()
+    numbers = _numbers(left)
+    if texts := [str(one) for one in left if numbers[one].isna().ne(left[one].isna()).any()]:
+        raise CofactorError(f"{name}: columns {listing(texts)} hold cells that are no numbers: leave them out")
+    return numbers.to_numpy(), rows, [str(one) for one in left.columns]

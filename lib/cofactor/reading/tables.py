@@ -196,6 +196,7 @@ def read_frame(
     recognise: Recognise | None = None,
     coded: bool = False,
     empty_rows: bool = False,
+    repeated: bool = False,
 ) -> pd.DataFrame:
     """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
@@ -218,6 +219,8 @@ def read_frame(
         Return columns of categories, which `Coded.of` takes apart without looking at a row.
     empty_rows : bool
         Keep the empty rows of text, but for empty lines at the end.
+    repeated : bool
+        Take columns of one name: the first line may be none of names.
 
     Returns
     -------
@@ -237,7 +240,7 @@ def read_frame(
         attrs, named = frame.attrs, frame.attrs.get(TAKEN, there)
     else:
         named = there if columns is None else columns
-    refuse_twice([name for name in named if name in twice])
+    refuse_twice([name for name in named if name in twice and not repeated])
     wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]

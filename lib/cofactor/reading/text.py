@@ -32,6 +32,7 @@ FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
+HEADER = "header"  # attribute of a frame of text: its first line as it stands
 FOUND = "found"  # another: the names of all columns of the file
 PIECE = 1 << 20  # bytes that are looked at in one go
 BLOCK = 1 << 26  # bytes that pyarrow reads at once; no row is longer
@@ -95,7 +96,7 @@ def read_text(
         frame = frame.iloc[: len(frame) - max(len(ending) - 1, 0)]
     else:
         frame = frame[~(frame == "").all(axis=1)]
-    frame.attrs |= {TWICE: twice, FOUND: list(map(str, frame.columns))}
+    frame.attrs |= {TWICE: twice, FOUND: list(map(str, frame.columns)), HEADER: names}
     return frame
 
 

@@ -12,24 +12,25 @@ from cofactor.separable.diagnose import diagnose
 from cofactor.separable.frank_wolfe import FrankWolfeResult, MeritFit, merit
 from cofactor.separable.graphs import geo_nmf, spoc
 from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF
+from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF, ProjectedSPA
 from cofactor.separable.metrics import (
     clustering_accuracy,
     coherence,
     document_accuracy,
+    pair_coherence,
     sim_count,
     spearman_rank_correlation,
 )
+from cofactor.separable.projected import angular_means, projected_spa
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import lone_columns, suggest_n_anchors
-from cofactor.separable.topics import topic_model
+from cofactor.separable.topics import document_weights, topic_model
 from cofactor.separable.words import TopicModel
 
 if TYPE_CHECKING:
     from cofactor.baselines.separable.fast_gradient import FastGradient, fast_gradient
     from cofactor.baselines.separable.greedy import XRAY, FastAnchor, fast_anchor, xray
     from cofactor.baselines.separable.lda import LDA, lda_topics
-    from cofactor.baselines.separable.simplex import SISAL, VCA, VertexFit, sisal, vca
 
 METHODS = Methods("separable")
 
@@ -38,10 +39,8 @@ __all__ = [
     "MERIT",
     "MERIT0",
     "METHODS",
-    "SISAL",
     "SPA",
     "SPOC",
-    "VCA",
     "XRAY",
     "AnchorBootstrap",
     "AnchorFit",
@@ -51,14 +50,16 @@ __all__ = [
     "FrankWolfeResult",
     "GeoNMF",
     "MeritFit",
+    "ProjectedSPA",
     "TopicModel",
-    "VertexFit",
+    "angular_means",
     "bootstrap",
     "clustering_accuracy",
     "coherence",
     "communities",
     "diagnose",
     "document_accuracy",
+    "document_weights",
     "fast_anchor",
     "fast_gradient",
     "geo_nmf",
@@ -66,16 +67,16 @@ __all__ = [
     "lone_columns",
     "merit",
     "mrsa",
+    "pair_coherence",
     "predicted_bytes",
+    "projected_spa",
     "rae",
     "sim_count",
-    "sisal",
     "spa",
     "spearman_rank_correlation",
     "spoc",
     "suggest_n_anchors",
     "topic_model",
-    "vca",
     "xray",
 ]
 

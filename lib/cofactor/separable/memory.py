@@ -24,9 +24,9 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
 
     Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
     to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 20 N^2, as
-    if no coefficient were zero, which is so after few steps; else down to 16. XRAY: six times X; FastAnchor, VCA and
-    SISAL: four times, SISAL beside it 56 K N. Graphs: 90 bytes per entry, measured with SciPy 1.15 (70 with 1.18), with
-    the copy of an untidy matrix.
+    if no coefficient were zero, which is so after few steps; else down to 16. ProjectedSPA: X, a copy, Gram
+    matrices and K N. XRAY: six times X; FastAnchor: four
+    times. Graphs: 90 bytes per entry, measured with SciPy 1.15 (70 with 1.18), with the copy of an untidy matrix.
 
     Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
 
@@ -40,12 +40,12 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
     points = DOUBLE_BYTES * M * N
     if method == "SPA":
         return 2 * points + DOUBLE_BYTES * (min(K, M) * M + 3 * N)
+    if method == "ProjectedSPA":
+        return 2 * points + DOUBLE_BYTES * (4 * min(M, N) ** 2 + (2 * K + 3) * N)
     if method == "FastGradient":
         return (2 * DOUBLE_BYTES + INDEX_BYTES) * N * N + 6 * points
     if method == "XRAY":
         return 6 * points
-    if method in ("VCA", "SISAL"):
-        return 4 * points + DOUBLE_BYTES * (min(M, N) ** 2 + (1 if method == "VCA" else 7) * K * N)
     if method == "FastAnchor":
         return 4 * DOUBLE_BYTES * min(M, 1000) * N + (points if M > 1000 else 0)
     if method in ("SPOC", "GeoNMF"):

@@ -23,6 +23,7 @@ from cofactor.separable.frank_wolfe import merit
 from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.options import Objective, Select, Start, Weight
+from cofactor.separable.projected import projected_spa
 from cofactor.separable.selection import lone_columns_told, settled_number, suggest_n_anchors
 
 Finder = Callable[[Floats, int], AnchorFit]
@@ -96,6 +97,24 @@ class SPA(AnchorMethod):
     def _find(self, X: Floats) -> AnchorFit:
         taking_part, K = self._chosen(X)
         return spa_fit(X[:, taking_part], K).expanded(taking_part, X.shape[1])
+
+
+@dataclass(eq=False, repr=False)
+class ProjectedSPA(AnchorMethod):
+    """Successive projection in the K leading directions, away from noise. Cost and source: see `projected_spa`.
+
+    W_ holds the anchors' columns projected onto these directions, not the columns themselves.
+    """
+
+    def _find(self, X: Floats) -> AnchorFit:
+        taking_part, K = self._chosen(X)
+        found, self._projected = projected_spa(X[:, taking_part], K)
+        return found.expanded(taking_part, X.shape[1])
+
+    def _keep(self, found: AnchorFit, points: Floats) -> AnchorMethod:
+        super()._keep(found, points)
+        self.W_ = self._projected
+        return self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -197,6 +216,4 @@ def find_anchors(
     if "sums" in found.get_params() and found.sums is None:  # XRAY
         found.set_params(sums=1.0)
     fit: AnchorFit = found.set_params(n_anchors=n_anchors).fit(X).model_
-    if not fit.anchors.size:
-        raise CofactorError(f"{method!r} finds corners that are no columns: choose one of {listing(OF_POINTS)}")
     return fit

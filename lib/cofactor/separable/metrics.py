@@ -54,6 +54,30 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
     return float(np.mean([_coherence_of_one(present[:, own].toarray().astype(np.float64), own) for own in words]))
 
 
+def pair_coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, words: ArrayLike) -> float:
+    """Tell how much more often the words of one topic share documents than by chance: from -1 over 0 (chance) to 1.
+
+        mean over pairs a < b of  ln(p_ab / (p_a p_b)) / -ln p_ab
+
+    p_a is the share of documents with word a, p_ab of those with both. A pair that shares no document counts as -1, one
+    that stands in all documents as 1. NaN of fewer than two words.
+
+    Source: Bouma, GSCL 2009 (normalised pointwise mutual information).
+
+    >>> round(pair_coherence([[1, 2, 0], [3, 1, 0], [0, 0, 1], [0, 0, 2]], [0, 1]), 6)
+    1.0
+    """
+    present = sparse.csc_array(sound_places(counts, "counts") if sparse.issparse(counts) else numbers(counts, "counts"))
+    own = (added_up(present) > 0)[:, whole_matrix(np.atleast_2d(words), "words", present.shape[1])[0]]
+    p = (own.T.astype(np.float64) @ own.astype(np.float64)).toarray() / own.shape[0]
+    together = p[a := np.triu_indices(len(p), 1)]
+    single = np.diagonal(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.log(together / (single[a[0]] * single[a[1]])) / -np.log(together)
+    scores = np.where(together == 0, -1.0, np.where(together == 1, 1.0, scores))
+    return float(scores.mean()) if scores.size else float("nan")
+
+
 def _coherence_of_one(present: Floats, words: Indices) -> float:
     in_common = present.T @ present
     absent = words[np.diagonal(in_common) == 0]

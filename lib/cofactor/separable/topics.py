@@ -46,6 +46,7 @@ def topic_model(
     method: str | AnchorMethod | Finder = "MERIT",
     min_documents: int | None = None,
     random_state: Seed = None,
+    second_start: bool = False,
 ) -> TopicModel:
     """Find topics by anchor words.
 
@@ -69,6 +70,9 @@ def topic_model(
         is an error. Words that stand in all documents are always left out.
     random_state : int, Generator or None
         Of the random projection that FastAnchor takes in place of U, and of LDA.
+    second_start : bool
+        Start "NMF" a second time, from singular vectors (scikit-learn's "nndsvd"), and keep what has the smaller error
+        ||F - A S||_F. Where that is the second one, topics have no anchor words: `anchors` is empty.
 
     Raises a CofactorError for counts that are negative, not finite or between zero and one (documents are named), words
     that stand in no document (they are named), where no word is left, or an argument is out of range.
@@ -88,7 +92,7 @@ def topic_model(
     [1, 1, 0, 0]
     """
     if method == "NMF":
-        return _refined(topic_model(counts, n_topics, "SPA", min_documents), word_counts(counts))
+        return _refined(topic_model(counts, n_topics, "SPA", min_documents), word_counts(counts), second_start)
     if method == "LDA":
         lda = METHODS["LDA"](n_topics, min_documents=min_documents, random_state=random_state)
         return cast(TopicModel, lda.fit(counts).model_)
@@ -105,13 +109,12 @@ def topic_model(
     S = pairs.topics(fit.anchors)
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
-    weights = _nonnegative_weights(S @ S.T, S @ left.T).T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
-    return TopicModel(used_words[fit.anchors], topics, weights, dropped, fit, fit.result)
+    return TopicModel(used_words[fit.anchors], topics, weights_on(S, left), dropped, fit, fit.result, topics)
 
 
-def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
-    """Return topics and weights of NMF, started from those of `model`.
+def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) -> TopicModel:
+    """Return topics and weights of NMF, started from those of `model`, or also from singular vectors.
 
     F ~ A S, F the TF-IDF of documents scaled to length one. Documents are weighted by their counts on S; words are then
     told as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
@@ -126,13 +129,19 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     S = S / np.linalg.norm(S, axis=1, keepdims=True)
     A = _nonnegative_weights(S @ S.T, (F @ S.T).T).T
     start = [np.ascontiguousarray(part + START_SHARE * part.mean()) for part in (A, S)]
-    solver = NMF(len(S), init="custom", max_iter=NMF_STEPS)
+    solver, anchors = NMF(len(S), init="custom", max_iter=NMF_STEPS), model.anchors
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # it takes the root of an error below zero
         warnings.simplefilter("ignore", SlowNMF)  # told below, as of all methods
         A = solver.fit_transform(F, W=start[0], H=start[1])
+        if second_start:
+            other = NMF(len(S), init="nndsvd", max_iter=NMF_STEPS, random_state=0)
+            from_vectors = other.fit_transform(F)
+            if np.nan_to_num(other.reconstruction_err_) < np.nan_to_num(solver.reconstruction_err_):
+                solver, A, anchors = other, from_vectors, model.anchors[:0]
     left, tiny = counts[:, used_words], np.finfo(float).tiny
     S = solver.components_ / np.maximum(solver.components_.sum(axis=1, keepdims=True), tiny)
-    weights = _nonnegative_weights(S @ S.T, S @ left.T).T
+    weighed, loadings = weights_on(S, left), np.zeros_like(model.topics)
+    loadings[used_words] = S.T
     S = _nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
     S /= np.maximum(S.sum(axis=1, keepdims=True), tiny)
     topics = np.zeros_like(model.topics)
@@ -146,7 +155,8 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     result = Result(np.array([np.nan_to_num(solver.reconstruction_err_) ** 2]), int(solver.n_iter_), converged, why)
     if not converged:
         warnings.warn(f"NMF: {why}; topics may still move", ConvergenceWarning, stacklevel=3)
-    return replace(model, topics=topics, weights=weights, result=result)
+    fit = model.fit if anchors.size else None
+    return replace(model, anchors=anchors, topics=topics, weights=weighed, loadings=loadings, fit=fit, result=result)
 
 
 class WordPairs:
@@ -198,6 +208,25 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
     F = counts.copy()
     F.data = (1 + np.log(F.data)) * idf[F.indices]
     return F
+
+
+def weights_on(S: Floats, counts: sparse.csr_array) -> Floats:
+    """Return A, (D, K): argmin over A >= 0 of ||counts - A S||_F^2."""
+    return np.asarray(_nonnegative_weights(S @ S.T, S @ counts.T).T)
+
+
+def document_weights(model: TopicModel, counts: Matrix) -> Floats:
+    """Return (D, K) weights of the topics of `model` in other documents, as `topic_model` finds those of its own.
+
+    Raises a CofactorError where counts have another number of words, or are no counts. Not for LDA, whose estimator has
+    `transform`.
+    """
+    documents = word_counts(counts)
+    if model.loadings is None or documents.shape[1] != len(model.loadings):
+        known = "none to weigh documents by" if model.loadings is None else len(model.loadings)
+        raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
+    used = np.setdiff1d(np.arange(documents.shape[1]), model.dropped)
+    return weights_on(model.loadings[used].T, documents[:, used])
 
 
 def _nonnegative_weights(G: Floats, Q: Floats) -> Floats:

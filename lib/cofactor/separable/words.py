@@ -33,6 +33,8 @@ class TopicModel:
         What the finder of anchors returned; its columns are the words that were not dropped.
     result : Result or None
         How the method went.
+    loadings : (N, K) array or None
+        What documents are weighted by: the topics, of NMF its factor of TF-IDF.
     """
 
     anchors: Indices
@@ -41,6 +43,7 @@ class TopicModel:
     dropped: Indices = field(repr=False)
     fit: AnchorFit | None = field(default=None, repr=False)
     result: Result | None = field(default=None, repr=False)
+    loadings: Floats | None = field(default=None, repr=False)
 
     def top_words(self, n: int = 20) -> Indices:
         """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.

@@ -7,7 +7,7 @@ from typing import Any
 
 from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, new_command
+from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, add_spelling, new_command
 
 RANK = """\
 examples:
@@ -23,39 +23,20 @@ examples:
   cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv
 """
 ANCHORS = """\
-every column is taken for a mixture of a few of the columns, the anchors: spectra of pixels, of which some are pure.
-which method:
-  MERIT         the default: best where anchors nearly mix into each other; minutes from some 20,000 columns on
-  SPA           at once, also for a million columns; as good where noise is low and anchors are well apart
-  MERIT(0)      MERIT without its penalty
-  FastGradient  a few thousand columns at most: it holds columns by columns
-  XRAY, FastAnchor   what the papers compare with
-  VCA           what is usual for pixels: the farthest along random directions
-  SISAL         corners that need be no column: best where no column is pure; weights have to sum to one (--scale)
-  my.py:find    your own: a function of the matrix and the number of anchors that gives their columns, from 0
+methods: ProjectedSPA (default), SPA, MERIT (slow), FastAnchor, or your own as my.py:NAME; see docs/topics.md
 
-examples:
-  cofactor anchors spectra.csv -o anchors.csv --weights weights.csv --report anchors.html
-  cofactor anchors pixels.npz --method SPA --anchors 6 --weights weights.npz
-  cofactor anchors scene.hdr --scale --method SISAL -o spectra.csv --report maps.html
+  cofactor anchors mixture -o anchors.csv --weights weights.csv --report anchors.html
+  cofactor anchors scene.mat:Y --scale --anchors 6 --weights maps.npz
 """
 TOPICS = """\
-an anchor word stands in one topic only; it is found by the words that it stands together with.
-which method:
-  NMF           the default: starts from the topics of SPA; sorts news and titles better than anchors alone
-  MERIT, SPA    on news, leading words that stand in the same documents more often; SPA is faster
-  LDA           topics that share nearly all words; needs pip install 'cofactor[topics]'
-  MERIT(0), FastGradient, XRAY, FastAnchor, VCA   what the papers compare with
-how many topics there are, counts of words do not tell: try 5, 10, 20 and read the words. Coherence tells how often
-the words of a topic stand in the same documents: the nearer to zero, the better.
+methods: NMF (default), SPA, MERIT, FastAnchor, LDA (pip install 'cofactor[topics]'); see docs/topics.md
 
-examples:
-  cofactor topics counts.csv --anchors 10 -o topics.csv --weights documents.csv --report topics.html
+  cofactor topics notes --anchors 6 -o topics.csv --weights documents.csv --report topics.html
   cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
 """
 JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")  # the default first
-POINT_METHODS = tuple(sorted(names("separable", takes="points"), key="MERIT".__ne__))  # the default first
-TOPIC_METHODS = ("NMF", *POINT_METHODS, "LDA")
+ANCHOR_METHODS = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")
+TOPIC_METHODS = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")
 
 
 def add_lines(commands: Any) -> None:
@@ -128,63 +109,58 @@ def _add_joint(commands: Any) -> None:
 
 
 def _add_anchors(commands: Any) -> None:
-    about = "Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures."
-    command = new_command(commands, "anchors", about, "separable.anchors")
-    what = f".npz, .npy, .mat, .mtx, or a table of numbers with a header ({TABLES}); one point per column"
-    what += "; or an image, rows x columns x bands or .hdr of ENVI, whose pixels are the points"
-    command.add_argument("matrix", metavar="MATRIX", help=what)
-    command.add_argument("--rows", action="store_true", help="points are the rows instead")
-    command.add_argument("--scale", action="store_true", help="divide every point by its sum first")
+    about = "Find the pure columns (endmembers, anchors) of a mixture matrix, and the weights of the mixtures."
+    command = new_command(commands, "anchors", about, "anchors.anchors")
+    what = (
+        f"name of a data set, .npz, .npy, .mat, .mtx, or {TABLES}; a point a column, or an image rows x columns x bands"
+    )
+    command.add_argument("matrix", metavar="MATRIX", nargs="+", help=what)
+    data = command.add_argument_group("data")
+    data.add_argument("--rows", action="store_true", help="points are the rows instead")
+    data.add_argument("--scale", action="store_true", help="divide every point by its sum first")
+    none = "points that hold it in all rows are left out"
+    data.add_argument("--no-data", type=float, metavar="NUMBER", help=none)
+    model = command.add_argument_group("model")
     number = "how many (default: where the residual of successive projection drops most)"
-    command.add_argument("--anchors", type=int, metavar="K", help=number)
-    _add_own_method(command, (*POINT_METHODS, *names("separable", takes="mixtures")))
-    add_reading(command)
-    _add_separable_files(
-        command,
-        "name, column (from 0; of a pixel also row), score, mean_weight, leads",
-        "of every point on the anchors",
+    model.add_argument("--anchors", type=int, metavar="K", help=number)
+    _add_own_method(model, ANCHOR_METHODS)
+    _add_weights(command, "of every point on the anchors; also .npz, of an image with maps")
+    add_common(
+        command, "a row an anchor: anchor, point, mean_weight, leads, score, spectrum", "spectra, pictures, checks"
     )
     command.epilog = ANCHORS
 
 
 def _add_topics(commands: Any) -> None:
-    about = "Find topics in counts of words, and how much of each a document holds."
+    about = "Find topics in texts or in counts of words, and how much of each a document holds."
     command = new_command(commands, "topics", about, "topics.topics")
-    what = f"columns document, word, count, or a column of texts: {TABLES}; or .npz or .mtx, documents by words"
-    command.add_argument("counts", metavar="COUNTS", help=what)
-    command.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")
-    command.add_argument("--anchors", type=int, metavar="K", required=True, help="number of topics")
-    _add_method(command, TOPIC_METHODS)
-    least = "leave out words that stand in fewer (default: 2)"
-    command.add_argument("--min-documents", type=int, default=2, metavar="N", help=least)
-    command.add_argument("--words", type=int, default=10, metavar="N", help="shown of a topic (default: 10)")
+    what = f"name of a data set, {TABLES}, with a column of texts, or document, word and count; .npz, .mtx: counts"
+    command.add_argument("texts", metavar="TEXTS", nargs="+", help=what)
+    data = command.add_argument_group("data")
     for column in ("document", "word", "count"):
-        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
-    stop = "of texts: words to leave out, english or a file with a word a line"
-    command.add_argument("--stop-words", metavar="WORDS", help=stop)
-    grams = "of texts: count sequences of up to so many words, too (default: 1)"
-    command.add_argument("--ngrams", type=int, default=1, metavar="N", help=grams)
-    add_reading(command)
-    table = "topic, anchor, share, coherence, place, word, probability"
-    _add_separable_files(command, table, "of every document on the topics")
+        data.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name")
+    data.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")
+    data.add_argument("--stop-words", metavar="WORDS", help="of texts: words to leave out, english or a file")
+    grams = "of texts: count sequences of up to so many words (default: 1)"
+    data.add_argument("--ngrams", type=int, default=1, metavar="N", help=grams)
+    least = "leave out words that stand in fewer (default: 2)"
+    data.add_argument("--min-documents", type=int, default=2, metavar="N", help=least)
+    model = command.add_argument_group("model")
+    model.add_argument("--anchors", type=int, metavar="K", required=True, help="number of topics")
+    method = f"see below (default: {TOPIC_METHODS[0]})"
+    model.add_argument("--method", choices=TOPIC_METHODS, metavar="METHOD", default=TOPIC_METHODS[0], help=method)
+    model.add_argument("--words", type=int, default=10, metavar="N", help="shown of a topic (default: 10)")
+    _add_weights(command, "of every document: probabilities of the topics, and raw weights; also .npz")
+    add_common(command, "topic, share, coherence, place, word, probability", "topics, pictures")
     command.epilog = TOPICS
 
 
-def _add_method(command: Any, names: tuple[str, ...]) -> None:
-    about = f"see below (default: {names[0]})"
-    command.add_argument("--method", choices=names, metavar="METHOD", default=names[0], help=about)
+def _add_weights(command: Any, what: str) -> None:
+    files = command.add_argument_group("files to write")
+    files.add_argument("--weights", type=Path, metavar="FILE", help=what)
 
 
 def _add_own_method(command: Any, names: tuple[str, ...]) -> None:
     """Offer these methods, or one of the user's."""
     about = f"see below, or your own as my.py:NAME (default: {names[0]})"
     command.add_argument("--method", choices=Choices(names), metavar="METHOD", default=names[0], help=about)
-
-
-def _add_separable_files(command: Any, table: str, weights: str) -> None:
-    files = command.add_argument_group("files to write", WRITTEN)
-    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("-o", "--output", **one, help=table)
-    files.add_argument("--weights", **one, help=f"{weights}; also .npz, of an image with maps")
-    files.add_argument("--report", **one, help="HTML page: what was found, pictures, checks")
-    add_overwriting(files)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from cofactor_app.planning import crowd, separable
+    from cofactor_app.planning import crowd
     from cofactor_app.planning.asking import NextTasks, next_tasks
     from cofactor_app.planning.plan import Plan
 
-__all__ = ["NextTasks", "Plan", "crowd", "next_tasks", "separable"]
+__all__ = ["NextTasks", "Plan", "crowd", "next_tasks"]
 
 if not TYPE_CHECKING:  # imported at first use: a plan for one line needs no other
     __getattr__, __dir__ = lazy_exports(__name__)

@@ -25,6 +25,7 @@ from cofactor_app.plots.style import (
 )
 
 MAPS_ACROSS = 4  # small pictures side by side
+MOST_SPECTRA = 10
 
 
 @styled
@@ -44,6 +45,20 @@ def draw_residuals(squares: Floats, n_anchors: int) -> Figure:
         left = shown[n_anchors] / shown[n_anchors - 1]
         finding = f"After {n_anchors} anchors the residual falls to {left:.2g} of what it was"
     say(fig, finding)
+    return fig
+
+
+@styled
+def draw_spectra(names: Sequence[object], bands: Floats, spectra: Floats) -> Figure:
+    """Draw the spectrum of each anchor, (bands, anchors), over numbers of the bands; at most ten anchors."""
+    fig = new_picture(WIDTH, HEIGHT)
+    ax = fig.add_subplot()
+    for name, spectrum in list(zip(names, spectra.T, strict=True))[:MOST_SPECTRA]:
+        ax.plot(bands, spectrum, label=short(name), linewidth=1.2)
+    ax.set(xlabel="first column", ylabel="spectrum")
+    ax.legend(fontsize="small", ncols=2)
+    more = f", the first {MOST_SPECTRA} of {len(names)}" if len(names) > MOST_SPECTRA else ""
+    say(fig, f"Spectra of {min(len(names), MOST_SPECTRA)} anchors{more}, from {bands.min():g} to {bands.max():g}")
     return fig
 
 

@@ -1,1 +1,1 @@
-"""Orders of items, and images of ENVI."""
+"""Orders of items."""

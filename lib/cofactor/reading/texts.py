@@ -1,0 +1,283 @@
+"""Documents as callers bring them: texts, counts of words in a long or a wide table, or a matrix with its vocabulary.
+
+Documents keep their names and their order, words are sorted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cofactor.core.cells import (
+    Spelling,
+    check_columns,
+    check_present,
+    check_spelling,
+    located,
+    look_alikes,
+    merged_names,
+    numeric,
+    told,
+    told_merged,
+)
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.reading.matrices import is_array_file, read_matrix
+from cofactor.reading.tables import STDIN, read_frame, without_headers
+
+FEWEST_WORDS = 8  # columns of counts that make a table of words
+SEVERAL = 3  # words make a text
+WANTED = ("document", "word", "count")
+USUAL = {  # other names of the columns
+    "document": ("doc", "doc_id", "docid", "document_id", "id", "text_id", "d"),
+    "word": ("token", "term", "feature", "lemma", "w"),
+    "count": ("n", "freq", "frequency", "tf", "counts"),
+}
+Vocabulary = Sequence[str] | str | PathLike[str] | None
+TEXT = "text"  # column of texts, where there are several
+
+
+@dataclass(frozen=True)
+class Texts:
+    """How often each word stands in each document: (D, N) counts, names of documents in the input's order, words."""
+
+    counts: sparse.csr_array
+    documents: list[str]
+    words: list[str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller says of a table: names of columns, stop words, longest sequence of words, spelling."""
+
+    document: str | None = None
+    word: str | None = None
+    count: str | None = None
+    stop_words: str | PathLike[str] | Sequence[str] | None = None
+    ngrams: int = 1
+    spelling: Spelling = "classes"
+    skip_bad: bool = False
+
+    def named(self) -> dict[str, str]:
+        """Return the names that were given."""
+        return {name: value for name in WANTED if (value := getattr(self, name)) is not None}
+
+
+def read_texts(path: str, asked: Asked, encoding: str, sep: str | None) -> Texts:
+    """Read the documents of a table; see `counted`."""
+    frame = read_frame(path, None, encoding, sep, "document")
+    if frame.index.name == "row" and frame.shape[1] == 1:  # an empty line is an empty text
+        frame = frame.reindex(pd.RangeIndex(frame.index[0], frame.index[-1] + 1, name="row"))
+    elif frame.index.name == "row" and (gone := np.setdiff1d(np.arange(2, frame.index[-1] + 1), frame.index)).size:
+        _warn(f"rows {listing(gone.tolist())} (the first line is row 1) are empty or repeat the header: left out")
+    return counted(frame, asked, path)
+
+
+def read_counts(path: str, vocabulary: Vocabulary, encoding: str) -> Texts:
+    """Read a matrix of documents by words."""
+    matrix, _, _ = read_matrix(path)
+    if matrix.ndim == 3:
+        raise CofactorError(f"{path} has three dimensions; topics need documents by words")
+    return of_matrix(matrix, vocabulary, encoding)
+
+
+def of_matrix(matrix: Any, vocabulary: Vocabulary, encoding: str = "utf-8-sig") -> Texts:
+    """Return a matrix of documents by words; without a vocabulary words are numbers, as documents are."""
+    counts = sparse.csr_array(matrix, dtype=np.float64)
+    D, N = counts.shape
+    if vocabulary is None:
+        words = [str(n) for n in range(N)]
+    else:
+        source = str(vocabulary) if isinstance(vocabulary, str | PathLike) else "vocabulary"
+        words = _lines(Path(source), encoding) if source != "vocabulary" else list(map(str, vocabulary))
+        seen = Counter(words)
+        bad = [f"line {n} ({word!r})" for n, word in enumerate(words, 1) if seen[word] > 1 or not word.strip()]
+        if bad:
+            raise CofactorError(
+                f"{source}: words that are blank or there twice in {listing(bad)}: give each column its own"
+            )
+        if len(words) != N:
+            turned = "; the matrix seems to have words as rows: transpose it" if len(words) == D else ""
+            raise CofactorError(f"{source}: {len(words)} words for {N} columns, one line per column is needed{turned}")
+    return Texts(counts, [str(n) for n in range(D)], words)
+
+
+def counted(frame: pd.DataFrame, asked: Asked, source: str = "the table") -> Texts:
+    """Return the documents of a table: document, word and count; or a column a word; or a column of texts.
+
+    Raises a CofactorError where it is none of these, cells are missing or no counts (rows are named). A `DataWarning`
+    tells what was recognised unasked.
+    """
+    check_spelling(asked.spelling)
+    named = {wanted: asked.named().get(wanted) or _usual(frame, wanted) for wanted in WANTED}
+    if asked.word is not None or asked.count is not None or all(named.values()):
+        return _long(frame, {wanted: name or wanted for wanted, name in named.items()}, asked)
+    wide = _wide(frame, asked)
+    if wide is not None:
+        return wide
+    text = _text_column(frame, asked)
+    if text is None:
+        check_columns(frame, [asked.named().get(wanted, wanted) for wanted in WANTED], "counts")
+        raise CofactorError(f"{source} holds no texts and no counts of words")
+    return _texts(frame, text, asked, source)
+
+
+def of_texts(texts: Sequence[Any], words: Sequence[str]) -> sparse.csr_array:
+    """Count known words, and sequences of words, in texts."""
+    longest = 1 + max((word.count(" ") for word in words), default=0)
+    return sparse.csr_array(
+        _counter(vocabulary=list(words), ngram_range=(1, longest)).transform(texts), dtype=np.float64
+    )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DataWarning, stacklevel=3)
+
+
+def _usual(frame: pd.DataFrame, wanted: str) -> str | None:
+    """Return the only column that is called as wanted, or by another usual name of the same."""
+    if wanted in frame:
+        return wanted
+    there = [str(name) for name in frame if str(name).strip().casefold() in (wanted, *USUAL[wanted])]
+    return there[0] if len(there) == 1 else None
+
+
+def _long(frame: pd.DataFrame, named: dict[str, str], asked: Asked) -> Texts:
+    check_columns(frame, list(named.values()), "counts")
+    given = {*asked.named().values(), *WANTED}
+    if unasked := ", ".join(f"{wanted} from {name}" for wanted, name in named.items() if name not in given):
+        _warn(f"columns: {unasked}")
+    frame = pd.DataFrame({wanted: frame[name].astype(object) for wanted, name in named.items()}, index=frame.index)
+    spelled = {wanted: (named[wanted], wanted, *USUAL[wanted]) for wanted in reversed(WANTED)}
+    frame = without_headers(frame, spelled) if frame.index.name == "row" else frame
+    rule = f"{named['count']}: whole numbers from 0 are needed"
+    if asked.skip_bad:
+        number = pd.to_numeric(frame["count"], errors="coerce").to_numpy(dtype=np.float64)
+        bad = ~_whole(number) | (frame[["document", "word"]].isna() | (frame[["document", "word"]] == "")).any(axis=1)
+        if bad.any():
+            _warn(f"{bad.sum()} rows without a document, a word or a whole count are left out: {located(frame, bad)}")
+        frame = frame[~bad]
+    for what in ("document", "word"):
+        check_present(frame[what], what, text=True)
+        frame[what] = _spelled(frame[what].astype(str), f"{what}s", asked.spelling)
+    count = numeric(frame, "count", rule, _whole)
+    row, documents = pd.factorize(frame["document"])
+    column, words = pd.factorize(frame["word"], sort=True)
+    counts = sparse.coo_array((count, (row, column)), shape=(len(documents), len(words))).tocsr()
+    return Texts(counts, list(documents), list(words))
+
+
+def _whole(n: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(n) & (n >= 0) & (np.floor(n) == n)
+
+
+def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series[Any]:
+    """Return a column with names that differ in capitals and the like as one, where asked for; else say so."""
+    names = column.value_counts(sort=False).to_dict()
+    if spelling == "all" and (known := merged_names(names)):
+        _warn(told_merged(known, what))
+        return column.map(lambda name: known.get(name, name))
+    if spelling != "keep" and (message := told(look_alikes(names), what)):
+        _warn(message)
+    return column
+
+
+def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
+    """Return the counts of a table with a row a document and a column a word; None where it is no such table."""
+    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    first = asked.document if asked.document in frame else str(frame.columns[0])
+    at = list(map(str, frame.columns)).index(first)
+    known = first.strip().casefold() in ("document", *USUAL["document"], "", "unnamed: 0", "row_0")
+    named = asked.document is not None or known or not _whole(numbers[:, at]).all()
+    counts = np.delete(numbers, at, axis=1) if named else numbers
+    if counts.shape[1] < FEWEST_WORDS or not _whole(counts).all():
+        return None
+    documents = list(frame[first].astype(str)) if named else list(map(str, frame.index))
+    words = [str(name) for n, name in enumerate(frame.columns) if not (named and n == at)]
+    _warn(f"one column a word, a document a row ({'named by ' + repr(first) if named else 'numbered'})")
+    return Texts(sparse.csr_array(counts), documents, words)
+
+
+def _text_column(frame: pd.DataFrame, asked: Asked) -> str | None:
+    texts = [str(name) for name in frame.columns if name != asked.document and _are_texts(frame[name])]
+    if len(texts) > 1 and TEXT not in texts:
+        raise CofactorError(f"columns {listing(texts)} hold texts: keep one, or call it text")
+    return TEXT if TEXT in texts else texts[0] if texts else None
+
+
+def _are_texts(column: pd.Series[Any]) -> bool:
+    """Whether most cells that are not empty hold several words."""
+    cells = column.dropna().astype(str)
+    cells = cells[cells != ""]
+    return bool((cells.str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
+
+
+def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts:
+    """Count the words of a column of texts; its rows are the documents."""
+    cells = [str(cell) if isinstance(cell, str) or not pd.isna(cell) else "" for cell in frame[column]]
+    ids, documents = _document_column(frame, column, asked), list(map(str, frame.index))
+    if ids is not None:
+        documents = ["" if pd.isna(name) else str(name) for name in frame[ids]]
+    called = f"column {column}"
+    if frame.shape[1] == 1 and frame.index.name == "row" and _are_texts(pd.Series([column])):
+        documents, cells = (
+            [str(frame.index[0] - 1), *documents],
+            [column, *cells],
+        )  # the header is a text
+        called = "the only column, without a header,"
+    words = asked.stop_words
+    if words is not None and words != "english":
+        words = _lines(Path(words), "utf-8-sig") if isinstance(words, str | PathLike) else list(words)
+        words = [word.lower() for word in words]
+    reader = _counter(stop_words=words, ngram_range=(1, asked.ngrams))
+    try:
+        counts = sparse.csr_array(reader.fit_transform(cells), dtype=np.float64)
+    except ValueError as error:
+        raise CofactorError(f"{source}: no words in column {column} ({error})") from None
+    by = f"named by {ids}" if ids is not None else "numbered by its row"
+    _warn(f"{called} holds texts: a document a row, {by}, words counted in lower case")
+    if twice := [name for name, count in Counter(documents).items() if count > 1]:
+        _warn(f"{len(twice)} names stand for several documents, each with its own row: {listing(twice)}")
+    return Texts(counts, documents, list(map(str, reader.get_feature_names_out())))
+
+
+def _document_column(frame: pd.DataFrame, text: str, asked: Asked) -> str | None:
+    """Return the column that names the documents: the one asked for, or of a usual name with a name for each."""
+    if asked.document is not None:
+        check_columns(frame, [asked.document], "documents")
+        return asked.document
+    found = _usual(frame.drop(columns=[text]), "document")
+    return found if found is not None and frame[found].is_unique and not frame[found].isna().any() else None
+
+
+def _counter(**options: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer  # here: slow to import
+
+    return CountVectorizer(**options)
+
+
+def _lines(path: Path, encoding: str) -> list[str]:
+    r"""Return the words of a file, one a line; only \n ends a line, since a word may hold other signs that do."""
+    if not path.is_file():
+        raise CofactorError(f"no such file: {path}")
+    try:
+        text = path.read_bytes().decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        advice = "save it as UTF-8, or name its encoding, for example encoding=latin-1"
+        raise CofactorError(f"{path} cannot be read as text ({error}): {advice}") from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def is_counts_file(path: str) -> bool:
+    """Whether a file holds a matrix of counts, by its ending."""
+    return path != STDIN and is_array_file(path)

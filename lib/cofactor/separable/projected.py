@@ -1,0 +1,115 @@
+"""Successive projection in the K leading directions, and k-means by angle as the trivial answer beside it.
+
+    symbol   meaning                                              shape
+    X        data, one point per column                           (M, N)
+    U        leading left singular vectors of X, orthonormal      (M, K)
+    Y        U' X, the points in K dimensions                     (K, N)
+    W        U U' X of the anchors: their spectra, less noise     (M, K)
+    C        centres of k-means, of length one                    (M, K)
+
+Sources: Gillis and Vavasis, IEEE TPAMI 2014 (successive projection); its use behind a reduction of the dimension is
+usual for spectra, as in Nascimento and Bioucas-Dias, IEEE TGRS 2005. Dhillon and Modha, Machine Learning 2001 (k-means
+by angle).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cofactor.core.checks import rng_of
+from cofactor.core.spa import require_anchors, spa, with_squares
+from cofactor.core.types import Floats, Seed
+from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
+from cofactor.separable.least_squares import simplex_least_squares
+
+STARTS, ROUNDS = 5, 50  # of k-means: draws of centres, and rounds at most
+HELD_OUT = 4000  # points at most of which half are held out
+
+
+def leading_directions(X: Floats, n_directions: int) -> Floats:
+    """Return U, (M, min(K, M, N)): left singular vectors of the largest singular values, from the smaller Gram matrix.
+
+    Cost: O(min(M, N)^2 max(M, N)). Singular values below 1e-8 of the largest are rounding.
+    """
+    M, N = X.shape
+    if M <= N:
+        return np.asarray(np.linalg.eigh(X @ X.T)[1][:, ::-1][:, :n_directions])
+    V = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :n_directions]
+    return np.asarray(np.linalg.qr(X @ V)[0])
+
+
+def projected_spa(X: Matrix, n_anchors: int) -> tuple[AnchorFit, Floats]:
+    """Find anchors by successive projection of Y = U'X; also return W = U Y of the anchors.
+
+    Noise outside of K directions neither makes a column long nor stays in the spectrum that stands for an anchor.
+    Raises as `spa`. Cost: that of `leading_directions`, and of SPA on K rows.
+
+    >>> found, W = projected_spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0], [0.0, 0.0, 0.01]], 2)
+    >>> found.anchors.tolist(), W.shape
+    ([1, 0], (3, 2))
+    """
+    points = with_squares(dense_points(X))
+    require_anchors(n_anchors, points.shape[1])
+    columns_kept(points)
+    U = leading_directions(points, n_anchors)
+    Y = U.T @ points
+    anchors = spa(Y, n_anchors, restart=True)
+    lengths = np.diagonal(np.linalg.qr(Y[:, anchors], mode="r")) ** 2
+    fit = anchors_by_scores(anchors[: lengths.size], lengths, points.shape[1], anchors)
+    return fit, U @ (U.T @ dense_points(X)[:, anchors])
+
+
+def angular_means(X: Floats, n_centres: int, random_state: Seed = 0) -> Floats:
+    """Return C, (M, K), by k-means with the angle as distance: the best of five starts that are drawn far apart.
+
+    Repeats: each column goes to the centre with the smallest angle; a centre is the sum of its columns scaled to length
+    one. X has no zero column. Cost: O(M N K) a round, 50 rounds at most.
+
+    >>> C = angular_means(np.array([[1.0, 2.0, 0.0], [0.1, 0.0, 3.0]]), 2)
+    >>> sorted(C.argmax(axis=0).tolist())
+    [0, 1]
+    """
+    rng, unit = rng_of(random_state), X / np.linalg.norm(X, axis=0)
+    best, most = unit[:, :n_centres], -np.inf
+    for _ in range(STARTS):
+        chosen = [int(rng.integers(unit.shape[1]))]
+        while len(chosen) < n_centres:  # far from those there are, as k-means++ draws
+            away = np.maximum(1 - (unit[:, chosen].T @ unit).max(axis=0), 0.0) + np.finfo(float).tiny
+            chosen.append(int(rng.choice(unit.shape[1], p=away / away.sum())))
+        C, own = unit[:, chosen], np.full(unit.shape[1], -1)
+        for _ in range(ROUNDS):
+            nearest = (C.T @ unit).argmax(axis=0)
+            if (nearest == own).all():
+                break
+            own = nearest
+            sums = np.stack([unit[:, own == k].sum(axis=1) for k in range(n_centres)], axis=1)
+            C = np.where((lengths := np.linalg.norm(sums, axis=0)) > 0, sums / np.where(lengths > 0, lengths, 1), C)
+        if (total := (C.T @ unit).max(axis=0).sum()) > most:
+            best, most = C, total
+    return best
+
+
+def angles(A: Floats, B: Floats) -> Floats:
+    """Return the angles between the columns of A and those of B, one by one, in degrees."""
+    lengths = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    cosine = np.einsum("mn,mn->n", A, B) / np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
+
+
+def held_out_angles(X: Floats, find: Callable[[Floats], Floats], n_anchors: int) -> tuple[float, float] | None:
+    """Return mean angles, in degrees, of held-out columns to mixtures of anchors, and to the nearest centre of k-means.
+
+    Both are fitted on one half of the columns (`find` returns W) and judged on the other; at most 4000 columns take
+    part, drawn by a fixed seed. None where fewer than twice as many columns as anchors are left to fit.
+    """
+    rng = np.random.default_rng(0)
+    order = rng.permutation(X.shape[1])[:HELD_OUT]
+    fitted, held = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+    if fitted.size < 2 * n_anchors:
+        return None
+    W, Y = find(X[:, fitted]), X[:, held]
+    C = angular_means(X[:, fitted], n_anchors)
+    nearest = C[:, (C.T @ Y).argmax(axis=0)]
+    return float(angles(W @ simplex_least_squares(W, Y), Y).mean()), float(angles(nearest, Y).mean())

@@ -1,0 +1,371 @@
+"""``anchors``: a matrix in; the few columns that all others are mixtures of, and the weights of the mixtures, out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.core.memory import require_bytes
+from cofactor.core.types import Floats, Indices
+from cofactor.data import fetch
+from cofactor.data.registry import entries
+from cofactor.reading.matrices import matrix_of, read_matrix
+from cofactor.separable.diagnose import diagnose
+from cofactor.separable.memory import predicted_bytes
+from cofactor.separable.methods import METHODS, AnchorMethod
+from cofactor.separable.projected import held_out_angles
+from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, lone_columns, suggest_n_anchors
+from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
+
+NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
+CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another word on what to do
+    "scale": "divide them by their sums (scale), unless their size means something",
+    "condition of the anchors": "",
+}
+NUMBER = "number of anchors"  # the check that speaks where a number was asked for
+FLAT_BANDS = 3  # bands at least in which a point that is no datum holds one value
+COPIES, DOUBLE = 3, 8  # of the dense matrix, which the checks hold beside each other; bytes
+POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
+Finder = Callable[..., AnchorMethod]
+
+
+@dataclass(frozen=True)
+class Points:
+    """A matrix with a point a column, the names of its points and rows, and of an image its height and width."""
+
+    X: Any
+    names: list[str]
+    bands: list[str]
+    image: tuple[int, int] | None = None
+
+    def places(self, columns: Indices) -> dict[str, Any]:
+        """Return the names of points, and of pixels their row and column, as columns of a table."""
+        named = {"point": [self.names[n] for n in columns]}
+        if self.image is None:
+            return named
+        return named | dict(zip(("row", "column"), divmod(columns, self.image[1]), strict=True))
+
+
+@dataclass(repr=False, eq=False)
+class AnchorsResult(Result):
+    """Result of `anchors`: a row an anchor, a row a point, spectra, notes, the fit, a report.
+
+    Attributes
+    ----------
+    anchors : DataFrame
+        anchor, point (of an image also row and column), mean_weight, leads (how many points have most of it), score,
+        then its spectrum, a column a row of the matrix.
+    weights : DataFrame
+        point (of an image also row and column), anchor_1 to anchor_K: nonnegative with sum one, in the input's order.
+        Points that were left out as no datum have none (NaN).
+    spectra : DataFrame
+        A column an anchor, a row a row of the matrix, which is its index.
+    method : AnchorMethod
+        The fit; its columns are the points that took part, `used`.
+    used : (n,) ints
+        Points that anchors were chosen among.
+    held_out : (float, float) or None
+        Mean angles in degrees of held-out points to mixtures of anchors, and to the nearest centre of k-means by angle.
+    """
+
+    page: ClassVar[str] = "anchors"
+    source: str
+    anchors: pd.DataFrame
+    weights: pd.DataFrame
+    spectra: pd.DataFrame
+    method: AnchorMethod
+    points: Points
+    used: Indices
+    left: float
+    held_out: tuple[float, float] | None
+    chosen: str
+    checks: Diagnosis
+    details: list[str]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def wavelengths(self) -> Floats | None:
+        """Numbers that name the rows of the matrix and rise or fall throughout, as wavelengths do; None of others."""
+        found = pd.to_numeric(pd.Series(self.points.bands, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
+        steps = np.diff(found)
+        return found if len(steps) and ((steps > 0).all() or (steps < 0).all()) else None
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The anchors without their spectra."""
+        return self.anchors[["anchor", "point", "mean_weight", "leads"]]
+
+    @property
+    def summary(self) -> list[str]:  # type: ignore[override]
+        """What was read and found, and how well mixtures explain points, beside k-means."""
+        M, N = self.points.X.shape
+        size = f"{N:,} points" if self.points.image is None else "{} x {} pixels".format(*self.points.image)
+        lines = [
+            f"{size}, {M:,} bands, {len(self.anchors)} anchors ({self.chosen})",
+            f"residual {self.left:.1%} of the norm",
+        ]
+        if self.held_out:
+            mixed, nearest = self.held_out
+            means = f"{nearest:.1f} from the nearest of {len(self.anchors)} k-means centres"
+            lines[1] += f"; held-out points: {mixed:.1f} degrees from mixtures of the anchors, {means}"
+        return lines
+
+    def screen(self, more: str = "anchors has all") -> list[str]:
+        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        first, last = self.summary
+        table = self.shown.head(10).rename(columns={"mean_weight": "mean weight"})
+        lines = [first, *table.to_string(index=False, float_format="{:.2f}".format).splitlines()]
+        hidden = len(self.shown) - len(table)
+        return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden else []), last]
+
+
+def anchors(
+    source: Any,
+    n_anchors: int | None = None,
+    *,
+    rows: bool = False,
+    scale: bool = False,
+    no_data: float | None = None,
+    method: str | Finder = NAMES[0],
+    skip_bad: bool = False,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    verbose: bool = False,
+) -> AnchorsResult:
+    """Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures.
+
+    Parameters
+    ----------
+    source : path, several paths, name of a data set, DataFrame, array or sparse matrix
+        A point a column; of three dimensions an image, rows x columns x bands, whose pixels are the points. Of several
+        files, points stand one behind the other. See `cofactor.reading.matrices.read_matrix` for what is read.
+    n_anchors : int, optional
+        Default: where the residual of successive projection drops most (`suggest_n_anchors`).
+    rows : bool
+        Points are the rows instead.
+    scale : bool
+        Divide every point by its sum first.
+    no_data : number, optional
+        Points that hold it in all bands are left out.
+    method : {"ProjectedSPA", "SPA", "MERIT", "FastAnchor"}, or what makes an estimator
+        Called with the number of anchors. See `cofactor.separable` for each.
+    skip_bad : bool
+        Leave out points with cells that cannot be read, by name, in place of an error.
+    encoding, sep : of text
+    verbose : bool
+        Show a progress bar where a method takes long.
+
+    Returns an `AnchorsResult`. Points with NaN, points of zeros, and points that hold one value outside of the others'
+    range in all bands are left out by name; points that would be anchors of themselves alone take no part in the
+    choice.
+
+    Raises a CofactorError for what cannot be read, where no two points differ, a number is out of range, or memory is
+    short. Warns (`DataWarning`) of what is left out, and where k-means by angle explains held-out points better.
+
+    Cost: that of the method, of `diagnose`, and O(N K^3) for weights; X is made dense.
+
+    >>> import cofactor as cf
+    >>> cf.anchors("mixture", 4).shown["point"].tolist()
+    ['p371', 'p178', 'p251', 'p85']
+    """
+    find = _finder(method)
+    notes, warned = list[str](), list[str]()
+    with noting(notes, []):  # what was read and left out questions no answer
+        points = _points(source, rows, encoding, sep, skip_bad)
+        _check_memory(points.X, n_anchors, method)
+        X = points.X.toarray() if sparse.issparse(points.X) else np.asarray(points.X, dtype=np.float64)
+        points = Points(X, points.names, points.bands, points.image)
+        there = _without_no_data(points, no_data)
+    X = _scaled(X, points, there) if scale else X
+    with noting(notes, warned):
+        used = _without_lone(X, points, there, n_anchors)
+        K, chosen, margin = _number(X[:, used], n_anchors)
+        checks = diagnose(X[:, used], K)
+        _pass_on(checks, n_anchors is not None)
+        fitted = find(K, random_state=0, verbose=verbose).fit(X[:, used])
+        H = np.full((len(fitted.W_.T), X.shape[1]), np.nan)
+        H[:, there] = fitted.transform(X[:, there])
+        left = float(np.linalg.norm(X[:, used] - fitted.W_ @ H[:, used]) / np.linalg.norm(X[:, used]))
+        table, spectra = _tables(fitted, H, points, used)
+        held_out = held_out_angles(X[:, used], lambda half: find(K, random_state=0).fit(half).W_, K)
+        _judge(table, held_out)
+    names = [f"anchor_{k}" for k in table["anchor"]]
+    weights = pd.DataFrame({**points.places(np.arange(X.shape[1])), **dict(zip(names, H, strict=True))})
+    about = [f"{method if isinstance(method, str) else 'own method'}: {fitted.result_.reason}"]
+    about += [f"number of anchors: {K}, by a margin of {margin:.2f}"] if margin is not None else []
+    points = Points(X, points.names, points.bands, points.image)
+    tables = named_source(source), table, weights, spectra
+    return AnchorsResult(*tables, fitted, points, used, left, held_out, chosen, checks, about, notes, warned)
+
+
+def _finder(method: str | Finder) -> Finder:
+    if callable(method):
+        return method
+    if method not in NAMES:
+        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
+    return METHODS[method]
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, DataWarning, stacklevel=3)
+
+
+def _points(source: Any, rows: bool, encoding: str, sep: str | None, skip_bad: bool) -> Points:
+    """Read points from whatever was given."""
+    paths = paths_of(source)
+    if paths:
+        read = [_read(path, encoding, sep, skip_bad) for path in paths]
+    elif frame_like(source):
+        read = [matrix_of(as_frame(source))]
+    else:
+        array = source if sparse.issparse(source) else np.asarray(source)
+        if array.ndim not in (2, 3) or not all(array.shape) or array.dtype.kind not in "buif":
+            what = "a path, a DataFrame, a matrix of numbers, or an image of rows x columns x bands"
+            raise CofactorError(f"expected {what}, got {array.dtype} of shape {array.shape}")
+        read = [(array, None, None)]
+    parts = [_turned(*one, rows, path) for one, path in zip(read, paths or [""], strict=True)]
+    if len(parts) == 1:
+        return parts[0]
+    if any(one.image or one.X.shape[0] != parts[0].X.shape[0] for one in parts):
+        raise CofactorError(f"{listing(paths)}: several files are tables of points in the same bands: give one by one")
+    named = [f"{Path(path).stem}:{name}" for path, one in zip(paths, parts, strict=True) for name in one.names]
+    stacked = [one.X.toarray() if sparse.issparse(one.X) else one.X for one in parts]
+    return Points(np.hstack(stacked), named, parts[0].bands)
+
+
+def _read(path: str, encoding: str, sep: str | None, skip_bad: bool) -> tuple[Any, Any, Any]:
+    known = entries().get(path)
+    if known is not None and known.kind == "spectra" and not Path(path).exists():
+        path = str(fetch(path)[0])
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # its first column is known
+            return read_matrix(path)
+    return read_matrix(path, encoding, sep, "keep" if skip_bad else "whole")
+
+
+def _turned(matrix: Any, bands: Any, names: Any, rows: bool, path: str) -> Points:
+    """Return points as columns."""
+    if matrix.ndim == 3:
+        if rows:
+            raise CofactorError(f"{path or 'this array'} is an image: its pixels are the points, so leave rows out")
+        height, width, n_bands = matrix.shape
+        named = [f"{i},{j}" for i in range(height) for j in range(width)]
+        return Points(matrix.reshape(-1, n_bands).T, named, [f"band {m}" for m in range(n_bands)], (height, width))
+    if rows:
+        matrix, bands, names = matrix.T, names, bands
+    M, N = matrix.shape
+    bands, names = bands or [f"row {m}" for m in range(M)], names or [str(n) for n in range(N)]
+    return Points(matrix, list(map(str, names)), list(map(str, bands)))
+
+
+def _check_memory(X: Any, n_anchors: int | None, method: str | Finder) -> None:
+    """Refuse what would not fit, before anything is made dense."""
+    M, N = X.shape
+    if n_anchors is not None and not 1 <= n_anchors <= N:
+        raise CofactorError(f"n_anchors={n_anchors}: there are {N} points, so ask for 1 to that many")
+    K = n_anchors or min(MOST_ANCHORS, M, N)
+    known = predicted_bytes(method, M, N, K) if isinstance(method, str) else 0
+    needed = known + DOUBLE * N * (COPIES * M + 2 * K)
+    require_bytes(needed, f"{method} on {N} points", "use SPA, or fewer points")
+
+
+def _without_no_data(points: Points, no_data: float | None) -> Indices:
+    """Return the points that are data, with a warning that names the others."""
+    X = points.X
+    bad = ~np.isfinite(X).all(axis=0)
+    zero = ~bad & ~X.any(axis=0)
+    flat = ~bad & ~zero & (X[:1] == X).all(axis=0) & (len(X) >= FLAT_BANDS)
+    rest = X[:, ~(bad | zero | flat)]
+    outside = flat & ((X[0] < rest.min()) | (X[0] > rest.max())) if rest.size else np.zeros_like(flat)
+    asked = np.zeros_like(flat) if no_data is None else ~bad & ~zero & (no_data == X).all(axis=0)
+    for some, why in (
+        (bad, "NaN or infinite in some band"),
+        (zero, "zero in all bands"),
+        (asked, f"{no_data:g} in all bands" if no_data is not None else ""),
+        (outside & ~asked, "one value in all bands, outside the range of the others"),
+    ):
+        if some.any():
+            named = listing(points.names[n] for n in np.flatnonzero(some))
+            _warn(f"{some.sum():,} of {X.shape[1]:,} points are no data ({why}): left out, without weights: {named}")
+    there = np.flatnonzero(~(bad | zero | asked | outside))
+    if not there.size:
+        raise CofactorError("no point is left: every one is zero, or NaN in some band")
+    if there.size > 1 and (X[:, there[:1]] == X[:, there]).all():
+        raise CofactorError(f"all {there.size} points are equal: there are no anchors to choose between")
+    return there
+
+
+def _scaled(X: Floats, points: Points, there: Indices) -> Floats:
+    """Divide every point by its sum; a few negative entries, as noise leaves in dark bands, do not hinder that."""
+    sums = X.sum(axis=0)
+    odd = there[sums[there] < POSITIVE * np.abs(X[:, there]).sum(axis=0)]
+    if odd.size:
+        named = listing(points.names[n] for n in odd)
+        raise CofactorError(
+            f"scale=True: negative entries outweigh in points {named}: subtract an offset, or drop them"
+        )
+    return X / np.where(sums > 0, sums, 1.0)
+
+
+def _without_lone(X: Floats, points: Points, there: Indices, asked: int | None) -> Indices:
+    """Return the points to choose anchors among, with a warning that names outliers."""
+    if asked is not None and asked > there.size:
+        raise CofactorError(f"n_anchors={asked}: {there.size} points are data, so ask for 1 to that many")
+    lone = there[lone_columns(X[:, there], asked)]
+    if lone.size:
+        named = listing(points.names[n] for n in lone)
+        _warn(f"{lone.size} points would be anchors of themselves alone (outliers, glints): not chosen among: {named}")
+    return np.setdiff1d(there, lone)
+
+
+def _number(X: Floats, asked: int | None) -> tuple[int, str, float | None]:
+    if asked is not None:
+        return asked, "number as asked for", None
+    K, margin = suggest_n_anchors(X)
+    if margin < CLEAR_MARGIN:
+        _warn(
+            f"the number of anchors is not clear (margin {margin:.2f}, clear from {CLEAR_MARGIN} on): compare several"
+        )
+    return K, "number chosen by the residual", margin
+
+
+def _pass_on(checks: Diagnosis, asked: bool) -> None:
+    """Raise what failed, warn of what questions the answer."""
+    if failed := [f"{one.name}: {one.value}: {one.advice}" for one in checks.checks if one.status == "fail"]:
+        raise CofactorError("; ".join(failed))
+    for one in checks.checks:
+        if one.status == "warn" and one.name in (*CHECKED, *([NUMBER] if asked else [])):
+            _warn(f"{one.name}: {one.value}; {CHECKED.get(one.name) or one.advice}")
+
+
+def _tables(fitted: AnchorMethod, H: Floats, points: Points, used: Indices) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a row per anchor, and the spectra."""
+    chosen, h = used[fitted.anchors_], H[:, used]
+    order = range(1, len(chosen) + 1)
+    about = {
+        "mean_weight": h.mean(axis=1),
+        "leads": np.bincount(h.argmax(axis=0), minlength=len(h)),
+        "score": fitted.scores_[fitted.anchors_],
+    }
+    spectra = pd.DataFrame(fitted.W_, index=points.bands, columns=[f"anchor_{k}" for k in order])
+    table = pd.DataFrame({"anchor": order, **points.places(chosen), **about})
+    return pd.concat([table, pd.DataFrame(fitted.W_.T, columns=points.bands)], axis=1), spectra
+
+
+def _judge(table: pd.DataFrame, held_out: tuple[float, float] | None) -> None:
+    """Warn of anchors that stand for nothing but themselves, and where k-means does better."""
+    alone = table.loc[table["leads"] <= 1, "point"].tolist() if len(table) > 1 else []
+    if alone:
+        _warn(f"these anchors lead no point but themselves, so they may be outliers: {listing(alone)}")
+    if held_out and held_out[1] < held_out[0]:
+        angles = f"{held_out[1]:.1f} degrees from the nearest centre, {held_out[0]:.1f} from mixtures of anchors"
+        _warn(f"k-means by angle explains held-out points better ({angles}): the anchors are hardly pure; try to scale")

@@ -1,0 +1,298 @@
+"""``topics``: texts or counts of words in; topics as leading words, and what each document holds of them, out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from cofactor.core.cells import Spelling
+from cofactor.core.checks import check_whole
+from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.lazy import pd
+from cofactor.core.memory import require_bytes
+from cofactor.core.types import Floats, Seed
+from cofactor.data import fetch, load
+from cofactor.data.registry import entries
+from cofactor.reading.texts import Asked, Texts, counted, is_counts_file, of_matrix, of_texts, read_counts, read_texts
+from cofactor.separable.memory import predicted_bytes
+from cofactor.separable.metrics import pair_coherence
+from cofactor.separable.topics import document_weights, topic_model
+from cofactor.separable.words import TopicModel
+from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of
+
+NAMES = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")  # the default first
+ANCHORED = ("SPA", "MERIT", "FastAnchor")  # whose topics are those of anchor words
+DOUBLE = 8  # bytes
+
+
+@dataclass(repr=False, eq=False)
+class TopicsResult(Result):
+    """Result of `topics`: leading words, documents, topics of new documents, notes, the fit, a report.
+
+    Attributes
+    ----------
+    topics : DataFrame
+        A row a topic and word: topic, share (of all words), coherence (mean over pairs of its leading words, see
+        `pair_coherence`), anchor (of methods whose topics have anchor words), place, word, probability.
+    documents : DataFrame
+        A row a document, in the input's order: document, topic_1 to topic_K (probabilities, zero without a word that
+        is used), weight_1 to weight_K (how many of its words each topic accounts for).
+    method : TopicModel
+    counts : (D, N) scipy.sparse csr_array
+    words : list of N words
+    """
+
+    page: ClassVar[str] = "topics"
+    source: str
+    topics: pd.DataFrame
+    documents: pd.DataFrame
+    method: TopicModel
+    counts: sparse.csr_array
+    words: list[str]
+    called: str
+    details: list[str]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """A row a topic: topic, share, coherence, words."""
+        own = self.topics.groupby("topic")
+        words = own["word"].agg(", ".join).rename("words")
+        return pd.concat([own[["share", "coherence"]].first(), words], axis=1).reset_index()
+
+    @property
+    def summary(self) -> list[str]:  # type: ignore[override]
+        """What was read, and the number of topics."""
+        D, N = self.counts.shape
+        used = N - self.method.dropped.size
+        left = f" ({N - used:,} dropped)" if used < N else ""
+        return [f"{D:,} documents, {used:,} words{left}, {self.method.topics.shape[1]} topics"]
+
+    def screen(self, more: str = "topics has all") -> list[str]:
+        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        table = self.shown
+        lines = [*self.summary, "topic  share  coherence  words"]
+        for row in table.head(10).itertuples(index=False):
+            lines.append(f"{row.topic:>5}  {row.share:>5.0%}  {row.coherence:>9.2f}  {row.words}")
+        hidden = len(table) - 10
+        return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
+
+    def transform(self, texts: Any) -> pd.DataFrame:
+        """Return the table `documents` of new texts, or of a (D, N) matrix of counts of the same words.
+
+        Words that the fit did not have are passed over. Raises a CofactorError where counts have another number of
+        words. Cost: O(words of the texts + D K^3).
+        """
+        if sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "buif"):
+            counts = sparse.csr_array(texts, dtype=np.float64)
+        elif isinstance(texts, str):
+            raise CofactorError("expected several texts, got one string: give a list")
+        else:
+            counts = of_texts([text if isinstance(text, str) else "" for text in texts], self.words)
+        names = (
+            [str(name) for name in texts.index] if isinstance(texts, pd.Series) else map(str, range(counts.shape[0]))
+        )
+        return _documents(_weights(self.method, self.called, counts), list(names))
+
+
+def topics(
+    source: Any,
+    n_topics: int,
+    *,
+    document: str | None = None,
+    word: str | None = None,
+    count: str | None = None,
+    vocabulary: str | PathLike[str] | Sequence[str] | None = None,
+    stop_words: str | PathLike[str] | Sequence[str] | None = None,
+    ngrams: int = 1,
+    min_documents: int = 2,
+    method: str = NAMES[0],
+    words: int = 10,
+    spelling: Spelling = "classes",
+    skip_bad: bool = False,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    random_state: Seed = 0,
+) -> TopicsResult:
+    """Find topics in texts, or in counts of words, and how much of each a document holds.
+
+    Parameters
+    ----------
+    source : path, several paths, name of a data set, DataFrame, list of texts, array or sparse matrix
+        A table with a column of texts; with document, word and count; or with a column a word. Or a matrix of documents
+        by words. Of several files, documents stand one behind the other.
+    n_topics : int
+    document, word, count : names of columns, where they are not recognised; `document` names texts, too
+    vocabulary : path or list
+        Of a matrix: its words, one a line.
+    stop_words : "english", path or list
+        Of texts: words to leave out.
+    ngrams : int
+        Of texts: count sequences of up to so many words, too.
+    min_documents : int
+        Leave out words that stand in fewer documents; those of all documents are left out, too.
+    method : {"NMF", "SPA", "MERIT", "FastAnchor", "LDA"}
+        See `cofactor.separable.topic_model`. "NMF" starts twice, and keeps what has the smaller error.
+    words : int
+        Leading words of a topic in the table.
+    spelling : {"classes", "keep", "all"}
+        "all": words and documents of a table of counts that differ in capitals and the like alone are one.
+    skip_bad : bool
+        Leave out rows of counts that cannot be read, by name, in place of an error.
+    encoding, sep : of text
+    random_state : of FastAnchor and LDA
+
+    Returns a `TopicsResult`. Documents keep their names and their order.
+
+    Raises a CofactorError for what cannot be read (rows are named), a number out of range, or where memory is short.
+    Warns (`DataWarning`) of what was recognised unasked, and names documents without a word that is used.
+    Cost: see `topic_model`.
+
+    >>> import warnings
+    >>> pets, sky = "cat dog pet", "sun rain sky"
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     found = topics([pets, sky, pets, "", sky], 2, words=3)
+    >>> found.documents.filter(like="topic_").to_numpy().round(2).sum(axis=1).tolist()
+    [1.0, 1.0, 1.0, 0.0, 1.0]
+    """
+    check_whole(1, n_topics=n_topics, words=words, ngrams=ngrams, min_documents=min_documents)
+    if method not in NAMES:
+        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
+    notes, warned = list[str](), list[str]()
+    with noting(notes, []):  # what was recognised questions no answer
+        asked = Asked(document, word, count, stop_words, ngrams, spelling, skip_bad)
+        texts = _texts(source, asked, vocabulary, encoding, sep)
+        _check_memory(texts, n_topics, method)
+    with noting(notes, warned):
+        model = topic_model(texts.counts, n_topics, method, min_documents, random_state, second_start=True)
+        weights = np.where(_has_words(texts.counts, model)[:, None], model.weights, 0.0)
+        empty = [texts.documents[n] for n in np.flatnonzero(~_has_words(texts.counts, model))]
+    with noting(notes, []):
+        if empty:
+            count_of = f"{len(empty):,} of {len(texts.documents):,} documents hold no word that is used"
+            warnings.warn(f"{count_of}, their rows are zeros: {listing(empty)}", DataWarning, stacklevel=2)
+    table = _table(model, weights, texts, words, method)
+    reason = model.result.reason if model.result else "done"
+    tables = named_source(source), table, _documents(weights, texts.documents)
+    return TopicsResult(*tables, model, texts.counts, texts.words, method, [f"{method}: {reason}"], notes, warned)
+
+
+def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
+    """Read documents from whatever was given."""
+    several = not is_path(source) and not frame_like(source) and _are_strings(source)
+    paths = paths_of(source) if not several or all(_is_source(one) for one in source) else []
+    if paths:
+        parts = [_read(path, asked, vocabulary, encoding, sep) for path in paths]
+        return parts[0] if len(parts) == 1 else _joined(parts, [Path(path).stem for path in paths])
+    if several:
+        return counted(pd.DataFrame({"text": list(source)}), asked)
+    if vocabulary is None and frame_like(source):
+        return counted(as_frame(source), asked)
+    array = as_frame(source).to_numpy() if frame_like(source) else source
+    array = array if sparse.issparse(array) else np.asarray(array)
+    if array.ndim != 2 or array.dtype.kind not in "buif":
+        raise CofactorError(
+            f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
+        )
+    return of_matrix(array, vocabulary, encoding)
+
+
+def _are_strings(source: Any) -> bool:
+    return isinstance(source, Sequence) and len(source) > 0 and all(isinstance(one, str) for one in source)
+
+
+def _is_source(name: str) -> bool:
+    return name in entries() or (len(name) < 1000 and Path(name).is_file())
+
+
+def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
+    known = entries().get(path)
+    if known is not None and known.kind in ("texts", "topics") and not Path(path).exists():
+        if known.kind == "topics":
+            return of_matrix(load(path).counts, vocabulary, encoding)
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # its columns are known
+            return read_texts(str(fetch(path)[0]), asked, "utf-8-sig", None)
+    if is_counts_file(path):
+        return read_counts(path, vocabulary, encoding)
+    if vocabulary is not None:
+        raise CofactorError("vocabulary goes with a matrix (.npz, .mtx): a table has its words in a column")
+    return read_texts(path, asked, encoding, sep)
+
+
+def _joined(parts: list[Texts], stems: list[str]) -> Texts:
+    """Return the documents of several files, one behind the other; names that occur in several get the file's first."""
+    words = sorted({word for part in parts for word in part.words})
+    place = {word: n for n, word in enumerate(words)}
+    blocks = []
+    for part in parts:
+        entries_ = part.counts.tocoo()
+        row, column = entries_.coords
+        column = np.array([place[word] for word in part.words], dtype=np.intp)[column]
+        blocks.append(sparse.coo_array((entries_.data, (row, column)), shape=(len(part.documents), len(words))))
+    names = [name for part in parts for name in part.documents]
+    if len(set(names)) < len(names):
+        names = [f"{stem}:{name}" for stem, part in zip(stems, parts, strict=True) for name in part.documents]
+    return Texts(sparse.csr_array(sparse.vstack(blocks)), names, words)
+
+
+def _check_memory(texts: Texts, K: int, method: str) -> None:
+    D, N = texts.counts.shape
+    needed = 6 * 12 * texts.counts.nnz + 6 * DOUBLE * K * (D + N)
+    if method != "LDA":
+        M = N if method == "FastAnchor" else 2 * K
+        needed += predicted_bytes("SPA" if method == "NMF" else method, max(min(M, 1000), 1), N, K)
+    require_bytes(needed, f"{method} on {N} words", "use --method SPA, or a larger --min-documents")
+
+
+def _has_words(counts: sparse.csr_array, model: TopicModel) -> Any:
+    """Return which documents hold a word that is used."""
+    used = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
+    return np.asarray(counts[:, used].sum(axis=1)).ravel() > 0
+
+
+def _weights(model: TopicModel, method: str, counts: sparse.csr_array) -> Floats:
+    """Return the weights of new documents, zero for those without a word that is used."""
+    if counts.shape[1] != len(model.topics):
+        raise CofactorError(f"counts have {counts.shape[1]} words, and the topics {len(model.topics)}")
+    there = _has_words(counts, model)
+    weights = np.zeros((counts.shape[0], model.topics.shape[1]))
+    if there.any() and method == "LDA":
+        from cofactor.baselines.separable.lda import LDA, document_shares
+
+        weights[there] = document_shares(counts[there], model.topics, LDA().alpha)
+    elif there.any():
+        weights[there] = document_weights(model, counts[there])
+    return weights
+
+
+def _documents(weights: Floats, names: list[str]) -> pd.DataFrame:
+    """Return a row a document: its name, probabilities of the topics, and weights."""
+    total = weights.sum(axis=1, keepdims=True)
+    shares = weights / np.where(total > 0, total, 1.0)
+    columns = {f"topic_{k}": one for k, one in enumerate(shares.T, 1)}
+    return pd.DataFrame({"document": names, **columns, **{f"weight_{k}": one for k, one in enumerate(weights.T, 1)}})
+
+
+def _table(model: TopicModel, weights: Floats, texts: Texts, n_words: int, method: str) -> pd.DataFrame:
+    """Return the leading words of every topic, with its share of all weights and its coherence."""
+    total, rows = weights.sum() or 1.0, []
+    for k, chosen in enumerate(model.top_words(n_words)):
+        chosen = chosen[model.topics[chosen, k] > 0]
+        about = {
+            "topic": k + 1,
+            "share": weights[:, k].sum() / total,
+            "coherence": pair_coherence(texts.counts, chosen),
+        }
+        if method in ANCHORED:
+            about["anchor"] = texts.words[model.anchors[k]]
+        for place, n in enumerate(chosen.tolist(), 1):
+            rows.append({**about, "place": place, "word": texts.words[n], "probability": model.topics[n, k]})
+    return pd.DataFrame(rows)

@@ -1,0 +1,204 @@
+"""Matrices from files: what names rows and points, a first line that is data, what is refused in words."""
+
+import codecs
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from cofactor.core.errors import CofactorError
+from cofactor.reading.matrices import matrix_of, read_matrix
+
+NUMBERS = [f"0.{n},{n % 3}.5,{n % 4},{n % 5}" for n in (7, 1, 4, 9, 11, 2)]  # rows under the header a,b,c,d
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "shape", "names", "notes"),
+    [
+        ("id,a,b,c,d", [f"{n},{row}" for n, row in zip((3, 5, 1, 0, 2, 4), NUMBERS, strict=True)], (6, 4), "351024", 1),
+        (
+            "index,a,b,c,d",
+            [f"{n},{row}" for n, row in zip((0, 1, 2, 0, 1, 2), NUMBERS, strict=True)],
+            (6, 4),
+            "012012",
+            1,
+        ),
+        (",a,b,c,d", [f"{n},{row}" for n, row in zip((0, 1, 2, 0, 1, 2), NUMBERS, strict=True)], (6, 4), "012012", 1),
+        (",id,a,b,c,d", [f"{n},{9 - n},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "987654", 2),
+        ("id,name,a,b,c,d", [f"{n},{'xyzuvw'[n]},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "xyzuvw", 1),
+        ("name,a,b,c,d", [f"{n}{'b' * (n == 2)},{row}" for n, row in enumerate(NUMBERS)], (6, 4), "012b345", 0),
+        ("a,b,c,d,id", [f"{row},{n}" for n, row in enumerate(NUMBERS)], (6, 5), None, 1),
+        ("0.3,0.1,0.2,0.4", NUMBERS, (7, 4), None, 0),
+        ("400,410,420,430", NUMBERS, (6, 4), None, 0),
+    ],
+)
+def test_columns_that_count_or_name_rows_are_no_data_and_said(tmp_path, header, rows, shape, names, notes, recwarn):
+    (tmp_path / "x.csv").write_text("\n".join([header, *rows]) + "\n")
+    matrix, found, _ = read_matrix(tmp_path / "x.csv")
+    assert matrix.shape == shape and (found is None if names is None else "".join(found) == names)
+    said = [str(one.message) for one in recwarn]
+    assert len(said) == notes and all(re.search("out if it counts|no point|if it is a row", one) for one in said)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([*NUMBERS, "1+2j,1,1,1"], "cells that are no numbers in rows 8 .*, columns a: fill"),
+        ([*NUMBERS, "x,y,1,1"], "cells that are no numbers in rows 8 .*, columns a, b: fill"),
+        ([*NUMBERS, ",1,1,1"], "gaps in rows 8 .*, columns a: fill"),
+        ([*NUMBERS, "NA,1,1,1"], "gaps in rows 8 .*, columns a: fill"),
+        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold text"),
+        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are no numbers in rows 4, 5, 6, 7"),
+    ],
+)
+def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(tmp_path, rows, said):
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,c,d", *rows]) + "\n")
+    with pytest.raises(CofactorError, match=said):
+        read_matrix(tmp_path / "x.csv")
+
+
+def test_decimal_commas_in_matrix_market_are_refused_with_their_line(tmp_path):
+    (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n% a, b\n2 2 2\n1 1 1\n2 2 2,5\n")
+    with pytest.raises(
+        CofactorError, match=r"x\.mtx: a comma in line 5, behind which SciPy reads nothing: write decimals"
+    ):
+        read_matrix(tmp_path / "x.mtx")
+
+
+def test_a_matrix_is_the_same_from_every_form(tmp_path):
+    X = np.random.default_rng(0).random((6, 9)).round(4)
+    frame = pd.DataFrame(X, columns=[f"p{n}" for n in range(9)], index=[f"band {m}" for m in range(6)])
+    frame.to_csv(tmp_path / "a.csv", index_label="band")
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    np.savez(tmp_path / "a.npz", X=X)
+    np.savez(tmp_path / "two.npz", A=X, B=np.eye(3))
+    sparse.save_npz(tmp_path / "sparse.npz", sparse.csr_matrix(X))
+    scipy_io.mmwrite(tmp_path / "a.mtx", sparse.coo_matrix(X))
+    (tmp_path / "bom.mtx").write_bytes(codecs.BOM_UTF8 + (tmp_path / "a.mtx").read_bytes())
+    np.save(tmp_path / "a.npy", X)
+    scipy_io.savemat(tmp_path / "a.mat", {"Y": X, "nRow": 3, "wavelengths": np.arange(6), "about": {"camera": "x"}})
+    scipy_io.savemat(tmp_path / "two.mat", {"A": X, "B": np.eye(3)})
+    np.savetxt(tmp_path / "plain.csv", X, delimiter=",", fmt="%.4f")
+    every = (
+        "a.csv",
+        "a.parquet",
+        "a.npz",
+        "two.npz:A",
+        "sparse.npz",
+        "a.mtx",
+        "bom.mtx",
+        "a.npy",
+        "a.mat",
+        "two.mat:A",
+    )
+    for name in every:
+        found = read_matrix(tmp_path / name)[0]
+        assert np.allclose(found.toarray() if sparse.issparse(found) else found, X), name
+    assert read_matrix(tmp_path / "a.csv")[1:] == (list(frame.index), list(frame.columns))
+    assert matrix_of(frame)[1:] == (list(frame.index), list(frame.columns))
+
+
+def test_a_first_line_of_numbers_is_data_unless_it_alone_rises_or_falls(tmp_path):
+    rows = [[5, 1, 4], [2, 9, 3], [7, 7, 7]]
+    for first, others, is_data in (
+        ([3, 1, 2], rows, True),
+        ([1, 1, 1], rows, True),  # names would be there twice
+        ([400, 410, 420], rows, False),
+        ([420, 410, 400], rows, False),
+        ([400, 410, 420], [*rows, [1, 2, 3]], True),  # as another row does
+    ):
+        lines = [first, *others]
+        (tmp_path / "x.csv").write_text("\n".join(",".join(map(str, line)) for line in lines) + "\n")
+        matrix, _, columns = read_matrix(tmp_path / "x.csv")
+        assert matrix.tolist() == (lines if is_data else others), first
+        assert columns == (["0", "1", "2"] if is_data else list(map(str, first)))
+
+
+def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,c\n3,,4\n1,,5\n2,,x\n")
+    with pytest.raises(CofactorError, match=r"gaps in rows 2, 3, 4 .*, columns b: fill"):
+        read_matrix(path)
+    with pytest.raises(CofactorError, match=r"no numbers in rows 4 .*, columns c: fill"):
+        read_matrix(path, gaps="whole")
+    with pytest.warns(match="1 cells are empty or no numbers, in rows 4"):
+        assert np.isnan(read_matrix(path, gaps="keep")[0]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 1]]
+
+
+def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path):
+    out, kept = "counts or names the rows, and is no point", "never repeats, and is used as numbers: leave it out"
+    for name in ("", "id", "Nr", "sample", "Time (s)", "a", "counts"):
+        for numbers in ([1, 2, 4, 9, 11], [30, 20, 12, 5, 1]):
+            rows = "".join(f"{n},{n % 3},{n % 4},{n % 5}\n" for n in numbers)
+            (tmp_path / "x.csv").write_text(f"{name},b,c,d\n{rows}")
+            with pytest.warns(match=kept if name in ("a", "counts") else out):
+                read_matrix(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("a,b,c\n" + "".join(f"{n},{n % 3},{n % 4}\n" for n in (1, 2, 4, 4, 9, 11)))
+    read_matrix(tmp_path / "x.csv")
+
+
+WRONG = {  # name of the file, what it holds, what is said
+    "a gap": ("a.csv", "a,b\n1,2\n3,\n", "gaps in rows 3 (the first line is row 1), columns b"),
+    "text among numbers": ("a.csv", "a,b\n1,2\n3,x\n", "no numbers in rows 3 (the first line is row 1), columns b"),
+    "a column of text": ("a.csv", "a,b,c\n1,2,x\n3,5,y\n", "columns c hold text, and no number: leave them out"),
+    "infinity": ("a.csv", "a,b\n1,inf\n3,4\n", "no numbers in rows 2 (the first line is row 1), columns b"),
+    "no archive": ("a.npz", b"nope", "cannot be read as a matrix"),
+    "two arrays": ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "holds 2 matrices (a, b): name one as"),
+    "another of two": ("a.npz:c", {"a": np.eye(2), "b": np.eye(2)}, "holds no matrix c; it holds a, b"),
+    "objects": ("a.npz", {"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
+    "a vector": ("a.npz", {"a": np.ones(3)}, "or an image of rows x columns x bands, got float64 of shape (3,)"),
+    "a new .mat": ("a.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 400, "a.mat"),
+    "fractions as places": (
+        "a.npz",
+        {"format": np.array(b"csc"), "data": np.ones(3), "indices": np.array([0, 1, 1.5]), "indptr": np.arange(4),
+         "shape": np.array([3, 3])},
+        "indices must hold whole numbers",
+    ),
+    "places outside": (
+        "a.npz",
+        {"format": np.array(b"csc"), "data": np.ones(3), "indices": np.array([0, 1, 9]), "indptr": np.arange(4),
+         "shape": np.array([3, 3])},
+        "entries lie outside of the matrix",
+    ),
+    "a claim": (
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 1000000000000000 1\n1 1 1\n",
+        "claims a matrix of 3 x 1000000000000000 with 1 entries",
+    ),
+}  # fmt: skip
+
+
+def test_what_holds_no_matrix_is_refused_in_words(tmp_path):
+    for case, (name, content, said) in WRONG.items():
+        path = tmp_path / name.partition(":")[0]
+        if isinstance(content, dict):
+            np.savez(path, **content)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(CofactorError, match=re.escape(said)):
+            read_matrix(tmp_path / name)
+            pytest.fail(case)
+    scipy_io.savemat(tmp_path / "none.mat", {"a": np.ones((1, 3)), "b": 2.0})
+    np.savez_compressed(tmp_path / "bomb.npz", np.zeros((2000, 2000)))
+    with zipfile.ZipFile(tmp_path / "other.npz", "w") as archive:
+        archive.writestr("a.txt", "hello")
+    for name, said in {
+        "none.mat": "holds no matrix: a, b are single rows, columns or numbers",
+        "bomb.npz": "more than 200 times its size",
+        "other.npz": "holds no array: write it with numpy.savez",
+        "three.mat:A": "no such file: ",
+    }.items():
+        with pytest.raises(CofactorError, match=re.escape(said)):
+            read_matrix(tmp_path / name)
+
+
+def test_a_frame_has_columns_of_numbers(tmp_path):
+    frame = pd.DataFrame({"name": ["x", "y"], "a": [1.0, np.nan], "b": [3, 4]})
+    matrix, rows, columns = matrix_of(frame)
+    assert rows == ["x", "y"] and columns == ["a", "b"] and np.isnan(matrix[1, 0])
+    with pytest.raises(CofactorError, match="columns b hold cells that are no numbers"):
+        matrix_of(frame.assign(b=["1", "many"]))

@@ -1,0 +1,303 @@
+"""The verb `topics` and its command: the user's documents, leading words, new documents, what is refused."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+import cofactor as cf
+from cofactor.core import memory
+from cofactor.core.errors import CofactorError
+from cofactor.separable import document_accuracy, document_weights, pair_coherence, topic_model
+from cofactor_app.cli import main
+from tests.separable.test_topics import planted
+
+TWO_TOPICS = [("cat", "dog", "pet"), ("sun", "rain", "sky")]
+TEXTS = [f"{' '.join(TWO_TOPICS[i % 2])} and {TWO_TOPICS[i % 2][i % 3].upper()}" for i in range(12)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def quiet(source, n_topics=2, **options):
+    with warnings.catch_warnings(action="ignore"):  # also of 500 steps, which words of few documents take
+        return cf.topics(source, n_topics, **options)
+
+
+def write_counts(extra="", name="counts.csv"):
+    rows = [f"d{i},{word},{1 + i % 3}\n" for i in range(20) for word in TWO_TOPICS[i % 2]]
+    Path(name).write_text("document,word,count\n" + "".join(rows) + extra)
+
+
+def words_of(found, n=3):
+    return {frozenset(own["word"][:n]) for _, own in found.topics.groupby("topic")}
+
+
+# ---- the method ----
+
+
+def test_the_start_with_the_smaller_error_is_kept():
+    kept = set()
+    for seed in range(6):
+        counts, truth, _ = planted(seed, n_documents=60, shared=12, length=30)
+        one, both = (topic_model(counts, 3, "NMF", 1, second_start=second) for second in (False, True))
+        assert both.result.objective[-1] <= one.result.objective[-1]
+        kept.add(both.anchors.size)
+        assert document_accuracy(truth, both.weights, random_state=0) > 0.8
+        assert np.allclose(document_weights(both, counts), both.weights)
+    assert kept == {0, 3}  # either start, and anchor words of the first alone
+
+
+def test_coherence_of_pairs_is_one_together_zero_by_chance_minus_one_apart():
+    present = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]])
+    assert pair_coherence(present, [0, 1]) == pytest.approx(1)
+    assert pair_coherence(present, [0, 2]) == pytest.approx(0)
+    assert pair_coherence(sparse.csr_array(3 * present), [0, 3]) == -1
+    assert pair_coherence(present, [0, 1, 2]) == pytest.approx(1 / 3)
+    assert pair_coherence(np.ones((3, 2)), [0, 1]) == 1 and np.isnan(pair_coherence(present, [0]))
+
+
+# ---- the user's documents ----
+
+
+def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(folder):
+    ids = [f"AX{n}" for n in (10, 1, 2, 3, 100, 20, 5, 7, 9, 11, 12, 13)]
+    texts = [*TEXTS[:4], "", *TEXTS[5:]]
+    frame = pd.DataFrame({"title": texts, "doc_id": ids})
+    frame.to_csv("t.csv", index=False)
+    for source, options in ((frame, {}), ("t.csv", {}), ("t.csv", {"document": "doc_id"}), (["t.csv"], {})):
+        found = quiet(source, **options)
+        assert found.documents["document"].tolist() == ids
+        shares = found.documents.filter(like="topic_").to_numpy()
+        assert not shares[4].any() and np.allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1)
+        assert "1 of 12 documents hold no word that is used, their rows are zeros: AX100" in found.notes
+        assert not found.warnings
+    assert quiet(frame.drop(columns="doc_id")).documents["document"].tolist() == list(map(str, range(12)))
+    assert quiet(texts).documents["document"].tolist() == list(map(str, range(12)))
+    Path("lines.csv").write_text("\n".join(["text", *texts]) + "\n")
+    numbered = quiet("lines.csv").documents  # an empty line is an empty text
+    assert numbered["document"].tolist() == list(map(str, range(2, 14))) and numbered["weight_1"][4] == 0
+    Path("bare.csv").write_text("\n".join(TEXTS) + "\n")
+    assert quiet("bare.csv").documents["document"].tolist() == list(map(str, range(1, 13)))
+    frame.iloc[6:].to_csv("more.csv", index=False)
+    frame.iloc[:6].to_csv("first.csv", index=False)
+    assert quiet(["first.csv", "more.csv"]).documents["document"].tolist() == ids
+    twice = quiet(["first.csv", "first.csv"]).documents["document"].tolist()
+    assert twice[:2] == ["first:AX10", "first:AX1"] and len(twice) == 12
+    found = quiet(pd.DataFrame({"title": TEXTS, "doc_id": ["AX1", *ids[1:]]}), document="doc_id")
+    assert "1 names stand for several documents, each with its own row: AX1" in found.notes
+
+
+def test_topics_are_the_words_that_stand_together_and_lead_with_their_own(folder):
+    write_counts()
+    for method in ("NMF", "SPA", "MERIT", "FastAnchor"):
+        found = quiet("counts.csv", method=method)
+        assert words_of(found) == {frozenset(words) for words in TWO_TOPICS}, method
+        assert found.documents["document"].tolist() == [f"d{i}" for i in range(20)]
+        own = found.topics.groupby("topic").first()
+        assert ("anchor" in found.topics) == (method != "NMF") and (own["coherence"] > 0.99).all()
+        if method != "NMF":
+            assert all(
+                row.anchor in set(found.topics.loc[found.topics["topic"] == k, "word"][:3]) for k, row in own.iterrows()
+            )
+        assert own["share"].sum() == pytest.approx(1)
+        raw, shares = (found.documents.filter(like=what).to_numpy() for what in ("weight_", "topic_"))
+        assert np.allclose(shares, raw / raw.sum(axis=1, keepdims=True))
+        assert np.allclose(raw.sum(axis=1), [3 * (1 + i % 3) for i in range(20)], rtol=0.02)
+
+
+def test_new_documents_are_weighed_as_those_of_the_fit(folder):
+    found = quiet(TEXTS, stop_words=["and"])
+    again = found.transform(TEXTS)
+    assert np.allclose(again.drop(columns="document"), found.documents.drop(columns="document"))
+    new = found.transform(pd.Series(["a DOG and a cat", "nothing known", "rain"], index=["x", "y", "z"]))
+    assert new["document"].tolist() == ["x", "y", "z"]
+    pets = 1 + int("cat" in set(found.topics.loc[found.topics["topic"] == 2, "word"]))
+    assert np.allclose(new[f"topic_{pets}"], [1, 0, 0], atol=1e-6) and not new.iloc[1, 1:].any()
+    assert np.allclose(found.transform(found.counts)["weight_1"], found.documents["weight_1"])
+    pairs = quiet(TEXTS, ngrams=2)
+    assert np.allclose(pairs.transform(TEXTS)["weight_1"], pairs.documents["weight_1"])
+    for wrong, said in ((np.ones((2, 3)), "counts have 3 words"), ("one text", "expected several texts")):
+        with pytest.raises(CofactorError, match=said):
+            found.transform(wrong)
+
+
+def test_every_layout_holds_the_same_counts(folder):
+    rng = np.random.default_rng(0)
+    words = ["oven", "flour", "butter", "goal", "team", "match", "star", "comet", "orbit"]
+    counts = np.array([np.bincount(3 * k + rng.integers(3, size=20), minlength=9) for k in rng.integers(3, size=60)])
+    wide = pd.DataFrame(counts, columns=words)
+    long = wide.rename_axis("document").reset_index().melt("document", var_name="word", value_name="count")
+    long = long[long["count"] > 0].sort_values("document", kind="stable")
+    long.to_csv("long.csv", index=False)
+    long.set_axis(["doc_id", "token", "n"], axis=1).to_csv("tidy.csv", index=False)
+    wide.to_csv("wide.csv")
+    wide.set_axis([f"d{n}" for n in range(60)]).to_csv("named.csv", index_label="doc")
+    scipy_io.mmwrite("c.mtx", sparse.coo_matrix(counts))
+    Path("words.txt").write_text("\n".join(words) + "\n")
+    expected = quiet("long.csv", 3)
+    weights = np.sort(expected.documents.filter(like="weight_"))
+    for source, options, note in (
+        ("tidy.csv", {}, "document from doc_id, word from token, count from n"),
+        ("wide.csv", {}, "one column a word, a document a row"),
+        ("named.csv", {}, "named by 'doc'"),
+        (long, {}, ""),
+        ("c.mtx", {"vocabulary": "words.txt"}, ""),
+        (counts, {"vocabulary": words}, ""),
+        (sparse.csr_array(counts), {"vocabulary": words}, ""),
+    ):
+        found = quiet(source, 3, **options)
+        assert words_of(found) == words_of(expected) and note in " ".join(found.notes), source
+        assert np.allclose(np.sort(found.documents.filter(like="weight_")), weights, atol=0.05)
+    polars_like = type("Frame", (), {"to_pandas": lambda self: long})()
+    assert words_of(quiet(polars_like, 3)) == words_of(expected)
+
+
+def test_names_that_look_alike_are_told_or_become_one(folder):
+    write_counts("D1,Sun,1\n")
+    assert any("'Sun' = 'sun'" in note for note in quiet("counts.csv").notes)
+    one = quiet("counts.csv", spelling="all")
+    assert "Sun" not in one.words and one.documents["document"].tolist() == [f"d{i}" for i in range(20)]
+    assert not any("alike" in note for note in quiet("counts.csv", spelling="keep").notes)
+    write_counts("doc_id,word,count\nd1,sun,1\n")
+    assert any("1 rows repeat the header" in note for note in quiet("counts.csv").notes)
+    write_counts("d1,sun,many\n,sun,1\n")
+    note = "2 rows without a document, a word or a whole count are left out: rows 62, 63"
+    assert any(note in one for one in quiet("counts.csv", skip_bad=True).notes)
+
+
+def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, capsys):
+    scipy_io.mmwrite("c.mtx", sparse.coo_matrix(np.random.default_rng(0).poisson(1, size=(60, 4))))
+    words = ["a\u2028b", "c\x0bd", "e\x1cf", "g\rh"]
+    Path("words.txt").write_bytes("\r\n".join([*words, ""]).encode())
+    run = ["topics", "c.mtx", "--vocabulary", "words.txt", "--anchors", "2", "--method", "SPA", "--force"]
+    assert main([*run, "-o", "found.jsonl"]) == 0
+    found = Path("found.jsonl").read_text().split("\n")
+    assert {json.loads(line)["word"] for line in found if line} == set(words)
+    for wrong, said in (
+        ("a\nb\n\nd", "words that are blank or there twice in line 3 ('')"),
+        ("a\nb\nc\nb", "line 2 ('b'), line 4 ('b'): give"),
+        ("a\nb", "2 words for 4 columns"),
+    ):
+        Path("words.txt").write_text(wrong)
+        capsys.readouterr()
+        assert main(run) == 1 and said in capsys.readouterr().err
+    Path("words.txt").write_bytes("für\n".encode("latin-1"))
+    assert main(run) == 1 and main([*run, "--encoding", "klingon"]) == 1
+    assert capsys.readouterr().err.count("words.txt cannot be read as text") == 2
+
+
+MESSY = {  # what the file holds, what is said
+    "counts below zero": ("document,word,count\nd,a,-1\n", "whole numbers from 0 are needed; not so in rows 2"),
+    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
+    "no word": ("document,word,count\nd,,1\n", "missing word in rows 2"),
+    "other names": ("mail,word,count\nd,a,1\n", "for example --document mail, or rename"),
+    "two texts": (
+        "a,b\none two three four,five six seven eight\n",
+        "columns a, b hold texts: keep one, or call it text",
+    ),
+    "more topics than words": (
+        "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",
+        "--anchors 3: ask for",
+    ),
+    "another order": (
+        "document,word,count\nd,a,1\nword,document,count\nsun,d1,1\n",
+        "rows 3 (the first line is row 1) name the columns in another order",
+    ),
+}
+
+
+def test_messy_files_are_refused_in_words(folder, capsys):
+    for case, (text, said) in MESSY.items():
+        Path("a.csv").write_text(text)
+        assert main(["topics", "a.csv", "--anchors", "3"]) == 1, case
+        assert said in capsys.readouterr().err, case
+    write_counts()
+    for options, said in (
+        (["--method", "XRAY"], "invalid choice"),
+        (["--vocabulary", "counts.csv"], "vocabulary goes with a matrix"),
+        (["--words", "0"], "--words 0: give a whole number of at least 1"),
+        (["--stop-words", "none.txt"], ""),
+    ):
+        try:
+            code = main(["topics", "counts.csv", "--anchors", "2", *options])
+        except SystemExit as left:
+            code = left.code
+        assert code == (2 if "invalid" in said else 0 if not said else 1) and said in capsys.readouterr().err
+    np.save("image.npy", np.ones((2, 3, 4)))
+    assert main(["topics", "image.npy", "--anchors", "2"]) == 1
+    assert "three dimensions; topics need documents by words" in capsys.readouterr().err
+    for wrong in (3, [1.5, "x"], np.array(["one text"])):
+        with pytest.raises(CofactorError, match="expected texts or counts"):
+            quiet(wrong)
+
+
+def test_topics_need_the_memory_of_the_matrix_that_is_searched(folder, monkeypatch):
+    counts = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1999])), shape=(3, 2000))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    for method, n_rows in (("SPA", 4), ("FastAnchor", 1000)):
+        needed = cf.separable.predicted_bytes(method, n_rows, 2000, 2) + 72 * 2 + 48 * 2 * 2003
+        with pytest.raises(CofactorError, match=f"({needed} bytes)"):
+            quiet(counts, method=method)
+
+
+# ---- the command ----
+
+
+def test_the_command_writes_what_the_verb_returns(folder, capsys):
+    write_counts("d0,sun,0\nd1,pet,5\n")
+    options = ["-o", "t.csv", "--weights", "d.csv", "--report", "t.html", "--words", "2"]
+    for method in ("NMF", "SPA"):
+        assert main(["topics", "counts.csv", "--anchors", "2", "--method", method, "--force", *options]) == 0
+        said, found = capsys.readouterr(), quiet("counts.csv", method=method, words=2)
+        pd.testing.assert_frame_equal(pd.read_csv("t.csv"), found.topics.round(6))
+        pd.testing.assert_frame_equal(pd.read_csv("d.csv"), found.documents.round(6))
+        wrote = ["wrote t.csv (2 topics)", "wrote d.csv (20 documents)", "wrote t.html"]
+        assert said.out.splitlines() == [*found.screen(), *wrote] and said.err == ""
+        page = Path("t.html").read_text(encoding="utf8")
+        assert all(word in page for word in found.topics["word"]) and page.count("<img") == 1
+    assert main(["topics", "counts.csv", "--anchors", "2", "--weights", "d.npz"]) == 0
+    with np.load("d.npz") as arrays:
+        assert arrays["names"].tolist() == [f"d{i}" for i in range(20)]
+        assert arrays["columns"].tolist() == ["topic_1", "topic_2", "weight_1", "weight_2"]
+        assert np.allclose(arrays["weights"], quiet("counts.csv").documents.drop(columns="document"))
+    report = quiet("counts.csv")
+    report.report("verb.html")
+    with pytest.raises(CofactorError, match=r"verb.html exists"):
+        report.report("verb.html")
+    assert "2 topics" in repr(report) and "<table" in report._repr_html_()
+
+
+def test_the_bundled_notes_are_sorted_into_their_lists(capsys):
+    assert main(["topics", "notes", "--anchors", "6"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("300 documents, 105 words, 6 topics\ntopic  share  coherence  words\n") and not said.err
+    notes, found = cf.load("notes"), cf.topics("notes", 6)
+    assert found.documents["document"].tolist() == notes.documents
+    weights = found.documents.filter(like="weight_").to_numpy()
+    assert document_accuracy(notes.truth, weights, random_state=0) > 0.95
+    assert (found.topics.groupby("topic")["coherence"].first() > 0.3).all()
+
+
+def test_texts_are_counted_in_lower_case_without_stop_words_and_with_neighbours(folder, capsys):
+    Path("words.txt").write_text("And\n")
+    Path("texts.csv").write_text("\n".join(["text", *TEXTS]) + "\n")
+    for options, size in (
+        (["--stop-words", "words.txt"], "12 documents, 6 words, 2 topics"),
+        (["--stop-words", "english"], "12 documents, 6 words, 2 topics"),
+        ([], "12 documents, 6 words (1 dropped), 2 topics"),  # "and" stands in all
+        (["--stop-words", "words.txt", "--ngrams", "2"], "12 documents, 16 words, 2 topics"),
+    ):
+        assert main(["topics", "texts.csv", "--anchors", "2", *options]) == 0
+        said = capsys.readouterr()
+        assert said.out.startswith(size) and said.err.startswith("note: column text holds texts: a document a row")
+    assert main(["topics", "texts.csv", "--anchors", "2", "--strict"]) == 1
+    assert "--strict: column text holds texts" in capsys.readouterr().err
