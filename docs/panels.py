@@ -16,7 +16,7 @@ import re
 import shutil
 import tomllib
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -30,8 +30,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.files import whole_folder
 from cofactor_app.plots.style import alt_text, to_png
 from course.panel import label, named
-from evaluation.machine import version
-from evaluation.origin import PACKAGES, bare, data_sets
+from evaluation.trials import VERSIONS, bare
 
 ROOT = Path(__file__).resolve().parents[1]
 GRIDS, COURSE = ROOT / "docs" / "panels.toml", ROOT / "notebooks" / "course"
@@ -75,8 +74,9 @@ def mark(name, written, few):
     """Hash all that decides what a panel shows: code, versions, data sets, values."""
     own = sorted([*COURSE.glob("*.py"), *(COURSE / name.partition(".")[0]).glob("*.py"), Path(__file__)])
     code = [library(), *(bare(path.read_text(encoding="utf8")) for path in own)]
-    versions = [version(package) for package in (*PACKAGES, "matplotlib", "pandas", "pillow")]
-    parts = [*code, *versions, data_sets(), written, few]
+    versions = [metadata.version(package) for package in (*VERSIONS, "matplotlib", "pandas", "pillow")]
+    registry = (ROOT / "datasets" / "registry.toml").read_text(encoding="utf8")
+    parts = [*code, *versions, registry, written, few]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

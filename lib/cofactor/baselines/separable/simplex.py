@@ -179,7 +179,7 @@ def sisal(
 
     Cost: O(min(M, N) M N + 20 K^2 N max_iter) time, O(M N + K N) memory.
 
-    Measured by `python -m evaluation.separable.corners 10`, where no column holds 0.8 of a pure one: at 30 dB corners
+    Measured by `python -m evaluation.studies corners 10`, where no column holds 0.8 of a pure one: at 30 dB corners
     are 0.9 degrees from the pure columns, where columns found by SPA, VCA and MERIT are 7.5, 8.5 and 7.6 away, and
     centres of k-means 17.2 (standard errors below 0.4). At 20 dB they are 3.9 degrees away with 1000 columns and 5.8
     with 10,000, since more columns stick out (SPA: 9.5 and 8.4); lam = 0.1 gives 1.2 and 3.5. Ten outliers among 1000
