@@ -83,8 +83,10 @@ def run(
     path, code = folder / f"{experiment.name}.jsonl", code_hash()
     with locked(path):
         done = {(line["setting"], line["trial"]): line for line in _lines(path) if line["code"] == code}
-        with whole_file(path) as part:  # without half a line, and without what other code made
-            part.write_text("".join(json.dumps(line) + "\n" for line in done.values()), encoding="utf8")
+        text = "".join(json.dumps(line) + "\n" for line in done.values())
+        if path.exists() and path.read_bytes() != text.encode():  # half a line, or what other code made
+            with whole_file(path) as part:
+                part.write_text(text, encoding="utf8")
         tasks = [(setting, trial) for trial in range(count) for setting in experiment.settings]
         missing = [task for task in tasks if task not in done]
         with parallel_config(backend="loky", n_jobs=jobs, initializer=end_with, initargs=(os.getpid(),)):
@@ -125,17 +127,25 @@ def _line(experiment: Experiment, setting: str, trial: int, code: str) -> dict[s
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Read finished trials; the last line may be half of one, of a killed run."""
-    lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
     for at, text in enumerate(lines, 1):
         try:
             line = from_json(text)
-            for name in ("setting", "trial", "code", "rows"):
-                line[name]
+            if not _is_trial(line):
+                raise ValueError
         except (ValueError, KeyError, TypeError):
             if at < len(lines):
                 raise CofactorError(f"{path}, line {at}: not a trial of this program; move the file away") from None
         else:
             yield line
+
+
+def _is_trial(line: Any) -> bool:
+    """Whether a line has setting, trial, code and rows of (method, metric, value, seconds, error)."""
+    number = int | float | None
+    rows = (zip(row, (str, str, number, int | float, str), strict=True) for row in line["rows"])
+    known = [(line["setting"], str), (line["trial"], int), (line["code"], str), *(cell for row in rows for cell in row)]
+    return all(isinstance(value, kind) for value, kind in known) and 0 <= line["trial"] < 2**16
 
 
 def read(path: Path) -> pd.DataFrame:

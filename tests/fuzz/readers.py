@@ -376,7 +376,7 @@ READERS = {
     ),
     "load_mag": Reader({"MAG1_adjacency.txt": EDGES, "MAG1_community.txt": SHARES}, lambda path: load_mag(path.parent)),
     "results of experiments": Reader(
-        {"toy.jsonl": json.dumps(OUTCOME).encode() + b"\n\n"},
+        {"toy.jsonl": json.dumps(OUTCOME).encode() + b"\n"},
         trials.read,
         {"toy.jsonl": lambda random: structures.json_text(OUTCOME, random)},
     ),
