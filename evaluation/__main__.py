@@ -15,7 +15,7 @@ from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS
 from evaluation.pages import write_pages
 from evaluation.real_data import bench_again
-from evaluation.trials import KEPT, again, keep, made_by, raw_trials, read
+from evaluation.trials import KEPT, again, facts_of, keep, made_by, raw_trials, read
 
 
 def main() -> int:
@@ -56,7 +56,8 @@ def _again(method: str, jobs: int) -> None:
     found = [name for name in kept if (raw_trials(name)["method"] == method).any()]
     for name in found:
         trials, moved = again(EXPERIMENTS[name], method, jobs)
-        keep(name, trials, made_by())
+        now = made_by()
+        keep(name, trials, facts_of(name) | {f"{method} again": f"{now['commit']}, code {now['code']}"})
         print(f"{name}: {moved} numbers of {method} moved", flush=True)
     print(f"leaderboard: {bench_again(method)} rows of {method} moved")
 

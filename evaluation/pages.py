@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ DOCS = HERE.parent / "docs"
 LINES = {"crowd": "Crowd", "pmf": "Joint PMF", "separable": "Separable", "comparisons": "Comparisons"}
 PROPOSED = ("SymNMF", "RobSymNMF", "DesSymNMF", "CNMF-SPA", "CNMF-OPT", "MERIT")  # begin the papers' own methods
 SIGNS = {"same": "=", "open": "?", "not comparable": "n/c", "no value": ""}
+LONGEST = 40  # words of a reason on the page
 DIRECTIONS = {"better": "▲", "worse": "▼", "": "≠"}  # of what differs
 
 
@@ -83,7 +85,7 @@ def tables_of(line: str) -> list[str]:
                 )
             lines += ["", *markdown(body)]
         told = noted(mine[mine["verdict"].isin(["differs", "no value", "not comparable"])])
-        lines += ["", *(f"- {about}: {note}." for note, about in told.items())] if told else []
+        lines += ["", *(f"- {about}: {_first(note)}." for note, about in told.items())] if told else []
     return lines
 
 
@@ -91,11 +93,21 @@ def _cell(row: Mapping[str, float]) -> str:
     """Write ours / printed and the sign of the verdict; the printed number alone where there is none of ours."""
     printed = number(row["published"], digits=int(row["digits"]))
     if row["verdict"] == "no value":
-        return f"– / {printed}"
+        return f"–/{printed}"
     digits = max(int(row["digits"]), 0)
     ours = number(row["ours"], digits=digits) if abs(row["ours"]) < 1e4 else f"{row['ours']:.3g}"
     sign = SIGNS.get(str(row["verdict"]), DIRECTIONS.get(str(row["direction"]), ""))
-    return f"{ours} / {printed} {sign}"
+    return f"{ours}/{printed} {sign}"
+
+
+def _first(note: str) -> str:
+    """Return the first sentences of a reason, up to some forty words; the report has all of it."""
+    kept, *rest = re.split(r"(?<=[.;]) ", note)
+    for part in rest:
+        if len(f"{kept} {part}".split()) > LONGEST:
+            break
+        kept = f"{kept} {part}"
+    return kept.rstrip(".;")
 
 
 def made() -> list[str]:

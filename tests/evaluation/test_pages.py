@@ -116,6 +116,16 @@ def test_what_draws_at_random_is_the_mean_of_five_seeds():
     assert re.search(r"\| \d\d\.\d\d ± 0\.\d\d \|", row)
 
 
+def test_a_method_is_run_again_on_the_sets_where_it_stands(tmp_path):
+    kept = pd.read_csv(real_data.KEPT / "crowd.csv").query("set in ['sim_spammers', 'sim_copies']")
+    other = kept.assign(accuracy=kept["accuracy"].where(kept["method"] != "MV-EM", 1.0))
+    other.to_csv(tmp_path / "crowd.csv", index=False)
+    assert real_data.bench_again("MV-EM", tmp_path) == 2 and real_data.bench_again("MV-EM", tmp_path) == 0
+    found = pd.read_csv(tmp_path / "crowd.csv")
+    assert np.allclose(found["accuracy"], kept["accuracy"], atol=0.3, equal_nan=True)
+    assert found["method"].tolist() == kept["method"].tolist()
+
+
 # ---- names ----
 
 SETS = "|".join(sorted(real_data.FAMILY, key=len, reverse=True))
