@@ -95,7 +95,7 @@ def kept(
         trials = raw_trials(name)
         trials = trials[trials["metric"].isin(metrics) & trials["value"].notna()]
         for (setting, method), rows in trials.groupby(["setting", "method"], sort=False):
-            if method in methods and (not at or setting in at):
+            if str(method) in methods and (not at or str(setting) in at):
                 values = rows.pivot_table(index="trial", columns="metric", values="value")
                 found[name, str(setting), str(method)] = (
                     values[metric] if isinstance(metric, str) else np.exp(np.log(values).mean(axis=1))
@@ -144,7 +144,7 @@ def over(a: Values, b: Values, match: tuple[int, ...] = SAME_DATA) -> list[Case]
     for r, s in _pairs(a, b, match):
         x, y = a[r] / a[r].mean(), b[s] / b[s].mean()
         if EXPERIMENTS[r[0]].centre == "median":  # of curves that fall over many powers of ten
-            logs = np.log(a[r] / b[s]).dropna()
+            logs: pd.Series[float] = (a[r] / b[s]).dropna().map(np.log)
             found.append(Case(float(np.exp(logs.mean())), *_error(r, logs), of_logs=True))
             continue
         if r[:2] == s[:2]:
@@ -262,7 +262,10 @@ RULES: dict[str, Callable[[], Sequence[Rule]]] = {
         Rule(_mse(["pmf-table3"], (CTD,), ("Constant",), ["p=.05", "p=.01", "p=.005"]), low=0),
     ],
     "better-when-separable": lambda: [
-        Rule(over(*(kept(table, "mse", "CNMF-SPA", at=MANY) for table in FIVE), OTHER_TABLE), high=1)
+        Rule(
+            over(kept(FIVE[0], "mse", "CNMF-SPA", at=MANY), kept(FIVE[1], "mse", "CNMF-SPA", at=MANY), OTHER_TABLE),
+            high=1,
+        )
     ],
     "em-improves": lambda: [
         Rule(over(kept(FIVE + FIFTEEN, "mse", EM), kept(FIVE + FIFTEEN, "mse", "CNMF-SPA")), high=1)

@@ -235,7 +235,13 @@ def experiments_of(module: ModuleType, line: str) -> list[Experiment]:
 def _experiment(name: str, found: Mapping[str, Any], line: str) -> Experiment:
     run = found[name][2]
     title, _, protocol = (inspect.getdoc(run) or run.__name__).partition("\n")
-    own = {"title": title, "protocol": protocol, "source": "Beyond the papers", "given": {}, "words": {}}
+    own: dict[str, Any] = {
+        "title": title,
+        "protocol": protocol,
+        "source": "Beyond the papers",
+        "given": {},
+        "words": {},
+    }
     own |= _inherited(name, found)
     words = own.pop("words")
     if not isinstance(own["settings"], Mapping):

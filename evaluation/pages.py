@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -80,7 +81,7 @@ def tables_of(line: str) -> list[str]:
                 found = dict(zip(row["setting"], map(_cell, row.to_dict("records")), strict=True))
                 star = "" if row["by_protocol"].any() else " °"
                 body.append(
-                    {metric + (f" ({unit})" if unit != "1" else ""): f"{method}{star}"}
+                    {f"{metric} ({unit})" if unit != "1" else str(metric): f"{method}{star}"}
                     | {heading: found.get(setting, "") for setting, heading in head.items()}
                 )
             lines += ["", *markdown(body)]
@@ -89,7 +90,7 @@ def tables_of(line: str) -> list[str]:
     return lines
 
 
-def _cell(row: Mapping[str, float]) -> str:
+def _cell(row: Mapping[Any, Any]) -> str:
     """Write ours / printed and the sign of the verdict; the printed number alone where there is none of ours."""
     printed = number(row["published"], digits=int(row["digits"]))
     if row["verdict"] == "no value":
@@ -117,24 +118,24 @@ def made() -> list[str]:
     return markdown(rows.rename("experiments").reset_index().astype(str).to_dict("records"))
 
 
-def markdown(rows: Sequence[Mapping[str, str]]) -> list[str]:
+def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
     """Return a table's lines: names begin in one place, numbers end in one."""
     escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
-    head = [f"| {' | '.join(rows[0])} |", "|---|" + "--:|" * (len(rows[0]) - 1)]
+    head = [f"| {' | '.join(map(str, rows[0]))} |", "|---|" + "--:|" * (len(rows[0]) - 1)]
     return [*head, *(f"| {' | '.join(row)} |" for row in escaped)]
 
 
-RESULTS = {"counts": counts, "claims": claim_tables, "made": made} | {
-    f"tables of {line}": lambda line=line: tables_of(line) for line in LINES
+RESULTS: Mapping[str, Callable[[], Sequence[str]]] = {"counts": counts, "claims": claim_tables, "made": made} | {
+    f"tables of {line}": partial(tables_of, line) for line in LINES
 }
 
 
-def written(text: str, sections: Mapping[str, object]) -> str:
+def written(text: str, sections: Mapping[str, Callable[[], Sequence[str]]]) -> str:
     """Return a page with all its tables put where they belong."""
     for name, make in sections.items():
         begin, end = f"<!-- {name} begin -->", f"<!-- {name} end -->"
         before, rest = text.split(begin)
-        text = f"{before}{begin}\n\n{chr(10).join(make()).strip()}\n\n{end}{rest.split(end)[1]}"  # type: ignore[operator]
+        text = f"{before}{begin}\n\n{chr(10).join(make()).strip()}\n\n{end}{rest.split(end)[1]}"
     return text
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from cofactor.core.files import whole_file
 from cofactor_app.bench import FAMILIES as REGISTERED
 from cofactor_app.bench import bench, crowds
 from cofactor_app.bench.crowds import SIMULATED as CROWDS
+from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.folder import sets_of
 from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
 from evaluation.trials import HERE
@@ -72,7 +74,8 @@ def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[s
     trials["accuracy"] = trials["mean"].fillna(trials["accuracy"])
     level, order = trials.pivot_table(index="set", columns="method", values="accuracy"), []
     rows: list[dict[str, str]] = []
-    for name, mine in trials[trials["accuracy"].notna()].groupby("method", sort=False):
+    found: Any = trials[trials["accuracy"].notna()].groupby("method", sort=False)
+    for name, mine in found:
         own = mine.set_index("set")
         shown = own.assign(trivial=own["accuracy"] - level[trivial], default=own["accuracy"] - level[default])
         means = shown.groupby("family", sort=False)[["accuracy", "trivial", "default", "ece"]].mean()
@@ -100,13 +103,13 @@ def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
     for name, mine in trials[trials["line"] == "crowd"].groupby("set", sort=False):
         row = mine.set_index("method")
         others = row["accuracy"].drop([default, trivial]).dropna()
-        one = row.loc[default]
+        one: Any = row.loc[default]
         rows.append(
             {
                 "set": f"{name}{' °' if one['family'] in SCORED_ONCE else ''}",
                 "tasks": str(one["tasks"]),
-                "vote": number(row.loc[trivial, "accuracy"]),
-                "default": number(one["accuracy"]),
+                "vote": number(float(row["accuracy"][trivial])),
+                "default": number(float(one["accuracy"])),
                 "more": f"{one['more']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})",
                 "best other": f"{others.max():.2f} {others.idxmax()}",
             }
@@ -168,7 +171,8 @@ def bench_again(method: str, folder: Path = KEPT) -> int:
         for trial in bench([method], some):
             here = mine & (table["set"] == trial.set)
             if trial.method == method and here.any():
-                moved += not np.isclose(table.loc[here, "accuracy"].iloc[0], trial.accuracy, atol=1e-4)
+                now = np.nan if trial.accuracy is None else trial.accuracy
+                moved += not np.isclose(table.loc[here, "accuracy"].iloc[0], now, atol=1e-4, equal_nan=True)
                 for column in set(table.columns) & set(vars(trial)) - {"set", "family", "method", "source"}:
                     table.loc[here, column] = getattr(trial, column)
         with whole_file(path) as part:
@@ -176,7 +180,7 @@ def bench_again(method: str, folder: Path = KEPT) -> int:
     return moved
 
 
-def _unseen() -> list[object]:
+def _unseen() -> list[Crowd]:
     """Crowds of the folder that `COFACTOR_UNSEEN` names, or of `unseen` beside the mirror."""
     named, mirror = os.environ.get(UNSEEN), os.environ.get(MIRROR)
     home = Path(named) if named else Path(mirror).parent / "unseen" if mirror else None

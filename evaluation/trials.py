@@ -177,8 +177,8 @@ def bare(source: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "experiment":
             node.keywords = [keyword for keyword in node.keywords if keyword.arg == "given"]
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if documented and ast.get_docstring(node, clean=False) is not None:
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
     return ast.dump(tree)
 
