@@ -8,19 +8,20 @@ book/panels for the next build. Without it, each panel is the picture stored in 
 The sources keep the layout of the project, so that links between notebooks, pages and cards work in both.
 """
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError
-from docs import api, claims, leaderboard, notebooks, panels, results, slides, tables, weight
-from docs.article import build as article
+from docs import api, notebooks, panels, slides, tables, weight
 from tools import learner
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, BOOK = ROOT / "docs", ROOT / "book"
 CARDS = "% cards of the notebooks"  # in index.md
+TABLES = re.compile(r"(<!-- [a-z ]+ begin -->\n\n)(.*?)(\n\n<!-- [a-z ]+ end -->)", re.S)  # that a reader can sort
 
 
 def main(arguments):
@@ -65,8 +66,6 @@ def lay_out(folder, live=()):
         (folder / path).write_text(text, encoding="utf8")
     for picture in (ROOT / "notebooks").glob("*.png"):
         shutil.copy(picture, folder / "notebooks")
-    results.copy_pictures(folder)
-    article.write(folder / "docs" / "article")
 
 
 def pages(live=()):
@@ -77,11 +76,10 @@ def pages(live=()):
     texts |= {Path("api") / f"{name}.rst": text for name, text in api.pages().items()}
     texts |= {Path("learner") / name: text for name, text in learner.copies().items()}
     texts[Path("index.md")] = texts.pop(Path("docs/index.md")).replace(CARDS, notebooks.cards(stored))
+    real_data = Path("docs/real_data.md")
+    texts[real_data] = TABLES.sub(r"\1::::{container} sortable\n\n\2\n\n::::\3", texts[real_data])
     made = {"docs/fidelity.md": tables.fidelity_page(), "datasets/index.md": tables.data_page()}
-    made["docs/leaderboard.md"] = leaderboard.page()
-    made["docs/claims.md"] = claims.claims_page()
-    made["docs/article/article.md"] = article.page()
-    return texts | {Path(path): text for path, text in (made | results.pages()).items()}
+    return texts | {Path(path): text for path, text in made.items()}
 
 
 def taken_over():

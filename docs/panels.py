@@ -14,9 +14,10 @@ import io
 import json
 import re
 import shutil
+import tempfile
 import tomllib
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -27,11 +28,9 @@ from PIL import Image
 
 import cofactor
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import whole_folder
 from cofactor_app.plots.style import alt_text, to_png
 from course.panel import label, named
-from evaluation.machine import version
-from evaluation.origin import PACKAGES, bare, data_sets
+from evaluation.trials import VERSIONS, bare
 
 ROOT = Path(__file__).resolve().parents[1]
 GRIDS, COURSE = ROOT / "docs" / "panels.toml", ROOT / "notebooks" / "course"
@@ -75,8 +74,9 @@ def mark(name, written, few):
     """Hash all that decides what a panel shows: code, versions, data sets, values."""
     own = sorted([*COURSE.glob("*.py"), *(COURSE / name.partition(".")[0]).glob("*.py"), Path(__file__)])
     code = [library(), *(bare(path.read_text(encoding="utf8")) for path in own)]
-    versions = [version(package) for package in (*PACKAGES, "matplotlib", "pandas", "pillow")]
-    parts = [*code, *versions, data_sets(), written, few]
+    versions = [metadata.version(package) for package in (*VERSIONS, "matplotlib", "pandas", "pillow")]
+    registry = (ROOT / "datasets" / "registry.toml").read_text(encoding="utf8")
+    parts = [*code, *versions, registry, written, few]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -94,7 +94,9 @@ def compute(name, written, folder, few=False):
     """Write the pictures, sentences and controls of a panel into a folder of its own."""
     panel = made(name)
     values, states = meant(name, panel, written, few), {}
-    with whole_folder(folder) as part:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        part = Path(unfinished, folder.name)
+        part.mkdir()
         for place in places(panel, values, few):
             shown = panel.at(**{key: values[key][i] for i, key in zip(place, values, strict=True)})
             picture, alt = "", ""
@@ -105,6 +107,7 @@ def compute(name, written, folder, few=False):
         text = f"cofactorPanel({json.dumps(name)}, {json.dumps(states, ensure_ascii=False, indent=0)});\n"
         (part / "states.js").write_text(text, encoding="utf8")
         (part / "controls.html").write_text(controls(panel, values), encoding="utf8")
+        part.replace(folder)
 
 
 def made(name):

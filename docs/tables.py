@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 
 from cofactor.data.registry import DATASETS_DIR, entries
 from docs import api
-from evaluation.fidelity import deviations, fidelity
+from evaluation.fidelity import fidelity
 
 LINES = {
     "crowd": "Crowd: labels to truth",
@@ -21,13 +21,7 @@ ARRIVES = {
 FIDELITY = """# Fidelity: which equation is which function
 
 Every equation and algorithm of the papers that the kit implements, with the function that is it, where the kit deviates
-from the paper, and why, and the tests that know both. `cofactor report` prints the same table beside the reproduced
-numbers.
-"""
-UNDONE = """## Deviations that a test holds
-
-Each of these is one place of the code. `.venv/bin/python tools/undo_deviations.py` puts the other text there, in a
-copy, and sees the test fail.
+from the paper, and why, and the tests that know both.
 """
 DATA = """# Data sets
 
@@ -43,17 +37,7 @@ def fidelity_page():
     table, homes = fidelity(), api.homes_of_things()
     known = {**LINES, **{line: line for line in table["line"] if line not in LINES}}
     sections = [section(title, table[table["line"] == line], homes) for line, title in known.items()]
-    return "\n".join([FIDELITY, *filter(None, sections), undone()])
-
-
-def undone():
-    """Return the section of the deviations that one change undoes."""
-    rows = [
-        f"| {cell(r.deviation)} | `{r.file}`<br>{cell(r.here)} | {cell(r.undone)} | {tests(r.test)} |"
-        for r in deviations().itertuples()
-    ]
-    head = ["| deviation | here | undone | held by |", "|---|---|---|---|"]
-    return "\n".join([UNDONE, "::::{container} fidelity", "", *head, *rows, "", "::::", ""])
+    return "\n".join([FIDELITY, *filter(None, sections)])
 
 
 def section(title, rows, homes):

@@ -1,4 +1,4 @@
-"""Every table and figure of the papers as code, the harness that runs them, and the report."""
+"""Every table and figure of the papers as code, and the harness that runs them and compares them with the print."""
 
 from difflib import get_close_matches
 
@@ -9,10 +9,7 @@ from evaluation.trials import raw_trials
 
 LINES = (crowd, pmf, separable, comparisons)
 EXPERIMENTS: dict[str, Experiment] = {e.name: e for line in LINES for e in line.EXPERIMENTS}
-ALSO = {  # pictures of trials that another name has run
-    "crowd-figure4": "crowd-table9",
-    "separable-figure3": "separable-figure2",
-}
+ALSO = {"crowd-figure4": "crowd-table9", "separable-figure3": "separable-figure2"}  # pictures of the same trials
 
 
 def find_experiment(name: str) -> Experiment:

@@ -7,14 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 TABLE = Path(__file__).with_name("fidelity.csv")
-DEVIATIONS = Path(__file__).with_name("deviations.csv")
 
 
 def fidelity() -> pd.DataFrame:
     """Read the table: columns line, equation, function, test (several are parted by "; "), deviation."""
     return pd.read_csv(TABLE, dtype=str).fillna("")
-
-
-def deviations() -> pd.DataFrame:
-    """Read the deviations that one change undoes: columns deviation, file, here, undone (texts of code), test."""
-    return pd.read_csv(DEVIATIONS, dtype=str)

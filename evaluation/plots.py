@@ -16,8 +16,6 @@ from cofactor.core.types import Floats
 from cofactor_app.plots.simplex import fill_simplex, to_plane
 from cofactor_app.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
 from evaluation.experiment import Experiment
-from evaluation.runner import Outcome
-from evaluation.trials import measurements
 from evaluation.verdicts import NORMAL
 
 ROW = 0.21  # inches per method
@@ -34,17 +32,16 @@ MARKERS = "os^Dv<>pP"  # nine, and four styles of lines: 36 looks
 MARKED = 0.1  # lengths of the picture between two marks of a curve
 ABOVE = 1.08  # heights of a triangle's panel, clear of the name of its upper corner
 MOST_NUMBERS = 4  # on an axis of a sweep, between its ends: long ones must not touch
-MOST_LOST = 15.0  # points below zero that a plot of intervals shows
 UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 
 @styled
-def draw(experiment: Experiment, outcomes: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+def draw(experiment: Experiment, trials: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     """Draw what the experiment declares."""
-    return PLOTS[experiment.plot](experiment, outcomes, summary)
+    return PLOTS[experiment.plot](experiment, trials, summary)
 
 
-def _levels(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+def _levels(experiment: Experiment, _: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     """One panel per setting, one line per method: ours with an interval of 95 %, published as a cross.
 
     What has no value of the first metric, as a classifier without a likelihood, has no line and no panel.
@@ -85,10 +82,9 @@ def _logarithmic(panels: Sequence[Axes], values: Floats) -> None:
         axes.xaxis.set_minor_formatter("")
 
 
-def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+def _curves(experiment: Experiment, trials: pd.DataFrame, _: pd.DataFrame) -> Figure:
     """One panel per setting: every trial faint, the median bold, on a logarithmic axis."""
-    found = measurements(outcomes)
-    found = found.assign(step=found["metric"].str.removeprefix("t=").astype(int))
+    found = trials.assign(step=trials["metric"].str.removeprefix("t=").astype(int))
     methods = list(dict.fromkeys(found["method"]))
     figure, panels = _panels(experiment, 3.0 + ROW * -(-len(methods) // BESIDE))
     looks = list(zip(methods, *map(cycle, (STYLES, MARKERS, CLASS_COLOURS)), strict=False))
@@ -106,11 +102,10 @@ def _curves(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame
     return figure
 
 
-def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+def _histogram(experiment: Experiment, trials: pd.DataFrame, _: pd.DataFrame) -> Figure:
     """One panel per setting: how often each method that varies over trials reached which level."""
     metric = next(iter(experiment.metrics))
-    found = measurements(outcomes)
-    found = found[(found["metric"] == metric) & found["value"].notna()]
+    found = trials[(trials["metric"] == metric) & trials["value"].notna()]
     varying = [str(name) for name, rows in found.groupby("method", sort=False) if np.ptp(rows["value"].to_numpy()) > 0]
     bins = np.histogram_bin_edges(found["value"], bins=MOST_BINS) if len(found) else np.linspace(0, 1, 2)
     figure, panels = _panels(experiment, 3.4)
@@ -126,7 +121,7 @@ def _histogram(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFr
     return figure
 
 
-def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
+def _sweep(experiment: Experiment, _: pd.DataFrame, summary: pd.DataFrame) -> Figure:
     """One panel per metric, over settings such as "SNR=8" or "tdt2,K=3": a line per method, published hollow."""
     methods = list(dict.fromkeys(summary["method"]))
     rows = -(-len(methods) // BESIDE)  # of the legend, which stands below: in a panel it would cover the lines
@@ -154,62 +149,9 @@ def _sweep(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) 
     return figure
 
 
-def _intervals(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One line per setting: the second metric of every method, that of the first method with its interval."""
-    _accuracy, metric, low, high = list(experiment.metrics)[:4]
-    measured = set(summary.loc[summary["trials"] > 0, "setting"])
-    settings = [setting for setting in experiment.settings if setting in measured][::-1]
-    figure = new_picture(width=8.0, height=1.6 + 0.3 * max(len(settings), 2))
-    axes = figure.subplots()
-    figure.suptitle(experiment.title, color=INK, fontsize=10)
-    of_all = summary[summary["metric"] == metric]
-    of_all = of_all.assign(y=of_all["setting"].map({setting: y for y, setting in enumerate(settings)}))
-    axes.plot(of_all["ours"], of_all["y"], "o", color=FAINT, ms=3.5, alpha=0.6, label="every method")
-    first = next(iter(summary["method"]), "")
-    mine = summary[summary["method"] == first].pivot_table(index="setting", columns="metric", values="ours")
-    mine = mine.reindex(settings)
-    if metric in mine:
-        ends = np.abs([mine[low] - mine[metric], mine[high] - mine[metric]])
-        axes.errorbar(mine[metric], range(len(settings)), xerr=ends, fmt="o", color=BLUE, ms=5, lw=1.4, label=first)
-    axes.axvline(0, color=INK, lw=0.8)
-    axes.set_xlim(*_inner(of_all["ours"].to_numpy()))
-    axes.set_yticks(range(len(settings)), settings)
-    axes.set_ylim(-0.6, len(settings) - 0.4)
-    axes.set_xlabel(axis_name(metric, experiment.metrics[metric]))
-    _legend_below(figure, [axes])
-    return figure
-
-
-def _range(experiment: Experiment, _: Sequence[Outcome], summary: pd.DataFrame) -> Figure:
-    """One line per setting: a bar from the first metric to the second, the third as a point on it."""
-    low, high, point = list(experiment.metrics)[:3]
-    settings = list(experiment.settings)[::-1]
-    found = summary.pivot_table(index="setting", columns="metric", values="ours").reindex(settings)
-    found = found.reindex(columns=[low, high, point])
-    figure = new_picture(width=8.0, height=1.6 + 0.3 * len(settings))
-    axes = figure.subplots()
-    figure.suptitle(experiment.title, color=INK, fontsize=10)
-    axes.hlines(range(len(settings)), found[low], found[high], color=FAINT, lw=4, label=f"{low} to {high}")
-    axes.plot(found[point], range(len(settings)), "o", color=BLUE, ms=5, label=point)
-    axes.set_yticks(range(len(settings)), [experiment.settings[setting] for setting in settings])
-    axes.set_ylim(-0.6, len(settings) - 0.4)
-    axes.set_xlabel(experiment.axis)
-    _legend_below(figure, [axes])
-    return figure
-
-
-def _inner(values: Floats) -> tuple[float, float]:
-    """Return limits that hold all but the farthest losses, which would leave no room for the others."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return -1.0, 1.0
-    return max(float(values.min()), -MOST_LOST) - 1, float(values.max()) + 2
-
-
-def _simplex(experiment: Experiment, outcomes: Sequence[Outcome], _: pd.DataFrame) -> Figure:
+def _simplex(experiment: Experiment, trials: pd.DataFrame, _: pd.DataFrame) -> Figure:
     """One panel per setting: the rows of the first trial in the triangle, and the certificate's verdict on them."""
-    found = measurements(outcomes)
-    found = found[found["trial"] == 0]
+    found = trials[trials["trial"] == 0]
     figure, panels = _panels(experiment, 3.4)
     for axes, setting in zip(panels, experiment.settings, strict=True):
         here = found[found["setting"] == setting]
@@ -255,12 +197,11 @@ def axis_name(metric: str, unit: str) -> str:
     return metric if unit == "1" else f"{metric} ({unit})"
 
 
-PLOTS: dict[str, Callable[[Experiment, Sequence[Outcome], pd.DataFrame], Figure]] = {
+PLOTS: dict[str, Callable[[Experiment, pd.DataFrame, pd.DataFrame], Figure]] = {
     "levels": _levels,
     "curves": _curves,
     "histogram": _histogram,
     "simplex": _simplex,
     "sweep": _sweep,
-    "intervals": _intervals,
-    "range": _range,
 }
+LEVELS = ("levels", "sweep")  # plots whose first metric is a number that methods compete for

@@ -1,8 +1,8 @@
-"""From the results of single trials to the table: ours beside published, with spread and a verdict."""
+"""From trials to the table: ours beside published, with an interval of the difference and a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from textwrap import fill
 from typing import Any
 
@@ -10,17 +10,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from cofactor.data.published import listed, published
+from cofactor.data.published import published
 from evaluation.experiment import PAPER_PROTOCOL, Experiment
-from evaluation.runner import Outcome
-from evaluation.trials import measurements, raw_trials
+from evaluation.trials import raw_trials
 from evaluation.verdicts import (
     CONFIDENCE,
     PROPORTIONS,
     ROUNDING,
     VERDICTS,
     Sample,
-    Verdict,
     controlled,
     interval,
     proportion,
@@ -28,9 +26,7 @@ from evaluation.verdicts import (
     verdict,
 )
 
-MET: tuple[Verdict, ...] = ("reproduced", "")  # nothing to explain
 WIDTH = 120  # of the text
-SURE = 0.999  # of an interval that does not hold zero, before a difference counts as more than chance
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
 SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
 UNKNOWN = "cause unknown"
@@ -38,39 +34,26 @@ UNLIKE = (
     "the {} of {} draws that were run say nothing of the others: the answer is that of {} on most of them, or the mean "
     "of that over all draws is outside its values on these"
 )
-CHANCE = "may be chance: an interval of 99.9 % holds zero, and there are hundreds of cells"
-BOUNDS = ("difference", "low", "high")
-OURS, PRINTED = ("ours", "se", "digits", "trials"), ("published", "published_spread", "digits")  # of a number
-COLUMNS = [
-    "setting",
-    "method",
-    "metric",
-    "unit",
-    "ours",
-    "spread",
-    "se",
-    "trials",
-    "failed",
-    "published",
-    "published_spread",
-    "difference",
-    "low",
-    "high",
-    "digits",
-    "verdict",
-    "calibrated",
-    "seconds",
-    "published_seconds",
-    "note",
-]
+FEWER = "{} of the {} trials that are kept, which decide"
+TOO_WIDE = "{} of {} trials leave too wide an interval"
+WIDE = "the interval reaches beyond the tolerance"
 Key = tuple[str, str, str]
 Facts = dict[Key, tuple[float, float, float]]
-Control = Mapping[Hashable, "pd.Series[float]"]
-Row = dict[str, Any]  # of the table, and two things that only its note needs: "sure" and "telling"
+Row = dict[str, Any]
 
 
-def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFrame:
+def summarise(
+    experiment: Experiment, trials: pd.DataFrame, needed: Mapping[tuple[str, str], int] | None = None
+) -> pd.DataFrame:
     """Summarise trials: one row per setting, method and metric shown, published rows without a value of ours included.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    trials : DataFrame
+        As of `raw_trials`.
+    needed : mapping of (setting, method) to int, optional
+        How many trials a verdict needs, see `trials_kept`; a row with fewer is open.
 
     Returns
     -------
@@ -87,9 +70,10 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
         digits : int
             Decimals of the published number.
         verdict : str
-            "reproduced" (the interval holds zero and is narrow), "better" or "worse" (it does not hold zero),
-            "cannot tell" (it holds zero and is wide), "no value", "not comparable" (`Experiment.apart`), or "" where
-            nothing was published, the number is a time, or the row emulates a defect.
+            "same", "differs", "open", "no value", "not comparable" (`Experiment.apart`), or "" where nothing was
+            published, the number is a time, or the row emulates a defect.
+        direction : str
+            Of what differs: "better" or "worse"; empty of what describes the data.
         calibrated : str
             What was fitted to the printed numbers before they were compared; empty where nothing was.
         seconds, published_seconds : float
@@ -97,63 +81,35 @@ def summarise(experiment: Experiment, outcomes: Sequence[Outcome]) -> pd.DataFra
         note : str
             Why the published number is not met, or why there is none of ours; empty where it is met.
     """
-    found = measurements(outcomes)
-    facts = listed(experiment.printed) if experiment.printed else published(experiment.published)
-    mine: dict[Hashable, pd.DataFrame] = dict(iter(found.groupby(["setting", "method"])))
-    printed, nothing = _by_key(facts), found.iloc[:0]
-    control, keys = _control(experiment), _keys(experiment, found, facts)
-    rows = [_row(experiment, key, mine.get(key[:2], nothing), printed, control) for key in keys]
-    met = {(row["setting"], row["method"], row["metric"]) for row in rows if row["verdict"] == "reproduced"}
+    mine: dict[Hashable, pd.DataFrame] = dict(iter(trials.groupby(["setting", "method"])))
+    facts, nothing = published(experiment.published), trials.iloc[:0]
+    printed, control, rows = _by_key(facts), _control(experiment), []
+    for key in _keys(experiment, trials, facts):
+        fewer = (needed or {}).get(key[:2], 0)
+        rows.append(_row(experiment, key, mine.get(key[:2], nothing), printed, control, fewer))
+    met = {(row["setting"], row["method"], row["metric"]) for row in rows if row["verdict"] == "same"}
     for row in rows:
-        row["note"] = _with_failures(row, _reason(experiment, row, met))
-    return pd.DataFrame(rows, columns=COLUMNS)  # no rows where every task failed and nothing was published
+        why = row.pop("why")
+        row["note"] = _with_failures(row, _reason(experiment, row, met, why))
+    return pd.DataFrame(rows)
 
 
-def _reason(experiment: Experiment, row: Row, met: Collection[Key]) -> str:
-    """Why the published number is not met: what is known of it, the paper's own choices, or chance."""
-    if row["verdict"] in MET:
-        return ""
-    if row["verdict"] == "not comparable":
-        return experiment.incomparable(row["setting"], row["method"], row["metric"])
-    if note := experiment.note(row["setting"], row["method"]):
-        return note
-    if (row["setting"], row["method"] + PAPER_PROTOCOL, row["metric"]) in met:
-        return SEE_PROTOCOL
-    if note := experiment.note(row["setting"], ""):
-        return note
-    if row["verdict"] == "cannot tell":
-        return _too_wide(row, experiment)
-    return UNKNOWN if row["sure"] else CHANCE
+def trials_kept(kept: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """How many trials of every setting and method are kept: what draws nothing has one."""
+    counts: Any = kept.groupby(["setting", "method"])["trial"].nunique()
+    return dict(counts.items())
 
 
-def _too_wide(row: Row, experiment: Experiment) -> str:
-    """Why nothing can be told: how many trials there are, or how much they scatter."""
-    if not row["telling"]:
-        return UNLIKE.format(row["trials"], experiment.trials, experiment.control["method"])
-    if row["trials"] < experiment.trials:
-        return f"{row['trials']} of {experiment.trials} trials leave too wide an interval"
-    return "trials scatter so much that all of the paper's leave too wide an interval"
-
-
-def _with_failures(row: Row, why: str) -> str:
-    """Put before a reason in how many trials a method gave nothing, and what it said in the first of them."""
-    refused = row["note"]
-    if not row["failed"] or not row["trials"]:
-        return refused or why
-    gave = f"no value in {row['failed']} of {row['failed'] + row['trials']} trials: {refused}"
-    return f"{why}; {gave}" if why else gave
-
-
-def _keys(experiment: Experiment, found: pd.DataFrame, facts: pd.DataFrame) -> list[Key]:
+def _keys(experiment: Experiment, trials: pd.DataFrame, facts: pd.DataFrame) -> list[Key]:
     """Every (setting, method, metric) to show: settings in their order, methods as measured, then only published.
 
     What was measured by the paper's protocol alone has its published number there.
     """
-    seen = list(dict.fromkeys(found["method"])) if len(found) else []
+    seen = list(dict.fromkeys(trials["method"]))
     printed = facts[facts["metric"].isin([experiment.printed_as.get(m, m) for m in experiment.metrics])]
     names = [m if m in seen or m + PAPER_PROTOCOL not in seen else m + PAPER_PROTOCOL for m in printed["method"]]
     methods = list(filter(experiment.is_about, dict.fromkeys([*seen, *names])))
-    measured = set(zip(found["setting"], found["method"], strict=True))
+    measured = set(zip(trials["setting"], trials["method"], strict=True))
     measured |= set(zip(printed["setting"], names, strict=True))
     return [
         (setting, method, metric)
@@ -169,20 +125,28 @@ def _by_key(facts: pd.DataFrame) -> Facts:
     return dict(zip(keys, zip(facts["value"], facts["spread"], facts["rounding"], strict=True), strict=True))
 
 
-def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, control: Control) -> Row:
+def _control(experiment: Experiment) -> Mapping[Hashable, pd.Series]:
+    """Return, by setting, method and metric, the values of what was run on all draws; of most tables none."""
+    if not experiment.control:
+        return {}
+    known = raw_trials(experiment.control["experiment"]).set_index("trial")
+    return dict(iter(known.groupby(["setting", "method", "metric"])["value"]))
+
+
+def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, control: Any, fewer: int) -> Row:
     setting, method, metric = key
-    values = mine.loc[mine["metric"] == metric, "value"].to_numpy()
+    here = mine[mine["metric"] == metric]
     refused = [text for text in dict.fromkeys(mine["error"]) if text]
-    ours = sample(values, metric, experiment.centre)
+    ours = sample(here["value"].to_numpy(), metric, experiment.centre)
     fast = control.get(key, control.get((setting, experiment.control.get("method"), metric)))
     if fast is not None and 0 < ours.trials <= len(fast) == experiment.trials:
-        by_draw = mine[mine["metric"] == metric].set_index("trial")["value"]
         own, follows = key in control, method.split(" (")[0] in experiment.control["followed by"].split(", ")
         moves = experiment.repeated.get(experiment.control["method"], {}).get(metric, 0.0)
-        ours = controlled(by_draw, fast, own or follows, moves, own)
-    counted = ours._replace(deviation=experiment.scatter(method, metric, ours.trials, ours.deviation))
+        ours = controlled(here.set_index("trial")["value"], fast, own or follows, moves, own)
+    again = experiment.repeated.get(method, {}).get(metric, ours.deviation)
+    counted = ours._replace(deviation=again if ours.trials == experiment.trials else ours.deviation)
     printed, scatter, rounding = _fact(facts, setting, method, experiment.printed_as.get(metric, metric))
-    return {
+    row = {
         "setting": setting,
         "method": method,
         "metric": metric,
@@ -195,52 +159,40 @@ def _row(experiment: Experiment, key: Key, mine: pd.DataFrame, facts: Facts, con
         "published": printed,
         "published_spread": scatter,
         "difference": ours.centre - printed,
-        **judged(experiment, key, counted, (printed, scatter, rounding)),
         "digits": round(-np.log10(2 * rounding)) if 0 < rounding < 1 else 0,
         "calibrated": experiment.calibrated.get(metric, "") if np.isfinite(printed) else "",
         "seconds": float(mine["seconds"].median()) if len(mine) else np.nan,
         "published_seconds": _fact(facts, setting, method, "seconds")[0],
         "note": refused[0] if refused else "",
-        "telling": ours.telling,
     }
+    row |= _judged(experiment, key, counted, (printed, scatter, rounding))
+    row["why"] = _too_wide(experiment, row, ours, fewer)
+    if ours.trials < fewer and row["verdict"] in ("same", "differs"):
+        row |= {"verdict": "open", "direction": ""}
+    return row
 
 
-def _control(experiment: Experiment) -> Control:
-    """Return, by setting, method and metric, the values of what was run on all draws; of most tables none.
-
-    A method that is among them is its own control.
-    """
-    if not experiment.control:
-        return {}
-    known = raw_trials(experiment.control["experiment"]).set_index("trial")
-    return dict(iter(known.groupby(["setting", "method", "metric"])["value"]))
-
-
-def judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> Row:
-    """Interval and verdict of one number beside the printed one: its value, spread and rounding.
-
-    "sure" says that a longer interval, of 99.9 %, does not hold zero either.
-    """
+def _judged(experiment: Experiment, key: Key, ours: Sample, fact: tuple[float, float, float]) -> Row:
+    """Interval and verdict of one number beside the printed one: its value, spread and rounding."""
     setting, method, metric = key
     printed, scatter, rounding = fact
-    exact = rounding + _one_task(experiment, setting)
-    sure = False
-    if not ours.trials or np.isnan(printed):
-        low = high = np.nan
-    else:
+    tasks = experiment.granularity.get(setting)
+    exact = rounding + (100.0 / tasks if tasks else 0.0)
+    low = high = np.nan
+    if ours.trials and not np.isnan(printed):
         borrowed = 0.0 if ours.of_the_papers_draws else min(ours.deviation, abs(printed))
         deviation = borrowed if np.isnan(scatter) else scatter
         theirs = Sample(printed, deviation, experiment.trials, own_spread=not np.isnan(scatter))
         if metric in PROPORTIONS:
             theirs = proportion(printed, experiment.trials)
-        fixed = setting in experiment.granularity or experiment.trials == 1
-        low, high = interval(ours, theirs, exact, fixed)
-        longer = interval(ours, theirs, exact, fixed, SURE)
-        sure = longer[0] > 0 or longer[1] < 0
-    found = verdict(metric, experiment.metrics[metric], printed, low, high, exact)
-    if found and experiment.incomparable(setting, method, metric):
-        found = "not comparable"
-    return {"low": low, "high": high, "sure": sure, "verdict": "" if method.endswith(EMULATIONS) else found}
+        low, high = interval(ours, theirs, exact, setting in experiment.granularity or experiment.trials == 1)
+        low, high = (end - rounding * experiment.cut_off for end in (low, high))
+    found, direction = verdict(metric, experiment.metrics[metric], printed, low, high, exact)
+    if method.endswith(EMULATIONS):
+        found, direction = "", ""
+    elif found and experiment.incomparable(setting, method, metric):
+        found, direction = "not comparable", ""
+    return {"low": low, "high": high, "verdict": found, "direction": direction}
 
 
 def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, float, float]:
@@ -250,36 +202,41 @@ def _fact(facts: Facts, setting: str, method: str, metric: str) -> tuple[float, 
     return facts.get((setting, name, metric), facts.get(("all", name, metric), nothing))
 
 
-def _one_task(experiment: Experiment, setting: str) -> float:
-    """Per cent of the error rate that one task weighs on one fixed data set."""
-    tasks = experiment.granularity.get(setting)
-    return 100.0 / tasks if tasks else 0.0
+# ---- why a number is not met ----
 
 
-# ---- the table as text ----
+def _reason(experiment: Experiment, row: Row, met: Collection[Key], why: str) -> str:
+    """Why the published number is not met: what is known of it, the paper's own choices, or too few trials."""
+    setting, method, metric = row["setting"], row["method"], row["metric"]
+    if row["verdict"] in ("same", ""):
+        return ""
+    if row["verdict"] == "not comparable":
+        return experiment.incomparable(setting, method, metric)
+    if note := experiment.note(setting, method):
+        return note
+    if (setting, method + PAPER_PROTOCOL, metric) in met:
+        return SEE_PROTOCOL
+    return experiment.note(setting, "") or why or UNKNOWN
 
 
-def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
-    """Write the table as it is printed: one block per setting, one line per method, then the reasons and the count."""
-    blocks = [_block(experiment, str(setting), rows) for setting, rows in summary.groupby("setting", sort=False)]
-    told = [
-        f"\n{heading}\n{_left_aligned(pd.DataFrame(rows))}" for heading, rows in digest(experiment, summary).items()
-    ]
-    return "\n".join(
-        [f"{experiment.title} ({experiment.source})", *blocks, *_reasons(summary), *_count(summary), *told]
-    )
+def _too_wide(experiment: Experiment, row: Row, ours: Sample, fewer: int) -> str:
+    """Why nothing can be told: how many trials there are, or how much they scatter; "" where something can."""
+    if ours.trials < fewer:
+        return FEWER.format(ours.trials, fewer)
+    if row["verdict"] != "open":
+        return ""
+    if not ours.telling:
+        return UNLIKE.format(ours.trials, experiment.trials, experiment.control["method"])
+    return TOO_WIDE.format(ours.trials, experiment.trials) if ours.trials < experiment.trials else WIDE
 
 
-def digest(experiment: Experiment, summary: pd.DataFrame) -> Mapping[str, list[dict[str, str]]]:
-    """Return the tables that a reader wants first; none of most experiments."""
-    return experiment.digest(experiment, summary) if experiment.digest and len(summary) else {}
-
-
-def _reasons(summary: pd.DataFrame) -> list[str]:
-    """Every reason once, after the methods and settings it is about."""
-    texts = [f"{about}: {note}" for note, about in noted(summary).items()]
-    lines = [fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ") for text in texts]
-    return ["", "why:", *lines] if lines else []
+def _with_failures(row: Row, why: str) -> str:
+    """Put before a reason in how many trials a method gave nothing, and what it said in the first of them."""
+    refused = row["note"]
+    if not row["failed"] or not row["trials"]:
+        return refused or why
+    gave = f"no value in {row['failed']} of {row['failed'] + row['trials']} trials: {refused}"
+    return f"{why}; {gave}" if why else gave
 
 
 def noted(summary: pd.DataFrame) -> dict[str, str]:
@@ -293,66 +250,71 @@ def noted(summary: pd.DataFrame) -> dict[str, str]:
     return {note: "; ".join(f"{', '.join(names)}{at}" for at, names in about.items()) for note, about in found.items()}
 
 
-def _count(summary: pd.DataFrame) -> list[str]:
-    """How many published numbers got which verdict."""
+# ---- methods against one another ----
+
+
+def paired(experiment: Experiment, trials: pd.DataFrame) -> pd.DataFrame:
+    """Compare the first method with each other one on the same data, by the first metric, so that luck cancels.
+
+    Returns
+    -------
+    DataFrame with a row per setting and other method that share two trials or more
+        setting, own, method, metric, trials
+        difference, low, high : mean of own - other over shared trials, and the ends of its 95 % interval (Student's)
+    """
+    metric, rows = next(iter(experiment.metrics)), []
+    found = trials[(trials["metric"] == metric) & trials["value"].notna()]
+    values = found.pivot_table(index=["setting", "trial"], columns="method", values="value", sort=False)
+    own, *others = [name for name in values if not str(name).endswith(EMULATIONS)] or [""]
+    for setting in experiment.settings:
+        here = values[values.index.get_level_values("setting") == setting]
+        for other in others:
+            apart = (here[own] - here[other]).dropna()
+            if (n := len(apart)) > 1:
+                mean, half = apart.mean(), student.ppf((1 + CONFIDENCE) / 2, n - 1) * apart.std() / np.sqrt(n)
+                rows.append((setting, own, other, metric, mean, mean - half, mean + half, n))
+    columns = ["setting", "own", "method", "metric", "difference", "low", "high", "trials"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# ---- the table as text ----
+
+
+def as_text(experiment: Experiment, summary: pd.DataFrame) -> str:
+    """Write the table as it is printed: one block per setting, one line per number, then the reasons and the count."""
+    lines = [f"{experiment.title} ({experiment.source})"]
+    for setting, rows in summary[summary["trials"].gt(0) | summary["published"].notna()].groupby("setting", sort=False):
+        shown = shown_rows(rows)
+        table = shown[[column for column in shown if not shown[column].isin(["", "-"]).all()]]
+        width = table["method"].str.len().max()
+        table = table.assign(method=table["method"].str.ljust(width)).rename(columns={"method": "method".ljust(width)})
+        lines += ["", str(experiment.settings[str(setting)]), table.to_string(index=False)]
+    texts = [f"{about}: {note}" for note, about in noted(summary).items()]
+    if texts:
+        lines += ["", "why:", *(fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ") for text in texts)]
     found = summary["verdict"].value_counts()
-    counts = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if verdict in found]
-    return [f"\nours beside published: {', '.join(counts)}"] if counts else []
+    if counts := [f"{found[verdict]} {verdict}" for verdict in VERDICTS if verdict in found]:
+        lines += ["", f"ours beside published: {', '.join(counts)}"]
+    return "\n".join(lines)
 
 
-def _block(experiment: Experiment, setting: str, rows: pd.DataFrame) -> str:
-    """Write one setting: a line per number that was published; of several others, a line per method for all."""
-    printed = rows.groupby("metric")["published"].transform("count") > 0
-    several = len(set(rows.loc[~printed & (rows["trials"] > 0), "metric"])) > 1
-    parts = [(_tall, rows[printed]), (_wide, rows[~printed])] if several else [(_tall, rows)]
-    heading = experiment.settings[setting]
-    return "\n".join(
-        f"\n{heading}: {_units(experiment, part)}\n{written(part)}" for written, part in parts if len(part)
-    )
-
-
-def _units(experiment: Experiment, rows: pd.DataFrame) -> str:
-    units = {metric: experiment.metrics[metric] for metric in rows["metric"].unique()}
-    return ", ".join(f"{m} in {u}" if u != "1" else m for m, u in units.items())
-
-
-def _tall(rows: pd.DataFrame) -> str:
-    table = pd.DataFrame(
+def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of a table that a person reads, as texts."""
+    units = [f"{metric} ({unit})" if unit != "1" else metric for metric, unit in rows[["metric", "unit"]].to_numpy()]
+    said = [f"{a} ({b})" if b else a for a, b in rows[["verdict", "direction"]].to_numpy()]
+    return pd.DataFrame(
         {
             "method": rows["method"],
-            "metric": rows["metric"],
-            "ours": [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)],
-            "published": [number(*cells) for cells in zip(*(rows[name] for name in PRINTED), strict=True)],
-            "difference": [bounded(*ends) for ends in zip(*(rows[name] for name in BOUNDS), strict=True)],
-            "verdict": rows["verdict"],
-            "trials": rows["trials"],
+            "metric": units,
+            "ours": [number(*row) for row in rows[["ours", "se", "digits", "trials"]].to_numpy(object)],
+            "published": [number(*row) for row in rows[["published", "published_spread", "digits"]].to_numpy(object)],
+            "difference": [bounded(*row) for row in rows[["difference", "low", "high"]].to_numpy(object)],
+            "verdict": [text + (" *" if star else "") for text, star in zip(said, rows["calibrated"], strict=True)],
+            "trials": rows["trials"].astype(str),
             "time": [seconds(value) for value in rows["seconds"]],
             "published time": [seconds(value) for value in rows["published_seconds"]],
         }
     )
-    if len(set(rows["metric"])) == 1:
-        table = table.drop(columns="metric")
-    said = [column for column in table if not table[column].isin(["", "-"]).all()]
-    return _left_aligned(table[said])
-
-
-def _wide(rows: pd.DataFrame) -> str:
-    """Write a line per method and a column per metric; methods without any value are left to the reasons."""
-    rows = rows[rows["trials"] > 0]
-    texts = [number(*cells) for cells in zip(*(rows[name] for name in OURS), strict=True)]
-    table = rows.assign(text=texts).pivot_table(index="method", columns="metric", values="text", aggfunc="first")
-    table = table.reindex(index=rows["method"].unique(), columns=rows["metric"].unique()).fillna("-")
-    times = rows.drop_duplicates("method").set_index("method")
-    table = table.assign(trials=times["trials"], time=times["seconds"].map(seconds))
-    return _left_aligned(table.rename_axis(columns=None).reset_index())
-
-
-def _left_aligned(table: pd.DataFrame) -> str:
-    """Write a table whose first column begins, and whose others end, in one place."""
-    name = table.columns[0]
-    width = max(map(len, [name, *table[name]]))
-    texts = table.assign(**{name: table[name].str.ljust(width)}).rename(columns={name: name.ljust(width)})
-    return texts.to_string(index=False)
 
 
 def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 2) -> str:
@@ -361,35 +323,24 @@ def number(value: float, spread: float = np.nan, digits: int = 0, trials: int = 
         return "-"
     if value == round(value) and not digits and (trials <= 1 or np.isnan(spread)):
         return f"{value:.0f}"
-    form = ".2f" if abs(value) >= 1 or value == 0 else "#.3g"
-    text = f"{value:{form}}"
+    text = f"{value:{'.2f' if abs(value) >= 1 or value == 0 else '#.3g'}}"
     if digits > len(text.partition(".")[2]) and "e" not in text:
         text = f"{value:.{digits}f}"
     spread = 0.0 if spread <= ROUNDING * abs(value) else spread
     return text + (f" ± {spread:{'.0f' if spread >= 10 else '.2g'}}" if trials > 1 and not np.isnan(spread) else "")
 
 
-def with_interval(mean: float, spread: float, count: int, digits: int) -> str:
-    """Write a mean of differences, with Student's interval where there are several."""
-    if count < 2:
-        return f"{mean:+.{digits}f}"
-    half = student.ppf((1 + CONFIDENCE) / 2, count - 1) * spread / np.sqrt(count)
-    return f"{mean:+.{digits}f} ({mean - half:+.{digits}f} to {mean + half:+.{digits}f})"
+def bounded(value: float, low: float, high: float) -> str:
+    """Write a difference and its interval, where that has ends and they differ; nothing where there is none."""
 
+    def signed(value: float) -> str:
+        return "0" if abs(value) < ROUNDING else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
 
-def difference(value: float) -> str:
-    """Write ours - published with its sign; nothing where one of them is missing."""
     if np.isnan(value):
         return ""
-    return "0" if abs(value) < ROUNDING else f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"
-
-
-def bounded(value: float, low: float, high: float) -> str:
-    """Write a difference and its interval, where that has ends and they differ."""
-    text = difference(value)
-    if not text or not np.isfinite([low, high]).all() or high - low <= ROUNDING * max(abs(low), abs(high)):
-        return text
-    return f"{text} ({difference(low)} to {difference(high)})"
+    if not np.isfinite([low, high]).all() or high - low <= ROUNDING * max(abs(low), abs(high)):
+        return signed(value)
+    return f"{signed(value)} ({signed(low)} to {signed(high)})"
 
 
 def seconds(value: float) -> str:

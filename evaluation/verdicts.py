@@ -3,11 +3,15 @@
 symbol   meaning
 s, n     standard deviation of a trial and number of trials, ours; s_p, n_p those of the paper
 e        what two exact runs may differ by: half a unit of the last printed digit, and on one fixed data set one task
+t        tolerance: a tenth of the printed number; 5 points of an accuracy or rank correlation, 10 of a share of trials
 
 The difference of the means, ours - printed, has the standard error sqrt(s^2/n + s_p^2/n_p). Where no spread is printed,
 s_p = s: the paper's trials are taken to scatter as ours, but by no more than the printed mean, as values that cannot be
 negative rarely do. The interval is Student's (with Welch's degrees of freedom where both spreads are known), at 95 %,
-longer by e at both ends.
+longer by e at both ends. A number that is printed cut off stands for all from it to one unit of its last digit more.
+
+The verdict is one of equivalence: *same* where the whole interval lies within t, or within 2e if that is more;
+*differs* where all of it lies beyond, on one side; else *open*.
 
 Where the paper's own draws are published, and a fast method was run on all of them, it is a control variate of the slow
 ones: see `controlled`. The printed number is of these very draws, so that of it only e is left. Of N draws that there
@@ -22,15 +26,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-Verdict = Literal["better", "reproduced", "cannot tell", "no value", "not comparable", "worse", ""]
-VERDICTS: tuple[Verdict, ...] = ("better", "reproduced", "cannot tell", "no value", "not comparable", "worse")
+Verdict = Literal["same", "differs", "open", "not comparable", "no value", ""]
+VERDICTS: tuple[Verdict, ...] = ("same", "differs", "open", "not comparable", "no value")
 CONFIDENCE = 0.95
-NARROW = 0.1  # of the printed number: an interval up to this on both sides of the difference can say "reproduced"
-NARROW_SHARE = 0.05  # the same for metrics between 0 and 1, of which more is better
-NARROW_PROPORTION = 0.1  # the same for shares of trials: of 50, with nearly all, chance alone leaves 0.07
+NARROW = 0.1  # of the printed number
+NARROW_SHARE = 0.05  # of metrics between 0 and 1, of which more is better
+NARROW_PROPORTION = 0.1  # of shares of trials: of 50, with nearly all, chance alone leaves 0.07
 SHARES = ("accuracy", "success", "src")
 MORE = (*SHARES, "rae", "coherence")  # metrics of which more is better
-OF_DATA = ("mu", "kappa", "missing", "rows", "variables", "classes", "nodes", "communities")  # any difference is worse
+OF_DATA = ("mu", "kappa", "missing", "rows", "variables", "classes", "nodes", "communities")  # neither is better
 PROPORTIONS = ("success",)  # metrics that are zero or one in a trial
 NORMAL = 1.96
 MEDIAN = 1.2533  # standard error of a median, in those of a mean
@@ -119,9 +123,7 @@ def controlled(
     return Sample(float(centre), float(scatter), len(both), draws=len(fast), telling=telling)
 
 
-def interval(
-    ours: Sample, printed: Sample, exact: float, fixed: bool, confidence: float = CONFIDENCE
-) -> tuple[float, float]:
+def interval(ours: Sample, printed: Sample, exact: float, fixed: bool) -> tuple[float, float]:
     """Bound the difference ours - printed; without end where some of many draws do not show how they scatter.
 
     `exact` is e of the module. `fixed` says that nothing is drawn but by the method, so that equal trials are equal.
@@ -131,7 +133,7 @@ def interval(
     some = ours.trials < printed.trials and not ours.of_the_papers_draws
     if not fixed and (ours.trials < 2 or not ours.telling or (certain and some)):
         return -np.inf, np.inf
-    half = exact + (0.0 if certain else float(student.ppf((1 + confidence) / 2, _freedom(ours, printed))) * error)
+    half = exact + (0.0 if certain else float(student.ppf((1 + CONFIDENCE) / 2, _freedom(ours, printed))) * error)
     difference = ours.centre - printed.centre
     return difference - half, difference + half
 
@@ -144,21 +146,22 @@ def _freedom(ours: Sample, printed: Sample) -> float:
     return sum(squares) ** 2 / (squares[0] ** 2 / (ours.trials - 1) + squares[1] ** 2 / (printed.trials - 1))
 
 
-def verdict(metric: str, unit: str, printed: float, low: float, high: float, exact: float) -> Verdict:
-    """Say what an interval allows: less is better but for `MORE`, no difference for `OF_DATA`; times are not judged."""
-    if np.isnan(printed):
-        return ""
+def verdict(metric: str, unit: str, printed: float, low: float, high: float, exact: float) -> tuple[Verdict, str]:
+    """Say what an interval allows, and whether what differs is better or worse; times are not judged."""
+    if np.isnan(printed) or (unit == "s" and not np.isnan(low)):
+        return "", ""
     if np.isnan(low):
-        return "no value"
-    if unit == "s":
-        return ""
-    if low > 0 or high < 0:
-        return "better" if (low > 0) == (metric in MORE) and metric not in OF_DATA else "worse"
-    return "reproduced" if (high - low) / 2 <= max(narrow(metric, unit, printed), 2 * exact) else "cannot tell"
+        return "no value", ""
+    reach = max(tolerance(metric, unit, printed), 2 * exact)
+    if -reach <= low and high <= reach:
+        return "same", ""
+    if low <= reach and high >= -reach:
+        return "open", ""
+    return "differs", "" if metric in OF_DATA else "better" if (low > 0) == (metric in MORE) else "worse"
 
 
-def narrow(metric: str, unit: str, printed: float) -> float:
-    """How far an interval may reach on both sides, so that it says something."""
+def tolerance(metric: str, unit: str, printed: float) -> float:
+    """How far ours may be from a printed number and still be the same."""
     if metric in PROPORTIONS:
         return NARROW_PROPORTION
     return NARROW_SHARE * (100 if unit == "%" else 1) if metric in SHARES else NARROW * abs(printed)
@@ -188,9 +191,3 @@ def distinct(tables: dict[str, pd.DataFrame], printed: dict[str, str], preferred
     rows = rows.assign(by_protocol=rows["method"] != base, method=base)[own]
     best = rows.sort_values(["by_protocol", "trials"], ascending=False, kind="stable")
     return best.drop_duplicates(KEY).sort_index()
-
-
-def by_chance(cells: pd.DataFrame) -> float:
-    """How many cells would be called better by chance alone, and as many worse, if all were truly equal."""
-    drawn = cells["se"].gt(ROUNDING) & np.isfinite(cells["high"])
-    return float(drawn.sum()) * (1 - CONFIDENCE) / 2

@@ -22,18 +22,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from cofactor_app.cli import bench, main  # noqa: F401  (the copies of this process have it then)
-from evaluation import cli  # noqa: F401
-from evaluation.declaration import OWN as LINE
-from evaluation.origin import code_of_line
 from tests.kill_points import LABELS, OWN, renew
 
 MINE = """
 import time
 
 import numpy as np
-
-from evaluation.declaration import experiment
-
 
 class Votes:
     def fit(self, labels):
@@ -45,18 +39,10 @@ class Votes:
         np.add.at(votes, (labels.table.rows, labels.table.values), 1.0)
         return votes / votes.sum(1, keepdims=True)
 
-
-@experiment(settings=["few", "many"], metrics={"error": "1"}, trials=4)
-def means(setting, trial, rng):
-    time.sleep(0.1)
-    return {"mean": {"error": float(rng.normal(size=9).mean())}}
 """
 BENCH = ["--data", "own", "--line", "crowd", "--keep", "kept.jsonl", "-o", "trials.csv", "--force"]
-REPRODUCE = ["reproduce", "mine.py"]
 CASES = {  # the command before, the command
     "bench": (["bench", "MajorityVote", *BENCH], ["bench", "mine.py:Votes", *BENCH]),
-    "reproduce in 1 process": ([*REPRODUCE, "--jobs", "1", "--trials", "1"], [*REPRODUCE, "--jobs", "1"]),
-    "reproduce in 2 processes": ([*REPRODUCE, "--jobs", "1", "--trials", "1"], [*REPRODUCE, "--jobs", "2"]),
 }
 MEASURED = {"seconds", "memory", "date", "published_seconds"}
 PATIENCE = 60.0  # seconds until a process that was left is a fault; on a busy machine it needs some to begin
@@ -64,7 +50,7 @@ SETS = 3
 
 
 def write_inputs(folder: Path) -> None:
-    """Make a folder with a method, an experiment and sets of labels."""
+    """Make a folder with a method and sets of labels."""
     (folder / "own").mkdir(parents=True)
     (folder / "mine.py").write_text(MINE, encoding="utf8")
     for number in range(SETS):
@@ -232,6 +218,5 @@ def again(work: Path, words: list[str], killed: int, stayed: list[float]) -> lis
 
 if __name__ == "__main__":
     home, times, *chosen = sys.argv[1:]
-    code_of_line(LINE)  # the copies have it, too: it takes most of the time of a small run, and writes nothing
     for name in chosen or CASES:
         print(json.dumps(try_case(name, Path(home, name), int(times))), flush=True)

@@ -19,8 +19,9 @@ from threadpoolctl import threadpool_info
 
 from cofactor import comparisons, crowd, pmf, separable, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
-from evaluation import EXPERIMENTS, runner
+from evaluation import EXPERIMENTS
 from evaluation.released import RELEASED
+from evaluation.trials import run
 
 FEATURES = {"CrowdLayer", "DL-MV"}  # these need pictures and PyTorch
 GRAPHS = {"SPOC", "GeoNMF"}  # these need an adjacency matrix
@@ -114,11 +115,9 @@ def experiment(name, settings, trials, jobs):
     """Every measurement of an experiment but how long it took."""
     few = replace(EXPERIMENTS[name], settings={key: EXPERIMENTS[name].settings[key] for key in settings})
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = runner.run(few, Path(folder), trials, jobs)
-    keyed = [
-        (f"{name} {o.task.setting} {o.task.trial} {m.method}, {m.metric}", m) for o in outcomes for m in o.measurements
-    ]
-    return {key: [np.nan if m.value is None else m.value] for key, m in keyed if m.metric != "seconds"}
+        found = run(few, Path(folder), trials, jobs)
+    rows = found[found["metric"] != "seconds"].itertuples()
+    return {f"{name} {row.setting} {row.trial} {row.method}, {row.metric}": [row.value] for row in rows}
 
 
 if __name__ == "__main__":

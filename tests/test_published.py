@@ -42,7 +42,6 @@ PMF = {
     10: (9, 2),
     11: (8, 2),
 }
-BENCHMARK = ("crowd", "benchmark")  # 3 methods, 17 sets
 SEPARABLE = {1: (3, 4 * 3), 2: (7, 16 * 3), 3: (7, 2), 4: (5, 7)}  # methods, columns and metrics
 STATED = {  # in the text: methods, settings and metrics
     ("separable", "figure2"): (2, 1),
@@ -54,7 +53,6 @@ STATED = {  # in the text: methods, settings and metrics
 }
 SIZE = {("crowd", n): size for n, size in CROWD.items()} | {("pmf", n): size for n, size in PMF.items()}
 SIZE |= {("separable", n): size for n, size in SEPARABLE.items()} | STATED
-SIZE[BENCHMARK] = (3, 17)
 NO_METHODS = {("pmf", 7): entries(), ("separable", 3): [*entries(), "mag1", "mag2"], ("comparisons", "text"): ["truth"]}
 RATINGS = [("pmf", 12), ("pmf", 13), ("pmf", 14)]  # the averages have no running time
 TABLES = [*SIZE, *RATINGS]
@@ -78,7 +76,7 @@ def found(line, number, setting, method, metric):
 
 
 def test_every_table_with_numbers_is_there():
-    name = re.compile(r"([a-z]+)_(?:table(\d+)|(benchmark|figure\d+b?|text))")
+    name = re.compile(r"([a-z]+)_(?:table(\d+)|(figure\d+b?|text))")
     names = [name.fullmatch(path.stem).groups() for path in FOLDER.glob("*.csv")]
     assert {(line, int(number) if number else other) for line, number, other in names} == set(TABLES)
 
@@ -159,19 +157,10 @@ def test_what_was_released_in_another_way_stands_beside_the_library_s(line):
         ("text", "rte", "DesSymNMF", "missing", "90.68"),
         ("text", "dog", "DesSymNMF", "missing, imputed", "11.34"),
         ("text", "miss=50", "DesSymNMF", "missing, imputed", "9"),
-        ("benchmark", "weather_cf", "EBCC", "accuracy", "88.3333"),
-        ("benchmark", "zencrowd_us", "IBCC", "accuracy", "82.6961"),
-        ("benchmark", "web", "BWA", "accuracy", "82.2465"),
     ],
 )
 def test_is_what_the_crowd_paper_prints(number, setting, method, metric, printed):
     assert found("crowd", number, setting, method, metric)["value"] == printed
-
-
-@pytest.mark.parametrize(("method", "mean"), [("EBCC", 84.27), ("IBCC", 83.39), ("BWA", 82.89)])
-def test_means_of_the_benchmark_are_those_of_its_notebooks(method, mean):
-    shares = [float(row["value"]) for row in rows(*BENCHMARK) if row["method"] == method]
-    assert round(sum(shares) / 17, 2) == mean
 
 
 @each(

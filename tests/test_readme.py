@@ -13,7 +13,6 @@ import pytest
 import cofactor as cf
 from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
-from tools import real_data_tables
 from tools.draw_overview import PICTURE, picture
 from tools.minutes import claimed
 
@@ -28,11 +27,6 @@ def test_picture_is_current():
     stored = matplotlib.image.imread(PICTURE)
     assert drawn.shape == stored.shape
     assert np.abs(drawn - stored).mean() < 1e-3, "python tools/draw_overview.py"
-
-
-def test_tables_are_those_of_the_kept_results():
-    text = real_data_tables.PAGE.read_text(encoding="utf8")
-    assert text == real_data_tables.written(text), "python tools/real_data_tables.py"
 
 
 def test_methods_are_where_it_says():

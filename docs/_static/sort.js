@@ -1,4 +1,4 @@
-/* Tables that a reader can sort (docs/leaderboard.py): a button in each heading sorts by the number that begins a cell,
+/* Tables that a reader can sort (docs/real_data.md): a button in each heading sorts by the number that begins a cell,
    or by its text; a second click turns the order round. Cells without a number stand last. */
 (() => {
   "use strict";

@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import machine
 import numpy as np
 import pandas as pd
 from summary import FACTS, HERE, RESULTS, table_of, update_readme
-
-from evaluation import machine
 
 T = TypeVar("T")
 NAN = float("nan")

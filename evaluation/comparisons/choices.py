@@ -14,8 +14,7 @@ from cofactor.comparisons.spectral import project_to_centred
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
 from evaluation.comparisons.figures import RANK
-from evaluation.declaration import experiment
-from evaluation.experiment import Measurement, measure
+from evaluation.experiment import Measurement, experiment, measure
 
 Features = tuple[Floats, Floats]
 
@@ -60,7 +59,6 @@ def _quality(found: Features, true: Features, seed: int) -> dict[str, float]:
     },
     metrics={"error": "relative", "accuracy": "%"},
     trials=5,
-    quick=2,
     plot="sweep",
 )
 def choices(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
@@ -87,7 +85,6 @@ def choices(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     settings={"unit": "200 x 300, unit rows"},
     metrics={"slope": "1", "over forecast": "1", "over forecast, last": "1"},
     trials=5,
-    quick=1,
 )
 def slope(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """All numbers of choices on one truth: the slope of the logarithms, and the error over the forecast.

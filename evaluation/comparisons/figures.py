@@ -26,8 +26,7 @@ from cofactor.comparisons import (
 )
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, experiment, measure
 from evaluation.released.comparisons import (
     PRINTED_BALANCE,
     adam,
@@ -129,7 +128,6 @@ class Problem:
     },
     trials=5,
     told=False,
-    quick=1,
     centre="median",
     plot="curves",
     axis="$\\|\\Delta(Z_t)\\|_F / \\sqrt{n_1 n_2}$",
@@ -199,7 +197,6 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     metrics={"mu": "1", "kappa": "1"},
     trials=20,
     told=False,
-    quick=2,
     published="comparisons_text",
     notes={
         ("", ""): """
@@ -230,7 +227,7 @@ EPOCHS = 300
 EXACT = 1e-6  # relative error
 MOST_PASSES = 300
 QUICK = 1
-AT_ONCE = (2, 4, 6), 50_000  # ranks and number for which the published recipe is run in the quick profile
+AT_ONCE = (2, 4, 6), 50_000  # ranks and number for which the published recipe is run in the first trial
 
 
 @experiment(
@@ -249,7 +246,6 @@ AT_ONCE = (2, 4, 6), 50_000  # ranks and number for which the published recipe i
     },
     metrics={"error": "1", "relative": "1", "success": "share of trials", "passes": "1"},
     trials=10,
-    quick=1,
     plot="sweep",
 )
 def ranks(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
@@ -262,7 +258,7 @@ def ranks(setting: str, trial: int, rng: np.random.Generator) -> list[Measuremen
     (fresh data in every cell here). The figure shows how far Adam gets, not how many comparisons are needed: c = 0.01,
     which Appendix F prints, is some 120,000 gamma and 4.8 million times the gamma/40 of the theory, which makes the
     problem stiff, and Adam's steps do not shrink. Above a relative error of one a fit is worse than predicting nothing.
-    Success: relative error below 1e-6. In the quick profile three cells alone are run as published: each takes 3 to 30
+    Success: relative error below 1e-6. In the first trial three cells alone are run as published: each takes 3 to 30
     seconds.
     """
     U, V = comparison_factors(*SHAPE, max(RANKS), "gauss", random_state=rng)
@@ -332,7 +328,6 @@ SOLVED = 1e-3  # relative error
     },
     metrics={"success": "share of trials", "passes": "1"},
     trials=10,
-    quick=3,
 )
 def from_starts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Solve from a spectral start, and from random ones of different size.

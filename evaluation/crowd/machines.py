@@ -28,8 +28,7 @@ from evaluation.crowd.methods import (
     run_methods,
     seed_of,
 )
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure
 from evaluation.released.crowd_steps import nan_bug
 
 UCI_SPECIAL: Special = {"CNMF": {"max_iter": 99, "protocol": "uci"}}  # passes in the released script
@@ -59,7 +58,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     given={p: {"dataset": "connect4", "n_train": 5140, "n_tasks": 20561} | rates for p, rates in RATES.items()},
     metrics={"error": "%"},
     trials=20,
-    quick=1,
     published="crowd_table1",
     words={
         "tasks": "20,561",
@@ -94,7 +92,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     title="Table 2: UCI Credit (N=540, M=10, K=2)",
     source="Ibrahim and Fu, ICML 2021, Table 2",
     given={p: {"dataset": "credit", "n_train": 150} | rates for p, rates in RATES.items()},
-    quick=5,
     published="crowd_table2",
     words={
         "tasks": "540",
@@ -121,7 +118,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     },
     given={name: CAR | {"workers_per_part": parts} for name, parts in PARTS.items()},
     told=False,
-    quick=3,
     calibrated={"error": "the label rate, which the paper does not tell, was fitted to the printed errors of the vote"},
     published="crowd_table3",
     words={

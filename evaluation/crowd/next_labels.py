@@ -18,8 +18,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd import CrowdLabels, WorkerTypes, error_rate
 from cofactor.data import load
 from cofactor_app.planning import next_tasks
-from evaluation.declaration import experiment
-from evaluation.experiment import Measurement, measure
+from evaluation.experiment import Measurement, experiment, measure
 
 EVENLY, RULE = "evenly", "next_tasks"
 START, BATCH, END = 2, 0.25, 7.5  # labels a task: at the start, in a batch, at the end
@@ -69,7 +68,6 @@ class Curve:
         "estimate, 6 labels": "%",
     },
     trials=20,
-    quick=1,
 )
 def revealed(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Measure both ways of asking on one set, from the same start.

@@ -21,8 +21,7 @@ from cofactor.data import load
 from cofactor.simulate import crowd, dawid_skene_model
 from evaluation.crowd.machines import PARTS, annotated
 from evaluation.crowd.real import people
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure
 from evaluation.released.crowd_steps import random_pair_imputation
 
 
@@ -70,7 +69,6 @@ from evaluation.released.crowd_steps import random_pair_imputation
     metrics={"missing": "%", "missing, imputed": "%"},
     trials=20,
     told=False,
-    quick=1,
     published="crowd_text",
     granularity={"bluebird": 1521, "dog": 2704, "rte": 26896, "trec": 580644},
     notes={

@@ -29,8 +29,7 @@ from evaluation.crowd.methods import (
     run_methods,
     seed_of,
 )
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, experiment, measure
 from evaluation.released.crowd_steps import index_shift
 
 BUSIEST = 52  # of the Dog workers, the paper keeps those who gave most labels
@@ -47,9 +46,9 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
     metrics={"error": "%"},
     trials=10,
     told=False,
-    quick=2,
     published="crowd_table4",
     granularity={"bluebird": 108, "dog": 807, "rte": 800, "trec": 2275},
+    cut_off=True,
     protocol="""
         Published label sets, all tasks with known truth. Random rows are averaged over seeds, the others run once.
         The paper protocol counts every pair with a task in common: with the thresholds that give the missing shares
@@ -197,7 +196,6 @@ DEEP = ("CrowdLayer", "DL-MV")
     settings={"labelme": "LabelMe (N=1,000, M=59, K=8)"},
     metrics={"error": "%"},
     trials=100,
-    quick=4,
     plot="histogram",
     published="crowd_table9",
     granularity={"labelme": 1000},

@@ -21,8 +21,7 @@ from cofactor.crowd.imputation import designated_imputation, reachable_blocks, r
 from cofactor.crowd.symnmf import convergence_curve, model_of_factor, principal_root, square_root, symnmf
 from cofactor.simulate import crowd, dawid_skene_model, symnmf_problem
 from evaluation.crowd.methods import SPECTRAL, Special, run_methods, seed_of
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure
 from evaluation.released import crowd_steps
 
 Factor = Callable[[Cooccurrences, np.random.Generator], LatentClassModel]
@@ -41,7 +40,6 @@ HIDDEN = {f"missing={p:.0%}": p for p in (0.7, 0.5, 0.3)}
     given={name: {"generator": "dirichlet", "missing": p} for name, p in HIDDEN.items()},
     metrics={"mse": "1"},
     trials=20,
-    quick=10,
     published="crowd_table6",
     words={
         "generator": "confusion matrices and prior from Dirichlet(1), as the text says",
@@ -153,7 +151,6 @@ TASKS = {f"N={n}": n for n in (1000, 5000, 10_000)}
     metrics={"mse": "1"},
     trials=10,
     told=False,
-    quick=3,
     beside=True,
     published="crowd_table7",
     words={
@@ -232,7 +229,6 @@ DENSITIES = {f"phi={p}": p for p in (0.7, 0.5, 0.3)}
     given={name: {"psi": 0.75, "density": p} for name, p in DENSITIES.items()},
     metrics={"t=20": "1", "t=40": "1", "t=60": "1"},
     trials=20,
-    quick=20,
     centre="median",
     plot="curves",
     axis="$\\|H\\Pi - H_t\\|_F^2 / K$",

@@ -12,8 +12,7 @@ import numpy as np
 
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.types import Floats
-from evaluation.declaration import experiment
-from evaluation.experiment import Measurement, measure
+from evaluation.experiment import Measurement, experiment, measure
 
 Draw = Callable[[np.random.Generator], Floats]
 
@@ -51,7 +50,6 @@ KINDS: dict[str, Draw] = {"separable": separable_rows, "scattered": scattered_ro
     metrics={"unique": "share of draws", "1/r": "1", "distance": "1"},
     trials=20,
     told=False,
-    quick=20,
     plot="simplex",
 )
 def certified(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:

@@ -20,8 +20,7 @@ from cofactor.data import load
 from cofactor.data.registry import find
 from cofactor.pmf import METHODS, JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure_each
+from evaluation.experiment import PAPER_PROTOCOL, Measurement, experiment, measure_each
 from evaluation.released.em import released_em
 from evaluation.released.pmf import CLASSIFIERS, ROUNDS, Released, ReleasedCTD, ReleasedMLEADEM, ReleasedOPT
 
@@ -196,7 +195,7 @@ AT_ONCE: dict[str, dict[str, Method]] = {
     FIVE: {**KIT, **PEERS},
     "mushroom": {**KIT, **ctd_rows(100), **PEERS},
 }
-LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the quick profile
+LATER: dict[str, dict[str, Method]] = {  # take most of the time: not in the first trials
     "votes": ad_rows(1e-6),
     "car": {},
     "nursery": {},
@@ -235,7 +234,6 @@ OF_THE_KERNEL = {  # notes of three tables
         "values (rounded)": "1",
     },
     trials=1,
-    quick=1,
     published="pmf_table7",
 )
 def facts_of_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
@@ -272,7 +270,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     settings={"votes": "party from votes"},
     metrics={"accuracy": "%"},
     trials=20,
-    quick=3,
     published="pmf_table8",
     words={
         "about": """
@@ -282,8 +279,8 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
         """,
         "ranks": "2, 3, 4, 5, 6",
         "slow": """
-            MLE-AD-EM, both rows, takes most of the time and is left out of the first three trials, which the quick
-            profile runs: it has 17 of 20.
+            MLE-AD-EM, both rows, takes most of the time and is left out of the first three trials: it has
+            17 of 20.
         """,
     },
     protocol="""
@@ -333,7 +330,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     title="Table 10: UCI Nursery",
     source="Ibrahim and Fu, IEEE TSP 2021, Table 10",
     settings={"nursery": "four classes, as released", "nursery, five classes": "all five classes, all features"},
-    quick=1,
     published="pmf_table10",
     words={
         "about": """
@@ -357,7 +353,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     title="Table 11: UCI Mushroom",
     source="Ibrahim and Fu, IEEE TSP 2021, Table 11",
     settings={"mushroom": "edible or poisonous"},
-    quick=1,
     published="pmf_table11",
     words={
         "about": """
@@ -365,8 +360,8 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
         """,
         "ranks": "5, 10, 15",
         "slow": """
-            CNMF-OPT (paper protocol) takes most of the time and is left out of the first trial, which the quick
-            profile runs: it has 19 of 20.
+            CNMF-OPT (paper protocol) takes most of the time and is left out of the first trial: it has
+            19 of 20.
         """,
     },
     notes={

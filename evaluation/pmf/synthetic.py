@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure
 from evaluation.pmf.methods import (
     PUBLISHED_SCORES,
     SPLIT,
@@ -66,7 +65,7 @@ DENSE: dict[str, Method] = {
     "CTD" + P: partial(fit, ReleasedCTD, script="synthetic"),
 }
 MIRROR: dict[str, Method] = {"CNMF-OPT" + P: opt_as_released}
-QUICK = 2  # trials of the quick profile, without the methods that take longer than all others together
+QUICK = 2  # first trials, without the methods that take longer than all others together
 FIVE, FIFTEEN = {"n_variables": 5, "rank": 5}, {"n_variables": 15, "rank": 10}
 ROWS = {f"S=1e{power}": 10**power for power in (3, 4, 5, 6)}
 SEEN = {"p=.1": 0.1, "p=.05": 0.05, "p=.01": 0.01, "p=.005": 0.005}
@@ -80,10 +79,8 @@ SEEN = {"p=.1": 0.1, "p=.05": 0.05, "p=.01": 0.01, "p=.005": 0.005}
     given={name: FIVE | {"separability": 0.1, "observed": 0.5, "n_rows": n} for name, n in ROWS.items()},
     metrics={"mse (published)": "1", "mre (published)": "1", "mse": "1", "mre": "1", "excess loss": "nats"},
     trials=20,
-    quick=2,
     printed_as={"mse (published)": "mse", "mre (published)": "mre", "mse": "", "mre": ""},
     published="pmf_table1",
-    full_only=["S=1e6"],
     words={
         "label": "epsilon = 0.1",
         "distance": "0.0056",
@@ -94,8 +91,8 @@ SEEN = {"p=.1": 0.1, "p=.05": 0.05, "p=.01": 0.01, "p=.005": 0.005}
         planted rows are {distance} from unit vectors. Paper protocol: CNMF-OPT by mirror descent, pairs weighted
         alike, started from 1e-6 and the true prior; 30 rounds of EM, from entries of 1e-6; CTD with penalties 0.01
         and 0.1 and columns that may sum to less than one; MLE-AD with the data of each triple fitted by the model of
-        another. MLE-AD-EM takes longer than all others together and is left out of the first two trials, which the
-        quick profile runs: it has 18 of 20. The released code compares A_1 with A_1 diag(lambda), which adds about
+        another. MLE-AD-EM takes longer than all others together and is left out of the first two trials: it has
+        18 of 20. The released code compares A_1 with A_1 diag(lambda), which adds about
         0.02 to every printed MSE, and divides the MRE by the norm of the estimate, which flatters estimates that are
         too large; its prior is permuted the wrong way round. The metrics marked (published) do the same and are
         compared with the print; 'mse' and 'mre' are what the text defines. The same methods look up to a thousand
@@ -133,7 +130,6 @@ SEEN = {"p=.1": 0.1, "p=.05": 0.05, "p=.01": 0.01, "p=.005": 0.005}
     settings={name: f"each value seen with probability {p}" for name, p in SEEN.items()},
     given={name: FIVE | {"separability": 0.1, "n_rows": 100_000, "observed": p} for name, p in SEEN.items()},
     published="pmf_table3",
-    full_only=[],
     words={
         "label": "epsilon = 0.1",
         "distance": "0.0056",
@@ -157,7 +153,7 @@ SEEN = {"p=.1": 0.1, "p=.05": 0.05, "p=.01": 0.01, "p=.005": 0.005}
 def separable(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 1 to 3 (five variables, one nearly separable), scored by the text and by the released code.
 
-    The first two trials, which are those of the quick profile, are without MLE-AD-EM.
+    The first two trials are without MLE-AD-EM.
     """
     case = draw_case(Design(**given[setting]), rng)
     return run_methods(_in_time(SEPARABLE, AD, trial), case, {**PUBLISHED_SCORES, **TRUE_SCORES})
@@ -214,9 +210,7 @@ def separable(given: Given, setting: str, trial: int, rng: np.random.Generator) 
     given={name: FIFTEEN | {"observed": 0.2, "n_rows": n} for name, n in ROWS.items()},
     metrics={"mse": "1", "mre": "1", "excess loss": "nats"},
     trials=20,
-    quick=2,
     published="pmf_table5",
-    full_only=["S=1e6"],
     words={
         "share": "a fifth",
     },
@@ -226,7 +220,7 @@ def separable(given: Given, setting: str, trial: int, rng: np.random.Generator) 
         constant even on exact pairwise marginals (MSE 0.10 to 0.12). MRE through Gram matrices; the paper calls it
         too expensive here. A low MSE does not mean a good joint PMF. Paper protocol: CNMF-OPT by mirror descent from
         1e-6 and the true prior; CTD with penalty 10 and 200 sweeps; 30 rounds of EM. CNMF-OPT by mirror descent takes
-        most of the time and is left out of the first two trials, which the quick profile runs: it has 18 of 20. Excess
+        most of the time and is left out of the first two trials: it has 18 of 20. Excess
         loss: log-likelihood that 2,000 fresh complete rows have less than under the truth, nats per row.
     """,
     notes={
@@ -277,7 +271,6 @@ WARM_UP = 300  # rows of a first run that is not timed: compiled code is loaded 
     metrics={"seconds": "s"},
     centre="median",
     trials=20,
-    quick=1,
     published="pmf_table6",
     notes={
         ("N=15,F=10,I=10", "MLE-AD-EM"): """

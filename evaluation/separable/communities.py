@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from cofactor.separable import Communities, FastGradient, communities, spearman_
 from cofactor.separable.communities import energetic_rows
 from cofactor.separable.graphs import leading_eigenvectors
 from cofactor.separable.methods import AnchorMethod
-from evaluation.declaration import experiment
-from evaluation.experiment import Measurement, measure, measure_each
+from evaluation.experiment import Measurement, experiment, measure, measure_each
 from evaluation.released.separable import community_merit
 
 Objective = Literal["full", "half"]
@@ -76,7 +74,6 @@ SETS = ("dblp1", "dblp2", "dblp3", "dblp4", "dblp5", "mag1", "mag2")
     settings={"used": "as Table IV uses them"},
     metrics={"nodes": "1", "nodes, ties left out": "1", "communities": "1"},
     trials=1,
-    quick=1,
     printed_as={"nodes, ties left out": ""},
     published="separable_table3",
     notes={
@@ -130,7 +127,6 @@ DRAWN: dict[str, Find] = {"GeoNMF": partial(by, "GeoNMF")}
     metrics={"src": "1"},
     trials=10,
     told=False,
-    quick=2,
     published="separable_table4",
     methods=["GeoNMF", "MERIT", "MERIT(0)", "SPOC", "SPA"],
     granularity={"dblp1": 0, "dblp2": 0, "dblp3": 0, "dblp4": 0, "dblp5": 0, "mag1": 0, "mag2": 0},
@@ -181,7 +177,7 @@ def memberships(setting: str, trial: int, rng: np.random.Generator) -> list[Meas
 
 WEIGHTS = (None, 1e-3, 1e-2)  # of FastGradient's penalty: its own, and two of their size on these networks
 BEST = "FastGradient (best of three weights)"
-SEARCH = 1  # the trial in which all of them are tried; the quick profile ends before it
+SEARCH = 1  # the trial in which all of them are tried
 
 
 @experiment(
@@ -189,7 +185,6 @@ SEARCH = 1  # the trial in which all of them are tried; the quick profile ends b
     like="separable-table4",
     title="Table IV: memberships of co-authors, FastGradient",
     trials=2,
-    quick=1,
     granularity={},
     methods=["FastGradient"],
     notes={
@@ -229,47 +224,3 @@ def _best(graph: GraphDataset, finders: Sequence[Find], seed: int) -> dict[str, 
 def _correlation(graph: GraphDataset, find: Find, seed: int) -> dict[str, float]:
     found = find(graph, seed)
     return {"src": spearman_rank_correlation(graph.memberships, found.memberships), "nodes": found.kept.size}
-
-
-# ---- the range behind the points ----
-
-LAMBDAS = (0.0, 1e-6, 1e-4, 1e-2, 0.1, 1.0)
-GAPS = (0.1, 0.25, 0.5, 1.0, 2.0)
-
-
-@experiment(
-    "separable-table4-range",
-    title="Table IV: the range behind the points",
-    source="Beyond Nguyen, Fu and Wu, IEEE TSP 2022, Table IV",
-    settings={"dblp1": "DBLP1", "dblp2": "DBLP2", "dblp3": "DBLP3", "dblp4": "DBLP4", "dblp5": "DBLP5"},
-    metrics={"lowest": "1", "highest": "1", "as printed": "1"},
-    trials=1,
-    quick=1,
-    plot="range",
-    axis="rank correlation",
-)
-def spread(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """Run MERIT over penalties, stopping gaps and both objectives: the lowest and the highest correlation.
-
-    MERIT as in Table IV, over 6 penalties, 5 stopping gaps and the objective as released and as printed: the lowest
-    and the highest rank correlation of these 60 runs. 'as printed': the penalty of 1e-6 and the gap of 0.5 that the
-    paper names, with the objective as released.
-    """
-    return measure("MERIT", partial(_range, load(setting)))
-
-
-def _range(graph: GraphDataset) -> dict[str, float]:
-    found = list(_correlations(graph))
-    return {"lowest": min(found), "highest": max(found), "as printed": next(_correlations(graph, (1e-6,), (0.5,)))}
-
-
-def _correlations(
-    graph: GraphDataset, lambdas: tuple[float, ...] = LAMBDAS, gaps: tuple[float, ...] = GAPS
-) -> Iterator[float]:
-    for objective, lam, gap in product(get_args(Objective), lambdas, gaps):
-        finder = community_merit(lam=lam, gap_abs=gap, objective=objective)
-        try:
-            found = communities(graph.adjacency, graph.memberships.shape[1], method=finder)
-        except CofactorError:  # anchors that depend on each other give no memberships, so no correlation
-            continue
-        yield spearman_rank_correlation(graph.memberships, found.memberships)

@@ -21,8 +21,7 @@ from cofactor.separable.memory import require_memory
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
 from cofactor_app.peak import measure_peak
-from evaluation.declaration import experiment
-from evaluation.experiment import Measurement, measure
+from evaluation.experiment import Measurement, experiment, measure
 from evaluation.released.separable import STEPS
 from evaluation.separable.topics import documents
 
@@ -96,10 +95,8 @@ def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
     },
     metrics={"peak": "MB", "predicted": "MB"},
     trials=1,
-    quick=1,
     plot="sweep",
     published="separable_figure4b",
-    full_only=["N=10,000", "N=20,000"],
     words={
         "about": "50 rows, 40 anchors, 10 dB.",
     },
@@ -134,7 +131,6 @@ def of_mixtures(setting: str, trial: int, rng: np.random.Generator) -> list[Meas
     source="Nguyen, Fu and Wu, IEEE TSP 2022, Figure 6a",
     settings={"tdt2,K=3": "3 topics", "tdt2,K=5": "5 topics", "tdt2,K=10": "10 topics"},
     published="separable_figure6",
-    full_only=["tdt2,K=5", "tdt2,K=10"],
     words={
         "about": """
             The first trial of Table II for each number of topics: one point per word, in 2K dimensions.
@@ -153,7 +149,6 @@ def of_mixtures(setting: str, trial: int, rng: np.random.Generator) -> list[Meas
         "reuters,K=10": "10 topics",
     },
     published="",
-    full_only=["reuters,K=5", "reuters,K=8", "reuters,K=10"],
 )
 def of_words(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Measure every method on words."""
@@ -168,7 +163,6 @@ def of_words(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     settings={"dblp1": "DBLP1", "dblp2": "DBLP2", "dblp3": "DBLP3", "dblp4": "DBLP4", "dblp5": "DBLP5"},
     published="separable_figure7",
     plot="levels",
-    full_only=[],
     words={
         "about": """
             One point per node with much energy, in K dimensions, after the eigenvectors are known.

@@ -18,8 +18,7 @@ from cofactor.separable.frank_wolfe import MSR_SHARE
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.methods import AnchorMethod
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure_each
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure_each
 from evaluation.released.separable import figure_merit
 
 Method = Callable[[Mixture, int], Indices]
@@ -86,7 +85,6 @@ UNIFORM = at(6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
     given={name: {"noise": "released", "snr_db": x} for name, x in RELEASED_NOISE.items()},
     metrics={"success": "share of trials", "hits": "share of anchors", "mrsa": "0 to 100", "rae": "1"},
     trials=50,
-    quick=5,
     published="separable_figure2",
     plot="sweep",
     protocol="""
@@ -129,7 +127,6 @@ UNIFORM = at(6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
     given={name: {"shape": [50, 200, 40], "snr_db": x} for name, x in UNIFORM.items()},
     metrics={"success": "share of trials", "hits": "share of anchors", "mrsa": "0 to 100", "rae": "1"},
     trials=50,
-    quick=5,
     plot="sweep",
     protocol="""
         40 pure columns of 50 rows among 200, weights uniform on the simplex, Gaussian noise.
@@ -152,7 +149,6 @@ RADIANS_TO_PRINTED = 106 * np.pi / 100  # what the scale of the paper comes to i
     given={name: {"shape": [80, 200, K], "snr_db": 10.0} for name, K in MANY.items()},
     metrics={"success": "share of trials", "rae": "1", "mrsa (published)": "1", "mrsa": "0 to 100"},
     trials=50,
-    quick=5,
     printed_as={"mrsa": "", "mrsa (published)": "mrsa"},
     published="separable_table1",
     calibrated={"mrsa (published)": "one constant, fitted to the twelve printed entries"},
@@ -210,7 +206,6 @@ MIXTURES: dict[str, dict[str, Any]] = {
     given={name: {"shape": [50, 200, 40], "snr_db": x} for name, x in WEIGHED.items()},
     metrics={"success": "share of trials", "hits": "share of anchors"},
     trials=30,
-    quick=5,
     plot="sweep",
     words={
         "about": """
@@ -260,7 +255,6 @@ def smoothed(given: Given, setting: str, trial: int, rng: np.random.Generator) -
     },
     metrics={"success": "share of trials", "hits": "share of anchors"},
     trials=50,
-    quick=4,
 )
 def by_rule(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Find anchors with weights that a rule takes from the data.

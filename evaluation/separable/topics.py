@@ -13,8 +13,7 @@ import numpy as np
 from cofactor.data import TopicsDataset, load
 from cofactor.separable import TopicModel, coherence, document_accuracy, sim_count, topic_model
 from cofactor.separable.methods import AnchorMethod
-from evaluation.declaration import experiment
-from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, measure_each
+from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure_each
 from evaluation.released.separable import topic_merit
 
 Find = Callable[[TopicsDataset, int, int], TopicModel]
@@ -58,7 +57,6 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
     settings={f"tdt2,K={K}": f"{K} topics" for K in TOPICS},
     metrics={"coherence": "1", "sim_count": "1", "accuracy": "%"},
     trials=50,
-    quick=2,
     plot="sweep",
     published="separable_table2",
     methods=["SPA", "XRAY", "MERIT", "MERIT(0)", "FastAnchor", "LDA"],
@@ -68,7 +66,6 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
         "followed by": "MERIT, MERIT(0)",
     },
     repeated={"SPA": {"accuracy": 0.15}},
-    full_only=[f"tdt2,K={K}" for K in range(4, 11)],
     protocol="""
         The 50 random choices of classes that are published with the data; TF-IDF, co-occurrences of words in 2K
         dimensions, the released code's definitions of all three metrics, documents weighted by raw counts (the
@@ -125,7 +122,6 @@ DENSE: dict[str, Find] = {"FastGradient": partial(by, "FastGradient")}  # time a
         "followed by": "MERIT, MERIT(0)",
     },
     repeated={"SPA": {"accuracy": 0.25}},
-    full_only=[f"reuters,K={K}" for K in range(4, 11)],
     notes={
         ("reuters,K=10", "MERIT (paper protocol)"): """
             the twenty choices that were run are not like the others. SPA's similarity is above 500 on 15 of all 50 and
@@ -150,9 +146,7 @@ def topics(
     like="separable-table2-tdt2",
     title="Table II: topics of TDT2, some methods on all choices",
     settings={f"tdt2,K={K}": f"{K} topics" for K in TOPICS},
-    quick=1,
     control={},
-    full_only=[f"tdt2,K={K}" for K in range(4, 11)],
     methods=["SPA", "XRAY", "FastAnchor", "MERIT(0)"],
     repeated={
         "SPA": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.15},
@@ -180,14 +174,12 @@ def topics(
     like="separable-table2-tdt2-fast",
     title="Table II: topics of Reuters-21578, some methods on all choices",
     settings={f"reuters,K={K}": f"{K} topics" for K in TOPICS},
-    quick=1,
     repeated={
         "SPA": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.25},
         "XRAY": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.25},
         "MERIT(0) (paper protocol)": {"coherence": 0.0, "sim_count": 0.0, "accuracy": 0.25},
         "FastAnchor": {"coherence": 26.88, "sim_count": 15.16, "accuracy": 4.61},
     },
-    full_only=[f"reuters,K={K}" for K in range(4, 11)],
     words={
         "moves": "0.25",
         "again": "160",
@@ -204,11 +196,9 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     title="Table II: topics of Reuters-21578, FastGradient",
     settings={f"reuters,K={K}": f"{K} topics" for K in TOPICS},
     given={f"reuters,K={K}": {"trials": 5} for K in TOPICS},
-    quick=1,
     control={"experiment": "separable-table2-reuters-fast", "method": "SPA", "followed by": ""},
     repeated={},
     methods=["FastGradient"],
-    full_only=["reuters,K=8", "reuters,K=9"],
     words={
         "about": "The first five of the 50 random choices of classes.",
     },
@@ -234,7 +224,6 @@ def fast(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement
     given={f"tdt2,K={K}": {"trials": 5} for K in TOPICS},
     control={"experiment": "separable-table2-tdt2-fast", "method": "SPA", "followed by": ""},
     repeated={},
-    full_only=[f"tdt2,K={K}" for K in range(5, 11)],
     notes={
         ("", "FastGradient"): """
             by FastGradient's own weight, where the paper shows the best of several; five choices leave a wide

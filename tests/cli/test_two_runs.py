@@ -18,7 +18,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "labels.csv").write_text(LABELS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(experiments, "find_experiment", {"toy": toy()}.__getitem__)
-    monkeypatch.setattr(experiments, "code_of_line", lambda line: "", raising=False)
     return tmp_path
 
 
@@ -43,7 +42,7 @@ def folder(tmp_path, monkeypatch):
     ids=lambda words: " ".join(words[::2]),
 )
 def test_the_other_run_is_named(folder, words, force, capsys):
-    name = "toy" if words[0] == "reproduce" else "out"
+    name = "toy.jsonl" if words[0] == "reproduce" else "out"
     ready, done = threading.Event(), threading.Event()
 
     def other():

@@ -6,10 +6,10 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 
 from cofactor.core.scattering import scattering_certificate
 from cofactor.plain.merit import least_of_gradient
-from tests.evaluation.hunts import comparisons, conditionals, pmf
 
 A = [
     [F(30, 100), F(20, 100), 0],
@@ -52,6 +52,77 @@ def floats(X):
     return np.array(X, dtype=float)
 
 
+# ---- what is drawn ----
+
+ANOTHER = 0.05  # models so far apart are two
+EXACT = 1e-10  # squares of negative entries below this are none
+
+
+def conditionals(rng, n_values, n_classes):
+    """Draw a matrix with columns that sum to one: even, skewed, or with columns that are nearly alike."""
+    A = rng.random((n_values, n_classes)) ** rng.choice([0.5, 1, 4])
+    A += rng.choice([0, 1]) * rng.random((n_values, 1)) * 10 ** rng.uniform(-1, 1)
+    return A / A.sum(axis=0)
+
+
+def second_model(rng, first, second):
+    """Look for G with first G and second G^-T not negative, from a random start; return its distance or None.
+
+    The distance is that of G, in columns of length one, from the nearest permutation.
+    """
+    K = first.shape[1]
+
+    def negatives(G):
+        if abs(np.linalg.det(G.reshape(K, K))) < 1e-9:
+            return 1e9
+        G = G.reshape(K, K)
+        both = first @ G, second @ np.linalg.inv(G).T
+        return sum(np.sum((np.minimum(B, 0) / np.linalg.norm(B, axis=0)) ** 2) for B in both)
+
+    found = minimize(negatives, rng.standard_normal(K * K), method="BFGS", options={"gtol": 1e-9, "maxiter": 150})
+    G = found.x.reshape(K, K) / np.linalg.norm(found.x.reshape(K, K), axis=0)
+    return np.sort(np.abs(G), axis=0)[:-1].max() if found.fun < EXACT else None
+
+
+def features(rng, n1, n2, r):
+    """Draw the balanced features of small utilities of this rank, items centred; and their singular values."""
+    X = rng.standard_normal((n1, r)) * 10 ** rng.uniform(-0.5, 0, r) @ rng.standard_normal((r, n2))
+    X -= X.mean(axis=1, keepdims=True)
+    left, sigma, right = np.linalg.svd(X * 10 ** rng.uniform(-3, -1.5) / np.linalg.norm(X, 2))
+    return np.vstack([left[:, :r], right[:r].T]) * np.sqrt(sigma[:r]), sigma[:r]
+
+
+def chance(x):
+    """The logistic link."""
+    return 1 / (1 + np.exp(-x))
+
+
+def triples(n1, n2):
+    """Return all users with ordered pairs of different items, as rows of Z."""
+    every = np.array([(u, n1 + i, n1 + j) for u in range(n1) for i in range(n2) for j in range(n2) if i != j])
+    return every.T
+
+
+def gradient(Z, truth, drawn, lam, n1):
+    """Return the gradient of (14): exact chances, each triple with its share of the comparisons, and the balance."""
+    (u, i, j), shares = drawn
+    utility = lambda Z: np.sum(Z[u] * (Z[i] - Z[j]), axis=1)  # noqa: E731
+    h = (shares * (chance(utility(Z)) - chance(utility(truth))))[:, None]
+    G, sign = np.zeros_like(Z), np.where(np.arange(len(Z)) < n1, 1, -1)[:, None]
+    for rows, values in ((u, h * (Z[i] - Z[j])), (i, h * Z[u]), (j, -h * Z[u])):
+        np.add.at(G, rows, values)
+    return G + lam * (sign * Z) @ (Z.T @ (sign * Z))
+
+
+def start(rng, truth, n1, most):
+    """Draw a start so far from the truth: in a random direction, or along the scaling that utilities do not see."""
+    off = rng.standard_normal(truth.shape)
+    if rng.random() < 0.5:
+        off = truth * np.where(np.arange(len(truth)) < n1, 1, -1)[:, None]
+    off[n1:] -= off[n1:].mean(axis=0)
+    return truth + off / np.linalg.norm(off) * np.sqrt(most) * rng.choice([0.999, 0.1])
+
+
 # ---- Theorem 2 of the joint-PMF paper ----
 
 
@@ -86,8 +157,8 @@ def test_the_conditions_of_both_right_forms_fail_there():
 @pytest.mark.parametrize(("prior", "one_model"), [(PRIOR, False), ([F(1, 3)] * 3, True)])
 def test_the_hunt_finds_the_second_model_but_none_with_a_uniform_prior(prior, one_model):
     A_D = floats(A) * floats(prior)
-    found = [pmf.second_model(np.random.default_rng(start), floats(A), A_D) for start in range(STARTS)]
-    found = [apart > pmf.ANOTHER for apart in found if apart is not None]
+    found = [second_model(np.random.default_rng(start), floats(A), A_D) for start in range(STARTS)]
+    found = [apart > ANOTHER for apart in found if apart is not None]
     assert len(found) > STARTS / 3 and any(found) != one_model
 
 
@@ -197,14 +268,14 @@ def test_lemma_5_1_needs_the_factor_sigma_r():
     for number in range(50):
         rng = np.random.default_rng(number)
         n1, n2, r = (int(rng.integers(*ends)) for ends in ((3, 8), (4, 8), (1, 3)))
-        truth, sigma = comparisons.features(rng, n1, n2, r)
-        every, gamma = comparisons.triples(n1, n2), 2 / (n1 * (n2 - 1))
+        truth, sigma = features(rng, n1, n2, r)
+        every, gamma = triples(n1, n2), 2 / (n1 * (n2 - 1))
         most = 24 * np.sum(truth**2, axis=1).max()
-        xi = comparisons.chance(most) * comparisons.chance(-most)
-        Z = comparisons.start(rng, truth, n1, 4 * xi * sigma[-1] / 50)
+        xi = chance(most) * chance(-most)
+        Z = start(rng, truth, n1, 4 * xi * sigma[-1] / 50)
         left, _, right = np.linalg.svd(truth.T @ Z)
         off = Z - truth @ left @ right
-        slope = comparisons.gradient(Z, truth, (every, 1 / every.shape[1]), xi * gamma / 4, n1)
+        slope = gradient(Z, truth, (every, 1 / every.shape[1]), xi * gamma / 4, n1)
         sign = np.where(np.arange(n1 + n2) < n1, 1, -1)[:, None]
         rest = xi * gamma / 8 * np.sum((off.T @ (sign * (truth @ left @ right))) ** 2)
         size, product = xi * gamma / 4 * np.sum(off**2), np.sum(slope * off)
@@ -222,7 +293,7 @@ def test_mu_is_1_25_at_least_with_200_users_and_300_items():
     for number in range(200):
         rng = np.random.default_rng(number)
         n1, n2 = int(rng.integers(3, 30)), int(rng.integers(3, 30))
-        squares = np.sum(comparisons.features(rng, n1, n2, 2)[0] ** 2, axis=1)
+        squares = np.sum(features(rng, n1, n2, 2)[0] ** 2, axis=1)
         assert (n1 + n2) * squares.max() / squares.sum() >= (n1 + n2) / (2 * min(n1, n2)) - 1e-9
 
 

@@ -1,4 +1,4 @@
-"""What is declared above a function, and what trials share."""
+"""What is declared above a function, and what one trial measures."""
 
 import re
 from types import ModuleType
@@ -8,18 +8,15 @@ import pytest
 
 from cofactor import CofactorError
 from evaluation import EXPERIMENTS
-from evaluation.declaration import experiment, experiments_of
-from evaluation.experiment import Measurement, beyond, measure_each
-from evaluation.origin import bare
+from evaluation.experiment import Measurement, experiment, experiments_of, measure, measure_each, one_trial
 from tests.each import each
+from tests.evaluation.toy import toy
 
 ONE = {
     "settings": {"small": "small set", "large": "large set"},
     "given": {"small": {"n": 1}, "large": {"n": 2}},
     "metrics": {"error": "%"},
-    "source": "A paper",
     "trials": 5,
-    "quick": 2,
 }
 WORDS = {"drawn": "ten draws", "what": "rows"}
 NOTES = {("", ("A", "B")): "on all {what}", ("large", ""): "too large"}
@@ -35,63 +32,49 @@ def declared(**functions):
     for name, function in functions.items():
         function.__module__ = "toy"
         setattr(module, name, function)
-    return experiments_of(module, "toy")
+    return {one.name: one for one in experiments_of(module, "crowd")}
 
 
-def one_and_two():
+def test_a_declaration_says_what_it_does_not_share_with_the_one_it_is_like():
     @experiment("one", title="One", words=WORDS, protocol=PROTOCOL, notes=NOTES, **ONE)
     @experiment("two", like="one", words={"drawn": "two draws"}, settings=["small"], given={}, notes={("", "B"): "why"})
     def run(*arguments):
         """Measure."""
         return [Measurement("A", "error", arguments[0][arguments[-3]]["n"] if len(arguments) == 4 else 0.0)]
 
-    return declared(run=run)
-
-
-def test_fields_are_those_of_the_declaration():
-    one = one_and_two()["one"]
-    assert (one.name, one.title, one.line, one.trials, one.settings["large"]) == ("one", "One", "toy", 5, "large set")
+    one, two = declared(run=run).values()  # from top to bottom
+    assert (one.name, one.title, one.line, one.trials, one.settings["large"]) == ("one", "One", "crowd", 5, "large set")
     assert one.protocol == "Of ten draws of rows."
     assert one.notes == {("", "A"): "on all rows", ("", "B"): "on all rows", ("large", ""): "too large"}
-
-
-def test_what_is_like_another_says_only_what_is_not():
-    found = one_and_two()
-    two = found["two"]
-    assert list(found) == ["one", "two"]  # from top to bottom
     assert (two.title, two.trials, two.protocol) == ("One", 5, "Of two draws of rows.")
-    assert two.notes == {("", "A"): "on all rows", ("", "B"): "why"} and two.settings == {"small": "small"}
-
-
-def test_numbers_of_the_settings_come_first():
-    one, two = one_and_two().values()
-    rng = np.random.default_rng(0)
-    assert [one.run(setting, 0, rng)[0].value for setting in one.settings] == [1, 2]
-    assert two.run("small", 0, rng)[0].value == 0.0
+    assert two.notes == {("", "A"): "on all rows", ("", "B"): "why", ("large", ""): "too large"}
+    assert two.settings == {"small": "small"}
+    assert [one_trial(one, setting, 0)[0].value for setting in one.settings] == [1, 2]  # numbers of settings come first
+    assert one_trial(two, "small", 0)[0].value == 0.0
 
 
 def test_the_docstring_is_title_and_protocol_of_what_says_none():
-    @experiment(settings=["small"], metrics={"error": "%"}, published={("small", "A", "error"): "1.0"})
+    @experiment(settings=["small"], metrics={"error": "%"})
     def drawn(setting, trial, rng):
         """Draw rows.
 
         Twice,
         and again.
         """
-        return {"A": {"error": 1.0}}
+        return {"A": {"error": 1.0}, "B": lambda: {"error": rng.random()}, "C": lambda: {"error": 1 / 0}}
 
     one = declared(drawn=drawn)["drawn"]
-    assert (one.title, one.protocol) == ("Draw rows.", "Twice, and again.")
-    assert (one.source, one.trials, one.quick) == ("Beyond the papers", 10, 10)
-    assert one.printed == {("small", "A", "error"): "1.0"} and not one.published
-    assert drawn("small", 0, None) == {"A": {"error": 1.0}}  # as it was
+    assert (one.title, one.protocol, one.source, one.trials) == (
+        "Draw rows.", "Twice, and again.", "Beyond the papers", 10,
+    )  # fmt: skip
+    found = one_trial(one, "small", 0)
+    assert [(m.method, m.error) for m in found] == [("A", ""), ("B", ""), ("C", "ZeroDivisionError: division by zero")]
+    assert 0 < found[1].value < 1 and drawn("small", 0, None)["A"] == {"error": 1.0}  # the function is as it was
 
 
 @each("wrong, said", [
-    ({"like": "three"}, "is like three, which its file does not have"),
-    ({"given": {"smal": {"n": 1}, "large": {}}}, "do not both name smal, small"),
-    ({"protocol": "Of {undrawn}.", "words": WORDS}, "no word undrawn"),
     ({"trials": 0}, "one trial at least"),
+    ({"metrics": {}}, "one metric"),
     ({"repeats": 2}, "no experiment has repeats"),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_declaration_is_one_sentence(wrong, said):
@@ -103,31 +86,28 @@ def test_what_is_wrong_in_a_declaration_is_one_sentence(wrong, said):
         declared(run=run)
 
 
-def test_names_of_a_declaration_are_code_and_the_rest_is_words():
-    code = '@experiment("one", title="One", trials=5)\ndef run(setting, trial, rng):\n    return level(setting, f=1)\n'
-    assert bare(code) == bare(code.replace('title="One", trials=5', 'title="Another"'))
-    for old, new in {'"one"': '"two"', "f=1": "f=2", "@experiment": "@other"}.items():
-        assert bare(code) != bare(code.replace(old, new)), new
+def test_numbers_depend_on_the_trial_alone_and_not_on_which_methods_run():
+    found = {m.method: m.value for m in one_trial(toy(), "small", 3)}
+    assert found == {m.method: m.value for m in one_trial(toy(), "small", 3)}
+    assert found["Sum"] != one_trial(toy(), "small", 4)[0].value != one_trial(toy(), "large", 4)[0].value
+    (alone,) = one_trial(toy(), "small", 3, frozenset({"Largest"}))
+    assert (alone.method, alone.value) == ("Largest", found["Largest"])
 
 
-def test_differences_are_from_the_method_named():
-    rows = [Measurement("a", "x", 3.0, 7.0), Measurement("b", "x", 1.0), Measurement("b", "y", 9.0)]
-    assert beyond(rows, "x", "b", "more") == [Measurement("a", "more", 2.0, 7.0)]
-    assert beyond(rows, "x", "c", "more") == []  # it failed, or was not run
-
-
-def test_a_method_that_fails_leaves_the_others():
+def test_a_method_that_fails_leaves_the_others_and_its_reason():
     found = measure_each({"a": 4.0, "b": 0.0}, lambda value: {"inverse": 1 / value})
-    assert [(row.method, row.value, row.error) for row in found] == [
-        ("a", 0.25, ""),
-        ("b", None, "ZeroDivisionError: float division by zero"),
-    ]
+    assert [(row.method, row.value) for row in found] == [("a", 0.25), ("b", None)]
+    assert found[1].error == "ZeroDivisionError: float division by zero"
+
+    def refuses():
+        raise CofactorError("too few")
+
+    assert measure("B", refuses)[0].error == "too few"
 
 
-def test_of_which_tables_no_text_tells_the_number_of_trials():
-    untold = {name for name, each_one in EXPERIMENTS.items() if not each_one.told}
-    assert untold == {
-        *("crowd-table3", "crowd-table4", "crowd-table5", "crowd-table7", "crowd-table7-released", "crowd-text"),
-        *("pmf-figure1", "separable-table4", "separable-table4-fastgradient"),
-        *("comparisons-figure1", "comparisons-figure1-amounts", "comparisons-text"),
-    }
+def test_every_declared_experiment_is_complete():
+    for name, one in EXPERIMENTS.items():
+        assert name == one.name and one.title and one.source and one.protocol, name
+        assert not one.control or one.control["experiment"] in EXPERIMENTS
+        assert set(one.granularity) <= {*one.settings, "bluebird", "dog", "rte", "trec"}, name
+        assert all(np.isfinite(list(spreads.values())).all() for spreads in one.repeated.values())

@@ -4,12 +4,8 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
-
-from cofactor.core.errors import CofactorError
-from evaluation.fidelity import deviations, fidelity
+from evaluation.fidelity import fidelity
 from tests.each import each
-from tools import undo_deviations
 
 ROOT = Path(__file__).parents[2]
 ROWS = fidelity().to_dict("records")
@@ -47,29 +43,3 @@ def test_every_row_is_complete():
 def test_no_row_twice():
     keys = [(row["equation"], row["function"]) for row in ROWS]
     assert len(keys) == len(set(keys))
-
-
-# ---- deviations that one change undoes ----
-
-DEVIATIONS = deviations().to_dict("records")
-
-
-def test_every_deviation_stands_in_the_code_and_its_test_in_the_table():
-    held = {test for row in ROWS for test in row["test"].split("; ")}
-    assert len(DEVIATIONS) >= 19 and len({row["deviation"] for row in DEVIATIONS}) == len(DEVIATIONS)
-    for row in DEVIATIONS:
-        source = (ROOT / row["file"]).read_text(encoding="utf8")
-        assert row["here"] in source and row["here"] != row["undone"] and row["test"] in held, row["deviation"]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_every_deviation_is_noticed_and_a_change_of_nothing_is_not():
-    nothing = DEVIATIONS[0] | {"deviation": "none", "undone": DEVIATIONS[0]["here"]}
-    assert undo_deviations.survivors([*DEVIATIONS, nothing]) == [nothing]
-
-
-@pytest.mark.slow
-def test_a_test_that_fails_before_anything_is_undone_is_an_error():
-    with pytest.raises(CofactorError, match="before anything is undone"):
-        undo_deviations.survivors([DEVIATIONS[0] | {"test": "tests/evaluation/test_fidelity.py::test_of_nothing"}])

@@ -1,5 +1,7 @@
 """The experiments on joint PMFs: what is declared, the metrics as released, Figure 1, the quick profile."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,6 @@ from cofactor import LatentClassModel
 from cofactor.pmf import METHODS, mre, mse
 from cofactor.simulate import joint_model
 from evaluation import EXPERIMENTS
-from evaluation.experiment import Measurement, Task, tasks_of
-from evaluation.plots import draw
-from evaluation.pmf import ratings, real, synthetic
-from evaluation.pmf.figure import KINDS
 from evaluation.pmf.methods import (
     PUBLISHED_SCORES,
     Design,
@@ -20,10 +18,8 @@ from evaluation.pmf.methods import (
     published_mre,
     published_mse,
 )
-from evaluation.runner import Outcome
 from evaluation.summary import summarise
-
-TABLES = [f"pmf-table{number}" for number in range(1, 7)]
+from tests.evaluation.toy import as_trials
 
 
 def a_pair(rank=3, seed=0):
@@ -38,9 +34,6 @@ def a_pair(rank=3, seed=0):
 
 def tensor(prior, A):
     return np.einsum("f,if,jf,kf->ijk", prior, *A)
-
-
-# ---- metrics as released ----
 
 
 def test_the_released_errors_by_hand():
@@ -82,38 +75,6 @@ def test_names_of_classes_do_not_matter():
         assert score(truth, estimate.reorder([2, 0, 1])) == pytest.approx(score(truth, estimate))
 
 
-# ---- what is declared ----
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_every_table_is_declared_with_a_printed_metric_and_a_quick_trial(name):
-    experiment = EXPERIMENTS[name]
-    setting = next(iter(experiment.settings))
-    assert experiment.line == "pmf"
-    printed = {experiment.printed_as.get(metric, metric) for metric in experiment.metrics}
-    assert printed & {"mse", "seconds"}
-    assert Task(name, setting, 0) in tasks_of(experiment, experiment.quick)
-
-
-@pytest.mark.parametrize("name", TABLES[:5])
-def test_the_quick_profile_leaves_out_a_million_rows(name):
-    experiment = EXPERIMENTS[name]
-    quick = {task.setting for task in tasks_of(experiment, experiment.quick)}
-    full = {task.setting for task in tasks_of(experiment, experiment.trials, full=True)}
-    assert full == set(experiment.settings) and full - quick == set(experiment.full_only)
-    assert ("S=1e6" in full) == ("S=1e6" in experiment.full_only)
-
-
-def test_printed_numbers_stand_beside_the_metric_they_were_computed_with():
-    scores = {"mse (published)": 0.0270, "mre (published)": 0.3, "mse": 0.005, "mre": 0.33, "excess loss": 0.1}
-    found = tuple(Measurement("CNMF-SPA", metric, value) for metric, value in scores.items())
-    table = summarise(EXPERIMENTS["pmf-table1"], [Outcome(Task("pmf-table1", "S=1e4", 0), "", 1.0, found)])
-    row = table[(table["setting"] == "S=1e4") & (table["method"] == "CNMF-SPA")].set_index("metric")
-    assert row.loc["mse (published)", ["published", "verdict"]].tolist() == [0.0270, "cannot tell"]
-    assert row.loc["mre (published)", "published"] == 0.3321
-    assert row.loc[["mse", "mre", "excess loss"], "published"].isna().all()
-
-
 def test_baselines_need_no_more_than_marginals():
     case = draw_case(Design(5, 4, 500, 0.5, 0.1), np.random.default_rng(0))
     model = independence(case)
@@ -122,59 +83,11 @@ def test_baselines_need_no_more_than_marginals():
     assert excess_loss(case, model) > 0.1 and excess_loss(case, case.truth) == 0
 
 
-# ---- Figure 1 ----
-
-
-@pytest.fixture(scope="module")
-def drawings():
+def test_the_certificate_tells_the_kinds_apart():
     experiment = EXPERIMENTS["pmf-figure1"]
-    return [
-        Outcome(task, "", 0.0, tuple(experiment.run(task.setting, task.trial, np.random.default_rng(task.seed))))
-        for task in tasks_of(experiment, 5)
-    ]
-
-
-def test_the_certificate_tells_the_kinds_apart(drawings):
-    rows = summarise(EXPERIMENTS["pmf-figure1"], drawings)
+    rows = summarise(experiment, as_trials(experiment, *product(experiment.settings, range(5))))
     found = rows.pivot_table(index="metric", columns="setting", values="ours")
     assert found.loc["unique"].to_dict() == {"separable": 1, "scattered": 1, "neither": 0}
     assert found.loc["distance", "separable"] == 0 < found.loc["distance", "scattered"]
     assert found.loc["1/r", ["separable", "scattered"]].tolist() == pytest.approx([1, 1])
     assert found.loc["1/r", "neither"] < 0.99
-
-
-def test_rows_lie_on_the_simplex():
-    for kind in KINDS.values():
-        H = kind(np.random.default_rng(0))
-        assert H.shape == (20, 3) and (H >= 0).all() and H.sum(axis=1) == pytest.approx(np.ones(20))
-
-
-def test_the_picture_shows_rows_and_verdicts(drawings):
-    experiment = EXPERIMENTS["pmf-figure1"]
-    panels = draw(experiment, drawings, summarise(experiment, drawings)).axes
-    titles = [axes.get_title() for axes in panels]
-    assert titles[0].startswith("separable\nunique") and "not shown to be unique" in titles[2]
-    assert all({text.get_text() for text in axes.texts} == {"$e_1$", "$e_2$", "$e_3$"} for axes in panels)
-
-
-LATE = {  # trials without the slow methods: the first ones, which are those of the quick profile
-    **dict.fromkeys([f"pmf-table{table}" for table in range(1, 7)], synthetic.QUICK),
-    "pmf-table8": real.QUICK["votes"],
-    "pmf-table11": real.QUICK["mushroom"],
-    **dict.fromkeys([f"pmf-table{table}" for table in (12, 13, 14)], ratings.QUICK),
-}
-
-
-@pytest.mark.parametrize("name", LATE)
-def test_the_protocol_says_how_many_trials_slow_methods_have(name):
-    experiment = EXPERIMENTS[name]
-    assert f"{experiment.trials - LATE[name]} of {experiment.trials}" in experiment.protocol
-    assert f"first {['trial', 'two trials', 'three trials'][LATE[name] - 1]}" in experiment.protocol
-
-
-def test_the_slowest_method_is_timed_once_where_there_are_many_variables(monkeypatch):
-    for name, methods in {"TIMED": {"many": {"fast": str}}, "MIRROR": {"mirror": str}, "AD": {"slow": str}}.items():
-        monkeypatch.setattr(synthetic, name, methods)
-    given = {"many": {"n_variables": 3, "rank": 2, "n_rows": 50, "observed": 1.0, "alphabet": 3}}
-    told = [[row.method for row in synthetic.timing(given, "many", t, np.random.default_rng(t))] for t in range(4)]
-    assert told == [["fast"], ["fast"], ["fast", "mirror", "slow"], ["fast", "mirror"]]

@@ -9,7 +9,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from unittest import mock
@@ -32,8 +32,7 @@ from cofactor.data import (
 from cofactor.reading.truth import read_truth
 from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
-from evaluation import record, runner
-from evaluation.experiment import Experiment
+from evaluation import trials
 from tests.fuzz import structures
 from tests.fuzz.mutations import PACKERS, damaged, packed
 
@@ -157,15 +156,7 @@ def _truth_of(path):
 # ---- experiments ----
 
 
-def _experiment():
-    return Experiment("toy", "Toy", "nowhere", "toy", {"small": "small set"}, print, 2, 1, {"error": "%"})
-
-
-EXPERIMENT = _experiment()
-TASK = runner.tasks_of(EXPERIMENT, 1)[0]
-OUTCOME = asdict(runner.Outcome(TASK, "0", 1.0, (), "")) | {"seed": TASK.seed}
-OUTCOME["measurements"] = [{"method": "A", "metric": "error", "value": 0.5}]
-RUN = {"experiment": "toy", "runs": [{"began": "now", "machine": {}, "jobs": 1}]}
+OUTCOME = {"setting": "small", "trial": 0, "code": "0", "rows": [["A", "error", 0.5, 1.0, ""]]}
 PUBLISHED = b"setting,method,metric,value,spread,unit,note\nsmall,A,error,11.11,,%,\nsmall,A,seconds,0.72,0.1,s,\n"
 
 
@@ -180,13 +171,6 @@ source = "nowhere"
 n_tasks = 3
 files = [{ role = "labels", reader = "tsv", name = "toy.tsv", bytes = 12, sha256 = "00", url = "http://nowhere" }]
 """
-
-
-def _result(path):
-    result = path.parent / "toy" / "small" / "trial-000.json"
-    result.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(path, result)
-    return runner.load_all(path.parent, EXPERIMENT)
 
 
 def _published(path):
@@ -292,14 +276,9 @@ READERS = {
     ),
     "load_mag": Reader({"MAG1_adjacency.txt": EDGES, "MAG1_community.txt": SHARES}, lambda path: load_mag(path.parent)),
     "results of experiments": Reader(
-        {"r.json": json.dumps(OUTCOME).encode()},
-        _result,
-        {"r.json": lambda random: structures.json_text(OUTCOME, random)},
-    ),
-    "records of runs": Reader(
-        {"run.json": json.dumps(RUN).encode()},
-        record.read_records,
-        {"run.json": lambda random: structures.json_text(RUN, random)},
+        {"toy.jsonl": json.dumps(OUTCOME).encode() + b"\n"},
+        trials.read,
+        {"toy.jsonl": lambda random: structures.json_text(OUTCOME, random)},
     ),
     "published numbers": Reader({"p.csv": PUBLISHED}, _published),
     "registry": Reader({"registry.toml": REGISTRY}, _registry),

@@ -20,7 +20,7 @@ from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
 
 SOUND = sound()
-PLANNED = ("crowd", "pmf", "comparisons")
+PLANNED = ("crowd",)
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
 ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
 ROOMS |= {"planning.crowd.": planning.crowd}

@@ -1,4 +1,4 @@
-"""Figures of pages and of the article, drawn from small fixed data, and their stored fingerprints.
+"""Figures of pages, drawn from small fixed data, and their stored fingerprints.
 
 `python -m tests.plots.drawn` stores them anew.
 """
@@ -7,20 +7,17 @@ import sys
 import warnings
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cofactor.core.errors import DataWarning
 from cofactor.crowd import DawidSkene, bootstrap, diagnose
 from cofactor_app.pages import render
 from cofactor_app.pages.crowd import crowd_page
-from docs.article import figures as article
 from evaluation import summary
-from evaluation.experiment import Measurement, Task
 from evaluation.plots import PLOTS, draw
-from evaluation.runner import Outcome
 from tests.course.test_pictures import CROWD, PICTURES, planned
-from tests.evaluation.test_summary import FACTS
-from tests.evaluation.toy import toy
+from tests.evaluation.toy import FACTS, toy
 from tests.fingerprint import fingerprint
 
 STORED = Path(__file__).with_name("fingerprints")
@@ -29,17 +26,10 @@ CORNERS = {f"h{i}{j}": float(i == j) or 0.1 for i in range(3) for j in range(3)}
 FIELDS = {  # of a toy experiment that is drawn as a curve, ...
     "curves": {"metrics": {"t=1": "1"}},
     "sweep": {"settings": ("N=1,000", "N=20")},
-    "intervals": {"metrics": {"accuracy": "%", "more": "points", "low": "points", "high": "points"}},
-    "range": {"metrics": {"lowest": "1", "highest": "1", "as printed": "1"}, "axis": "rank correlation"},
 }
 FOUND = {  # method: metric: values of the two settings, in the first trial
     "curves": {"Sum": {"t=1": (3, 4), "t=2": (2, 3.5)}, "Largest": {"t=1": (5, 6), "t=2": (4, 1)}},
     "simplex": {"Sum": {name: (value, value) for name, value in CORNERS.items()}},
-    "intervals": {
-        "Sum": {"accuracy": (90, 80), "more": (2, -3), "low": (-1, -8), "high": (5, 1)},
-        "Other": {"accuracy": (60, 70), "more": (-28, 4), "low": (-30, 1), "high": (-20, 6)},
-    },
-    "range": {"Sum": {"lowest": (0.1, 0.2), "highest": (0.3, 0.5), "as printed": (0.25, 0.3)}},
 }
 USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
@@ -59,26 +49,24 @@ def page_of_labels():
 def of_results(kind):
     """Draw the results of a made experiment of two settings and three trials, as its page and the book do."""
     experiment = toy(plot=kind, **FIELDS.get(kind, {}))
-    outcomes = [
-        Outcome(Task("toy", setting, trial), "code", 1.0, tuple(_measured(FOUND.get(kind, USUAL), place, trial)))
-        for place, setting in enumerate(experiment.settings)
-        for trial in range(3)
-    ]
+    trials = pd.DataFrame(
+        [
+            (setting, trial, method, metric, values[place] * (1 + 0.1 * trial), 0.0, "")
+            for place, setting in enumerate(experiment.settings)
+            for trial in range(3)
+            for method, metrics in FOUND.get(kind, USUAL).items()
+            for metric, values in metrics.items()
+        ],
+        columns=["setting", "trial", "method", "metric", "value", "seconds", "error"],
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(summary, "published", lambda name: FACTS)
-        return draw(experiment, outcomes, summary.summarise(experiment, outcomes))
-
-
-def _measured(found, place, trial):
-    for method, metrics in found.items():
-        for metric, values in metrics.items():
-            yield Measurement(method, metric, float(values[place] * (1 + 0.1 * trial)))
+        return draw(experiment, trials, summary.summarise(experiment, trials))
 
 
 DRAWN = {
     **{f"view_{name}": PICTURES[name] for name in VIEWS},
     **{f"results_{kind}": lambda kind=kind: of_results(kind) for kind in PLOTS},
-    **{f"article_{name}": getattr(article, name) for name in ("verdicts", "crowd", "pmf", "separable", "comparisons")},
     "page_of_labels": page_of_labels,
 }
 

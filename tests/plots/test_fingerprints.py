@@ -1,4 +1,4 @@
-"""Figures of pages and of the article show what they showed; a fingerprint tells one figure from another."""
+"""Figures of pages show what they showed; a fingerprint tells one figure from another."""
 
 import os
 import pickle

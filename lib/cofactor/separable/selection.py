@@ -55,7 +55,7 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
 
     Cost: that of SPA with 200 anchors, O(200 M N) at most, and of `lone_columns`.
 
-    Source: No rule is given in the paper, which takes K as known. `evaluation/separable/outliers.py` draws 1080
+    Source: No rule is given in the paper, which takes K as known. `evaluation/studies.py` draws 1080
     mixtures of 2 to 10 anchors of nine families, at 10 to 35 dB, most of them with an outlier or two. Where the margin
     is 0.5 or more, in 61 % of them, the number is right in 97 %: in 99 % of mixtures of well separated columns under
     even noise, in 82 % where columns are brighter or darker than the model has it, in 80 % where pure columns are alike

@@ -223,10 +223,10 @@ def _add_reproduce(commands: Any) -> None:
     about = "Run tables and figures of the papers and print ours beside published."
     command = new_command(commands, "reproduce", about, "experiments.reproduce")
     command.late_epilog = lambda: str(import_module("cofactor_app.cli.experiments").listed())
-    which = "experiments, printed, all, or FILE.py with your own (default: list them)"
+    which = "experiments, printed, or all (default: list them)"
     command.add_argument("names", nargs="*", metavar="NAME", help=which)
-    command.add_argument("--full", action="store_true", help="the paper's trials and settings (default: few)")
-    command.add_argument("--trials", type=int, help="this many trials instead")
+    command.add_argument("--check", action="store_true", help="run the cheapest kept trials, compare every number")
+    command.add_argument("--trials", type=int, help="this many trials of each setting (default: the paper's)")
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one per core)")
     _add_results(command)
 

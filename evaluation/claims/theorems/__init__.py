@@ -1,1 +1,0 @@
-"""Theorems and propositions of the papers: a file for each paper."""

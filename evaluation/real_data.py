@@ -1,0 +1,187 @@
+"""Tables of docs/real_data.md: all methods on real data, from what `cofactor bench` left in evaluation/leaderboard.
+
+Each line has a row a method: means over families of sets, which share tasks or workers and so count alike. What draws
+at random is shown as the mean of five seeds, with their standard deviation; `seeds.csv` has them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from cofactor.core.files import whole_file
+from cofactor_app.bench import FAMILIES as REGISTERED
+from cofactor_app.bench import bench, crowds
+from cofactor_app.bench.crowds import SIMULATED as CROWDS
+from cofactor_app.bench.crowds import Crowd
+from cofactor_app.bench.folder import sets_of
+from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
+from evaluation.trials import HERE
+from evaluation.verdicts import CONFIDENCE
+
+KEPT = HERE / "leaderboard"
+SEEDS = "seeds"  # the file of what draws at random
+FOLDER = {  # families of crowds that are not distributed with the kit
+    "affect": tuple(f"snow_{name}" for name in ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")),
+    "fact": ("fact",),
+    "search spam": ("hitspam_cf",),
+    "judges": ("judgebench",),
+    "videos": ("ws_video",),
+    "word senses": ("snow_wsd",),
+}
+FAMILY = {name: family for family, names in {**REGISTERED, **FOLDER}.items() for name in names}
+FROM_A_FOLDER = tuple(name for names in FOLDER.values() for name in names)
+SCORED_ONCE = ("dog", "faces", "music", "products", "rte", "tweets")  # when the default had been chosen on the others
+UNSEEN, MIRROR = "COFACTOR_UNSEEN", "COFACTOR_MIRROR"
+
+
+def kept(folder: Path = KEPT) -> pd.DataFrame:
+    """Return all trials: a row a set and method, each once, with its line, and its method without a file."""
+    files = sorted(folder.glob("*.csv"), key=lambda path: (path.stem not in ANSWERS, path.stem))
+    tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in files if path.stem != SEEDS]
+    found = pd.concat(tables, ignore_index=True)
+    home = found["method"].str.extract(r"(?:.*/)?([\w-]+)\.py:", expand=False)
+    named = found["method"].str.replace(r"^.*?\.py:", "", regex=True)
+    found["method"] = named.where(home.isna(), named + " (" + home.fillna("") + ")")
+    found["family"] = found["set"].map(FAMILY).fillna(found["family"])  # the bench knows none of a plain folder
+    found["line"] = found["set"].map(line_of)
+    return found.drop_duplicates(["line", "set", "method"])
+
+
+def line_of(name: str) -> str:
+    """Return the line that a set belongs to."""
+    others = (line for line in SIMULATED if name in SIMULATED[line] or name in PUBLIC.get(line, {}))
+    return "crowd" if name in FAMILY or name in CROWDS else next(others)
+
+
+def seeds(folder: Path = KEPT) -> pd.DataFrame:
+    """Return what draws at random: mean accuracy and its standard deviation over seeds, by set and method."""
+    path = folder / f"{SEEDS}.csv"
+    found = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["set", "method", "seed", "accuracy"])
+    return found.groupby(["set", "method"])["accuracy"].agg(["mean", "std"]).reset_index()
+
+
+def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[str, str]]:
+    """Return a row a method: means over its families, beside the trivial answer and the default on the same sets."""
+    trivial, default = ANSWERS[line]
+    trials = trials[trials["line"] == line].merge(drawn, on=["set", "method"], how="left")
+    trials["accuracy"] = trials["mean"].fillna(trials["accuracy"])
+    level, order = trials.pivot_table(index="set", columns="method", values="accuracy"), []
+    rows: list[dict[str, str]] = []
+    found: Any = trials[trials["accuracy"].notna()].groupby("method", sort=False)
+    for name, mine in found:
+        own = mine.set_index("set")
+        shown = own.assign(trivial=own["accuracy"] - level[trivial], default=own["accuracy"] - level[default])
+        means = shown.groupby("family", sort=False)[["accuracy", "trivial", "default", "ece"]].mean()
+        below, spread = own[own["more"] < -1e-6], own["std"].groupby(own["family"]).mean().mean()
+        rows.append(
+            {
+                "method": f"{name} (default)" if name == default else str(name),
+                "accuracy, %": number(means["accuracy"].mean()) + (f" ± {spread:.2f}" if spread == spread else ""),
+                "families": str(len(means)),
+                f"above {trivial}": "-" if name == trivial else with_interval(means["trivial"]),
+                "above the default": "-" if name == default else with_interval(means["default"]),
+                f"sets below {trivial}, significantly": f"{len(below)}, {int((below['high'] < 0).sum())} of {len(own)}",
+                "calibration error": number(means["ece"].mean(), 3),
+                "CPU s": number(own["seconds"].sum(), 1),
+            }
+        )
+        order.append(-means["default"].mean())
+    return [rows[at] for at in np.argsort(order, kind="stable")]
+
+
+def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
+    """Return a row a crowd: the vote, the default and the difference with its interval, and the best other method."""
+    trivial, default = ANSWERS["crowd"]
+    rows = []
+    for name, mine in trials[trials["line"] == "crowd"].groupby("set", sort=False):
+        row = mine.set_index("method")
+        others = row["accuracy"].drop([default, trivial]).dropna()
+        one: Any = row.loc[default]
+        rows.append(
+            {
+                "set": f"{name}{' °' if one['family'] in SCORED_ONCE else ''}",
+                "tasks": str(one["tasks"]),
+                "vote": number(float(row["accuracy"][trivial])),
+                "default": number(float(one["accuracy"])),
+                "more": f"{one['more']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})",
+                "best other": f"{others.max():.2f} {others.idxmax()}",
+            }
+        )
+    return rows
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Write a number, or a dash where there is none."""
+    return "-" if not np.isfinite(value) else f"{value:.{digits}f}"
+
+
+def with_interval(values: pd.Series[float]) -> str:
+    """Write a mean over families with its interval, where there are several."""
+    values = values.dropna()
+    if len(values) < 2:
+        return f"{values.mean():+.2f}" if len(values) else "-"
+    half = student.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()
+    return f"{values.mean():+.2f} ({values.mean() - half:+.1f} to {values.mean() + half:+.1f})"
+
+
+def _table(line: str) -> list[str]:
+    from evaluation.pages import markdown
+
+    trials = kept()
+    drawn = trials["set"].str.startswith("sim_")
+    return markdown(methods(line, trials[drawn if line == "separable" else ~drawn], seeds()))
+
+
+def _sets() -> list[str]:
+    from evaluation.pages import markdown
+
+    trials = kept()
+    return markdown(sets(trials[~trials["set"].str.startswith("sim_")]))
+
+
+SECTIONS: dict[str, Callable[[], Sequence[str]]] = {
+    "crowds": lambda: _table("crowd"),
+    "crowd by crowd": _sets,
+    "joint distributions": lambda: _table("pmf"),
+    "comparisons": lambda: _table("comparisons"),
+    "anchors": lambda: _table("separable"),
+}
+
+
+# ---- a method run again ----
+
+
+def bench_again(method: str, folder: Path = KEPT) -> int:
+    """Run one method of the kit again on all crowds of the leaderboard; return in how many rows its accuracy moved."""
+    moved = 0
+    for path in sorted(folder.glob("*.csv")):
+        table = pd.read_csv(path)
+        if path.stem == SEEDS or not (mine := table["method"] == method).any():
+            continue
+        names = [name for name in table.loc[mine, "set"] if line_of(name) == "crowd"]
+        own = [one for one in _unseen() if one.name in names] if set(names) & set(FROM_A_FOLDER) else []
+        some = [*(crowds([name for name in names if name not in FROM_A_FOLDER]) if len(own) < len(names) else []), *own]
+        for trial in bench([method], some):
+            here = mine & (table["set"] == trial.set)
+            if trial.method == method and here.any():
+                now = np.nan if trial.accuracy is None else trial.accuracy
+                moved += not np.isclose(table.loc[here, "accuracy"].iloc[0], now, atol=1e-4, equal_nan=True)
+                for column in set(table.columns) & set(vars(trial)) - {"set", "family", "method", "source"}:
+                    table.loc[here, column] = getattr(trial, column)
+        with whole_file(path) as part:
+            table.to_csv(part, index=False, float_format="%.6g", lineterminator="\n")
+    return moved
+
+
+def _unseen() -> list[Crowd]:
+    """Crowds of the folder that `COFACTOR_UNSEEN` names, or of `unseen` beside the mirror."""
+    named, mirror = os.environ.get(UNSEEN), os.environ.get(MIRROR)
+    home = Path(named) if named else Path(mirror).parent / "unseen" if mirror else None
+    return list(sets_of(home, "crowd")) if home and home.is_dir() else []
