@@ -47,9 +47,7 @@ def test_fast_gradient_takes_what_was_predicted():
 
 
 @linux
-@pytest.mark.parametrize(
-    ("function", "name"), [("xray", "XRAY"), ("fast_anchor", "FastAnchor")]
-)
+@pytest.mark.parametrize(("function", "name"), [("xray", "XRAY"), ("fast_anchor", "FastAnchor")])
 def test_other_methods_take_what_was_predicted(function, name):
     predicted = predicted_bytes(name, 50, 20_000, 40) / MEGABYTE
     assert grown(function, 20_000) == pytest.approx(predicted, rel=0.25)

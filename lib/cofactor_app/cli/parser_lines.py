@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cofactor.registry import names
 from cofactor_app.cli.methods import Choices
-from cofactor_app.cli.parts import TABLES, WRITTEN, add_common, add_overwriting, add_reading, add_spelling, new_command
+from cofactor_app.cli.parts import TABLES, add_common, new_command
 
 RANK = """\
 examples:
