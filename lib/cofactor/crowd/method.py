@@ -153,7 +153,8 @@ class WorkerTypes(Aggregator):
         strange = {worker for group in self.one_voice for worker in group} - set(labels.workers)
         if strange:
             raise CofactorError(f"one_voice names workers that gave no label: {listing(map(repr, strange))}")
-        self._keep_words_that_meet(labels)
+        if alone := self.words_that_never_meet(labels):
+            warnings.warn(alone, DataWarning, stacklevel=3)
         met = self._met(labels)
         owner = np.arange(met.n_workers)
         for group in self._voices(met):
@@ -181,8 +182,7 @@ class WorkerTypes(Aggregator):
         `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
         """
         self._check_settings()
-        self._without_words: tuple[set[Any], set[Any]] = (set(), set())
-        self.left_out_: list[Any] = []
+        self._without_words, self.left_out_ = (set(), set()), []
         everybody = np.arange(evidence.rows.n_workers)
         grades = None if self.order is None else self._grades(self.classes_)
         self._begin(evidence, everybody if owner is None else owner, grades)
@@ -282,33 +282,32 @@ class WorkerTypes(Aggregator):
         place = {worker: m for m, worker in enumerate(labels.workers)}
         return [[place[worker] for worker in group] for group in self.one_voice if len(group)]
 
-    def _keep_words_that_meet(self, labels: CrowdLabels) -> None:
-        """Find the workers and classes without a link to most labels, and warn of them.
+    def words_that_never_meet(self, labels: CrowdLabels) -> str:
+        """Find the workers and classes without a link to most labels, which are left out; return a sentence, or "".
 
         A worker and a class are linked if the worker used it. The largest part by labels stays, if it has two classes.
         """
         table, M = labels.table, labels.n_workers
-        self._without_words, self.left_out_ = (set(), set()), []
+        self._without_words: tuple[set[Any], set[Any]] = (set(), set())
+        self.left_out_: list[Any] = []
         if table.entries_per_row.max(initial=0) <= 1:
-            return
+            return ""
         part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
         of_labels = np.bincount(part[table.variables])
         largest = int(of_labels.argmax())
         inside = part == largest
         if of_labels[largest] == table.n_entries or np.sum(inside[M:]) < 2:
-            return
+            return ""
         given = table.entries_per_variable > 0
         self.left_out_ = [labels.workers[w] for w in np.flatnonzero(given & ~inside[:M])]
         words = [labels.classes[k] for k in np.flatnonzero(~inside[M:])]
         self._without_words = set(self.left_out_), set(words)
         n_left_out = table.n_entries - of_labels[largest]
         others = listing(map(repr, (labels.classes[k] for k in np.flatnonzero(inside[M:]))))
-        warnings.warn(
+        return (
             f"{n_left_out} labels of {len(self.left_out_)} workers are left out, since no other worker uses their "
             f"classes: {listing(map(repr, self.left_out_))} said only {listing(map(repr, words))}, the others only "
-            f"{others}; rename the classes if they mean the same, or aggregate them apart",
-            DataWarning,
-            stacklevel=4,
+            f"{others}; rename the classes if they mean the same, or aggregate them apart"
         )
 
     def _met(self, labels: CrowdLabels) -> CrowdLabels:

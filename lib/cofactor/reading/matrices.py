@@ -283,7 +283,7 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, all
 
 
 def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names, Names]:
-    """Return what a DataFrame holds, as `read_matrix` returns a file; an index of other things than 0, 1, ... names rows.
+    """Return what a DataFrame holds, as `read_matrix` returns a file; an index of other than 0, 1, ... names rows.
 
     Gaps become NaN. Raises a CofactorError that names columns of text, but a first one that names the rows.
     """

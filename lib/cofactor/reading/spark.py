@@ -80,7 +80,10 @@ class SparkLabels:
 
     def fit(self, gold: dict[Any, int] | None = None, verbose: bool = False) -> WorkerTypes:
         """Fit the default to all labels, copies merged that a sample shows; `gold` has class codes of known tasks."""
-        owner, method = owners(self.sample), WorkerTypes(verbose=verbose)
+        method = WorkerTypes(verbose=verbose)
+        if alone := method.words_that_never_meet(self.sample):
+            raise CofactorError(f"{alone}; on Spark they have to be left out or renamed beforehand")
+        owner = owners(self.sample)
         evidence = self.evidence(gold)
         method.labels_given_ = evidence.pieces.sum(_given)
         if not np.array_equal(owner, np.arange(len(owner))):
