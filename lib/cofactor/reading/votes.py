@@ -69,6 +69,7 @@ PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "
 SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)(?:\s?\(\d+\))?")  # both scores in one cell; of a set with its tie-break
 UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "nan", "null", "?", "tbd", "tba", "bye")}
 UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
+NUMERIC = re.compile(r"-?\d+(\.\d+)?")  # words that are the same however the number is written
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
@@ -633,7 +634,10 @@ def _meaning(
     """
     ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
-        return {**ties, words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
+        said = {words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
+        as_number = {float(word): won for word, won in said.items() if NUMERIC.fullmatch(word)}
+        return {**ties, **{word: as_number[float(word)] for word in text if NUMERIC.fullmatch(word)
+                           and float(word) in as_number}, **said}  # fmt: skip
     number = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy()
     plain = {word: float(n) for word, n in zip(text, number, strict=True) if n in CHOICES}
     plain |= {layout.first.casefold(): 1.0, layout.second.casefold(): 0.0, **ties}

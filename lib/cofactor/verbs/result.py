@@ -75,16 +75,16 @@ class Result:
 @contextmanager
 def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
     """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on."""
-    with warnings.catch_warnings(record=True, action="always") as caught:
-        try:
+    try:
+        with warnings.catch_warnings(record=True, action="always") as caught:
             yield
-        finally:
-            found = {str(one.message): one for one in caught}
-            data = [text for text, one in found.items() if issubclass(one.category, DataWarning)]
-            notes.extend(text for text in data if text not in notes)
-            warned.extend(text for text in data if text not in warned)
-    for one in found.values():
-        warnings.warn(one.message, one.category, stacklevel=4)
+    finally:
+        found = {str(one.message): one for one in caught}
+        data = [text for text, one in found.items() if issubclass(one.category, DataWarning)]
+        notes.extend(text for text in data if text not in notes)
+        warned.extend(text for text in data if text not in warned)
+        for one in found.values():
+            warnings.warn(one.message, one.category, stacklevel=4)
 
 
 def frame_like(source: Any) -> bool:

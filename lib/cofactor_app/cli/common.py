@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import DataWarning
 from cofactor.verbs.result import Result
 from cofactor_app.cli import in_options, short, visible
 from cofactor_app.cli.output import Writer
@@ -20,18 +20,15 @@ Found = TypeVar("Found", bound=Result)
 
 def answered(arguments: argparse.Namespace, verb: Callable[[], Found]) -> Found:
     """Run a verb and hold its warnings back; they are shown where it fails, and an error with --strict."""
-    with warnings.catch_warnings(record=True, action="always") as caught:
-        try:
+    failed = True
+    try:
+        with warnings.catch_warnings(record=True, action="always") as caught:
             result = verb()
-        except CofactorError:
-            failed = True
-            raise
-        else:
             failed = False
-        finally:
-            shown = [one for one in caught if failed or not issubclass(one.category, DataWarning)]
-    for one in shown:
-        warnings.warn(one.message, one.category, stacklevel=2)
+    finally:
+        for one in caught:
+            if failed or not issubclass(one.category, DataWarning):
+                warnings.warn(one.message, one.category, stacklevel=2)
     refuse_notes(result.notes, arguments.strict)
     if run := CURRENT.get():
         run.notes.extend(in_options(note) for note in result.notes)
