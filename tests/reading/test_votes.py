@@ -329,7 +329,7 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         "sides": {"home_wins": [1, 0, None, 0], "away_wins": [0, 0, None, 1]},
     }
     for name, columns in layouts.items():
-        frame = pd.DataFrame({"home": list("abca"), "away": list("bcac"), **columns})
+        frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), **columns})
         found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
         assert found.comparisons.outcome.tolist() == [1.0, 0.5, 0.0], name
         assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
