@@ -298,6 +298,11 @@ def test_names_of_items_come_before_words_for_sides(tmp_path):
     assert won(sides.comparisons) == [("B2", "A2", 1.0), ("C2", "B2", 0.0), ("A2", "C2", 0.0)]
 
 
+def test_a_is_away_beside_h_whatever_teams_are_called(tmp_path):
+    found = read(tmp_path, "home,away,res\nA,B,H\nB,A,D\nC,A,A\nA,C,A\n")
+    assert won(found.comparisons) == [("A", "B", 1.0), ("B", "A", 0.5), ("C", "A", 0.0), ("A", "C", 0.0)]
+
+
 def test_a_word_that_is_an_item_and_a_side_is_refused_with_the_option_that_settles_it(tmp_path):
     for rows in (["C,B,A", "B,A,B"], ["0,1,0", "1,0,1"]):  # A is no item of its row; both 0 are items and sides
         with pytest.raises(cf.CofactorError, match=r"is an item, and may also say which side won: .*--words"):

@@ -596,7 +596,9 @@ def _of_words(
         by_name = np.where(np.isnan(named) & tie, 0.5, named)
         all_names = not np.isnan(by_name).any()
         items = {*one.values, *two.values}
-        both = [text for text in word.values if text in meaning and text in items and not TIES.match(text)]
+        h_d_a = "h" in word.values and "h" not in items  # then A is away, even where a team is called so
+        both = [] if h_d_a else [text for text in word.values if text in meaning and text in items]
+        both = [text for text in both if not TIES.match(text)]
         sides = f"{name}={both[0]!r}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
@@ -610,7 +612,7 @@ def _of_words(
                     "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
-        values = by_name if all_names else np.where(np.isnan(values), named, values)
+        values = by_name if all_names and not h_d_a else np.where(np.isnan(values), named, values)
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
