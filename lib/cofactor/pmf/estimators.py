@@ -113,7 +113,7 @@ class CNMFOPT(JointPMFEstimator):
         with warnings.catch_warnings():
             if self.em:  # EM goes on from here, and says itself whether it converged
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            return cnmf_opt(moments, self._start(moments), self.weights, thorough=True, **settings)
+            return cnmf_opt(moments, self._start(moments), self.weights, floor=self.floor, thorough=True, **settings)
 
     def _start(self, moments: PairwiseMoments) -> LatentClassModel:
         if self.init == "random":
