@@ -107,7 +107,6 @@ class CNMFOPT(JointPMFEstimator):
         settings: dict[str, Any] = {
             "max_iter": self.max_iter,
             "tol": self.tol,
-            "floor": self.floor,
             "verbose": self.verbose,
         }
         with warnings.catch_warnings():

@@ -21,7 +21,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Seed
 from cofactor.data.loading import TableDataset
-from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.base import JointPMFEstimator, check_choices
 from cofactor.pmf.columns import as_text
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.draws import Draws, draw, pooled
@@ -231,6 +231,7 @@ def joint(
     ...     joint(pd.DataFrame(rows, columns=["colour", "feel"]), rank=2).table.iloc[3:5].values.tolist()
     [['blue', 'cold'], ['red', 'hot']]
     """
+    check_choices(rank, 0.0)
     notes, warned = list[str](), list[str]()
     with noting(notes, warned):
         given, text = _table(source, encoding, sep)
