@@ -230,6 +230,13 @@ def test_whoever_was_never_seen_has_no_features():
     assert 30 not in mf.recommend(0, 31)
 
 
+def test_a_table_of_winners_and_losers_is_fitted_as_its_comparisons():
+    frame = pd.DataFrame({"user": list("uvuv") * 30, "winner": list("abcb") * 30, "loser": list("bcaa") * 30})
+    one, two = (ComparisonMF(rank=1, ridge=1.0, random_state=0).fit(x) for x in (frame, Comparisons.from_frame(frame)))
+    assert one.users_ == ("u", "v") and one.recommend("v", 3) == two.recommend("v", 3)
+    assert np.array_equal(one.user_factors_, two.user_factors_)
+
+
 # ---- new users ----
 
 

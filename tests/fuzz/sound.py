@@ -141,6 +141,10 @@ def sound():
             {"moments": cf.pairwise_moments(table), "rank": 2, "split": 1, "floor": 0.001, "random_state": 0},
         ),
         "pmf.diagnose": (pmf.diagnose, {"table": table, "rank": 2}),
+        "pmf.from_marginals": (
+            pmf.from_marginals,
+            {"pairs": {(0, 1): np.full((2, 2), 0.25)}, "rank": 1, "method": "CNMF-OPT", "random_state": 0},
+        ),
         "pmf.mre": (pmf.mre, {"truth": joint, "estimate": joint}),
         "pmf.mse": (pmf.mse, {"truth": joint, "estimate": joint}),
         "separable.bootstrap": (
@@ -237,6 +241,8 @@ def sound():
             comparisons.random_start,
             {"comparisons": compared, "rank": 1, "scale": 0.1, "random_state": 0},
         ),
+        "rank": (cf.rank, {"source": compared, "level": 0.9, "min_comparisons": 1, "random_state": 0}),
+        "joint": (cf.joint, {"source": table, "bins": 8, "rank": 2, "method": "RAND-EM", "random_state": 0}),
         "comparisons.rank": (
             comparisons.rank,
             {"comparisons": compared, "covariates": d["extra"], "level": 0.9, "random_state": 0},

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core import memory
-from cofactor_app import planning, reading
+from cofactor_app import planning
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
@@ -22,7 +22,7 @@ from tests.fuzz.sound import ABSENT, sound
 SOUND = sound()
 PLANNED = ("crowd",)
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
-ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
+ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning}
 ROOMS |= {"planning.crowd.": planning.crowd}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),

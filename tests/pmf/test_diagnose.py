@@ -121,7 +121,7 @@ def test_the_same_column_twice_is_found_whatever_its_values_are_called(names):
         codes[codes[:, 1] < 0, 5] = -1
 
     found = diagnose(changed(sound(), copy_where_seen))["redundant columns"]
-    assert (found.status, found.value) == ("warn", "the same wherever both were observed: (1, 5)")
+    assert (found.status, found.value) == ("warn", "each value of 1 goes with one value of 5")
     assert diagnose(changed(sound(), once_not))["redundant columns"].status == "pass"
 
 

@@ -298,6 +298,11 @@ def test_names_of_items_come_before_words_for_sides(tmp_path):
     assert won(sides.comparisons) == [("B2", "A2", 1.0), ("C2", "B2", 0.0), ("A2", "C2", 0.0)]
 
 
+def test_a_is_away_beside_h_whatever_teams_are_called(tmp_path):
+    found = read(tmp_path, "home,away,res\nA,B,H\nB,A,D\nC,A,A\nA,C,A\n")
+    assert won(found.comparisons) == [("A", "B", 1.0), ("B", "A", 0.5), ("C", "A", 0.0), ("A", "C", 0.0)]
+
+
 def test_a_word_that_is_an_item_and_a_side_is_refused_with_the_option_that_settles_it(tmp_path):
     for rows in (["C,B,A", "B,A,B"], ["0,1,0", "1,0,1"]):  # A is no item of its row; both 0 are items and sides
         with pytest.raises(cf.CofactorError, match=r"is an item, and may also say which side won: .*--words"):
@@ -313,3 +318,34 @@ def test_which_side_zero_and_one_are_is_said_or_asked_for(tmp_path):
             sided(tmp_path, ["p,q,1", "q,r,0"], name)
         turned = sided(tmp_path, ["p,q,1", "q,r,0"], name, words=("0", "1"))
         assert won(turned.comparisons) == [("p", "q", 0.0), ("q", "r", 1.0)]
+
+
+def test_words_that_are_numbers_match_however_they_are_written():
+    frame = pd.DataFrame({"home": ["a", "b", "c"], "away": ["b", "c", "a"], "picked": [1.0, 0.0, 1.0]})
+    assert read_votes(frame, "home", "away", outcome="picked", words=("1", "0"))[0].outcome.tolist() == [1.0, 0.0, 1.0]
+    assert read_votes(frame, "home", "away", outcome="picked", words=("0", "1"))[0].outcome.tolist() == [0.0, 1.0, 0.0]
+
+
+def test_what_has_no_result_is_left_out_by_name_in_every_layout():
+    layouts = {
+        "scores": {"hg": [1, 2, None, 0], "ag": [0, 2, None, 1]},
+        "one cell": {"ft": ["1-0", "2-2", "postponed", "0-1"]},
+        "words": {"result": ["H", "D", "", "A"]},
+        "sides": {"home_wins": [1, 0, None, 0], "away_wins": [0, 0, None, 1]},
+    }
+    for name, columns in layouts.items():
+        frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), **columns})
+        found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
+        assert found.comparisons.outcome.tolist() == [1.0, 0.5, 0.0], name
+        assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
+
+
+def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
+    path = tmp_path / "wins.csv"
+    path.write_text("team,a,b,c\nb,2,-,1\na,,3,0\nc,0,4,\n")
+    data = read_votes(path)[0]
+    wins = {(data.items[i], data.items[j]): n for i, j, n in zip(data.left, data.right, data.counts, strict=True)}
+    assert wins == {("b", "a"): 2, ("b", "c"): 1, ("a", "b"): 3, ("c", "b"): 4}
+    path.write_text("team,a,b\na,,3\nx,1,\n")
+    with pytest.raises(cf.CofactorError, match="nothing says who won|no column winner"):
+        read_votes(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,8 +139,8 @@ class Comparisons:
 
         unnamed = (user, left, right, outcome, counts) == COLUMNS
         if unnamed and isinstance(frame, pd.DataFrame) and not {left, right, outcome} & set(frame.columns):
-            return read_votes(frame)[0]
-        return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
+            return cast("Self", read_votes(frame)[0])
+        return cast("Self", comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False))
 
     @classmethod
     def from_csv(
@@ -163,7 +163,8 @@ class Comparisons:
         """
         from cofactor.reading.votes import read_comparisons
 
-        return read_comparisons(cls, path, (user, left, right, outcome, counts), same_item, encoding, sep)
+        names = user, left, right, outcome, counts
+        return cast("Self", read_comparisons(cls, path, names, same_item, encoding, sep))
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"

@@ -7,15 +7,16 @@ observations", IEEE SPL 2019 (RAND-EM).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.em import em
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import Result
@@ -103,16 +104,15 @@ class CNMFOPT(JointPMFEstimator):
     floor: float = START_FLOOR
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        return cnmf_opt(
-            moments,
-            self._start(moments),
-            self.weights,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            floor=self.floor,
-            thorough=True,
-            verbose=self.verbose,
-        )
+        settings: dict[str, Any] = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "verbose": self.verbose,
+        }
+        with warnings.catch_warnings():
+            if self.em:  # EM goes on from here, and says itself whether it converged
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            return cnmf_opt(moments, self._start(moments), self.weights, floor=self.floor, thorough=True, **settings)
 
     def _start(self, moments: PairwiseMoments) -> LatentClassModel:
         if self.init == "random":

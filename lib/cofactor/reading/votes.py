@@ -69,6 +69,7 @@ PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "
 SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)(?:\s?\(\d+\))?")  # both scores in one cell; of a set with its tie-break
 UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "nan", "null", "?", "tbd", "tba", "bye")}
 UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
+NUMERIC = re.compile(r"-?\d+(\.\d+)?")  # words that are the same however the number is written
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
@@ -595,7 +596,9 @@ def _of_words(
         by_name = np.where(np.isnan(named) & tie, 0.5, named)
         all_names = not np.isnan(by_name).any()
         items = {*columns[1].values, *columns[2].values}
+        h_d_a = "h" in folded and not any(text.casefold() == "h" for text in items)  # then A is away, also a team's name
         both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
+        both = [] if h_d_a else both
         sides = f"{both[0]!r} of column {name}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
@@ -610,7 +613,7 @@ def _of_words(
                 )
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
         other = _named([column.map(_without_capitals) for column in columns])
-        values = by_name if all_names else np.where(np.isnan(values), other, values)
+        values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
@@ -644,7 +647,10 @@ def _meaning(
     """
     ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
-        return {**ties, words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
+        said = {words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
+        as_number = {float(word): won for word, won in said.items() if NUMERIC.fullmatch(word)}
+        return {**ties, **{word: as_number[float(word)] for word in text if NUMERIC.fullmatch(word)
+                           and float(word) in as_number}, **said}  # fmt: skip
     number = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy()
     plain = {word: float(n) for word, n in zip(text, number, strict=True) if n in CHOICES}
     plain |= {layout.first.casefold(): 1.0, layout.second.casefold(): 0.0, **ties}

@@ -21,7 +21,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Seed
 from cofactor.data.loading import TableDataset
-from cofactor.pmf.base import JointPMFEstimator
+from cofactor.pmf.base import JointPMFEstimator, check_choices
 from cofactor.pmf.columns import as_text
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.draws import Draws, draw, pooled
@@ -133,7 +133,7 @@ class JointResult(Result):
         return self.table
 
     @property
-    def summary(self) -> list[str]:  # type: ignore[override]
+    def summary(self) -> list[str]:
         """What was read, the classes, and what predictions of hidden cells are worth."""
         table, found = self.data.table, self.held_out
         n_gaps = table.n_rows * table.n_variables - table.n_entries
@@ -231,6 +231,7 @@ def joint(
     ...     joint(pd.DataFrame(rows, columns=["colour", "feel"]), rank=2).table.iloc[3:5].values.tolist()
     [['blue', 'cold'], ['red', 'hot']]
     """
+    check_choices(rank, 0.0)
     notes, warned = list[str](), list[str]()
     with noting(notes, warned):
         given, text = _table(source, encoding, sep)
@@ -301,7 +302,7 @@ def _table(source: Any, encoding: str, sep: str | None) -> tuple[pd.DataFrame | 
     if frame_like(source):
         given = as_frame(source)
         text = as_text(given)
-        return given, text.set_axis(given.index, axis=0).rename_axis(given.index.name or "row")
+        return given, text.set_axis(given.index, axis=0).rename_axis(str(given.index.name or "row"))
     codes = source.codes if isinstance(source, CategoricalTable) else np.asarray(source)
     if codes.ndim != 2 or not codes.size:
         wanted = "give a path, a DataFrame, an array of codes, or a CategoricalTable"
@@ -386,8 +387,8 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
         yield f"no cell reads {listing(map(repr, nowhere))}, named as a gap"
     if by_median:
-        names = listing(data.names[n] for n in by_median)
-        yield f"gaps get the median of the column, since the others tell nothing better: {names}"
+        told_by = listing(data.names[n] for n in by_median)
+        yield f"gaps get the median of the column, since the others tell nothing better: {told_by}"
 
 
 def _filled(

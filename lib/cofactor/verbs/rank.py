@@ -78,7 +78,7 @@ class RankingResult(Result):
         return self.items
 
     @property
-    def summary(self) -> list[str]:  # type: ignore[override]
+    def summary(self) -> list[str]:
         """What was ranked, and what chances are worth on comparisons that were held out."""
         data, found = self.comparisons, self.method
         weight = np.ones(len(data)) if data.counts is None else data.counts
@@ -199,7 +199,8 @@ def rank(
             data, X = half_wins(data, X)
         found = ranked(data, X, level=level, min_comparisons=min_comparisons, random_state=random_state)
     notes += found.doubts()
-    items = found.table(None if elo is None else (None, float(elo)) if is_number(elo) else elo)
+    scale: Scale | None = (None, float(elo)) if is_number(elo) else elo  # type: ignore[assignment]
+    items = found.table(scale)
     return RankingResult(named_source(source), items, found, data, diagnose(data, rank=0), notes, warned)
 
 

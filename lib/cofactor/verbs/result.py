@@ -6,7 +6,6 @@ import html
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,19 +30,23 @@ class Result:
         What was noticed: what was left out, taken unasked, or is too weak to trust.
     warnings : list of str
         Those of the notes that were also raised as a `DataWarning`, since they question the answer.
-    summary : list of str
-        The answer in a line or two.
-    details : list of str
-        More about the fit, as the command prints it with --verbose, and the report.
     """
 
-    page: ClassVar[str]  # module of the report, which has a function `page`
+    page: ClassVar[str]  # name of the report
     source: str
     method: Any
     notes: list[str]
     warnings: list[str]
-    summary: list[str]
-    details: list[str]
+
+    @property
+    def summary(self) -> list[str]:
+        """The answer in a few lines."""
+        raise NotImplementedError
+
+    @property
+    def details(self) -> list[str]:
+        """More about the fit, as the command prints it with --verbose, and the report."""
+        raise NotImplementedError
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -55,7 +58,9 @@ class Result:
         target = Path(path)
         if target.exists() and not force:
             raise CofactorError(f"{target} exists: name another file, or say force=True")
-        text = import_module(f"cofactor_app.pages.{self.page}").page(self)
+        from cofactor_app.pages import page_of  # pictures take a second to import
+
+        text = page_of(self)
         with whole_file(target) as part:
             part.write_text(text, encoding="utf8")
 
