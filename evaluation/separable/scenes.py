@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.types import Floats
-from cofactor.separable import METHODS, angular_means
-from cofactor.separable.projected import held_out_angles
+from cofactor.separable import METHODS
+from cofactor.separable.projected import angular_means, held_out_angles
 from cofactor.verbs.anchors import FAR
 
 BANDS, PIXELS = 60, 1000

@@ -13,7 +13,9 @@ from scipy import sparse
 import cofactor as cf
 from cofactor.core import memory
 from cofactor.core.errors import CofactorError
-from cofactor.separable import document_accuracy, document_weights, pair_coherence, topic_model
+from cofactor.separable import document_accuracy, topic_model
+from cofactor.separable.metrics import pair_coherence
+from cofactor.separable.topics import document_weights
 from cofactor_app.cli import main
 from tests.separable.test_topics import planted
 
