@@ -90,7 +90,7 @@ class AnchorsResult(Result):
     held_out: HeldOut | None
     chosen: str
     checks: Diagnosis
-    details: list[str]
+    about: list[str]
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -107,7 +107,12 @@ class AnchorsResult(Result):
         return self.anchors[["anchor", "point", "mean_weight", "leads"]]
 
     @property
-    def summary(self) -> list[str]:  # type: ignore[override]
+    def details(self) -> list[str]:
+        """How the fit went."""
+        return self.about
+
+    @property
+    def summary(self) -> list[str]:
         """What was read and found, and how well mixtures explain points, beside k-means."""
         M, N = self.points.X.shape
         size = f"{N:,} points" if self.points.image is None else "{} x {} pixels".format(*self.points.image)

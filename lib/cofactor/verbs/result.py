@@ -31,10 +31,6 @@ class Result:
         What was noticed: what was left out, taken unasked, or is too weak to trust.
     warnings : list of str
         Those of the notes that were also raised as a `DataWarning`, since they question the answer.
-    summary : list of str
-        The answer in a line or two.
-    details : list of str
-        More about the fit, as the command prints it with --verbose, and the report.
     """
 
     page: ClassVar[str]  # module of the report, which has a function `page`
@@ -42,8 +38,16 @@ class Result:
     method: Any
     notes: list[str]
     warnings: list[str]
-    summary: list[str]
-    details: list[str]
+
+    @property
+    def summary(self) -> list[str]:
+        """The answer in a few lines."""
+        raise NotImplementedError
+
+    @property
+    def details(self) -> list[str]:
+        """More about the fit, as the command prints it with --verbose, and the report."""
+        raise NotImplementedError
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -74,8 +78,7 @@ class Result:
 
 @contextmanager
 def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
-    """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on, also on an error."""
-    caught: list[warnings.WarningMessage] = []
+    """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on."""
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
             yield
