@@ -6,7 +6,6 @@ import html
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,7 +32,7 @@ class Result:
         Those of the notes that were also raised as a `DataWarning`, since they question the answer.
     """
 
-    page: ClassVar[str]  # module of the report, which has a function `page`
+    page: ClassVar[str]  # name of the report
     source: str
     method: Any
     notes: list[str]
@@ -59,7 +58,9 @@ class Result:
         target = Path(path)
         if target.exists() and not force:
             raise CofactorError(f"{target} exists: name another file, or say force=True")
-        text = import_module(f"cofactor_app.pages.{self.page}").page(self)
+        from cofactor_app.pages import page_of  # pictures take a second to import
+
+        text = page_of(self)
         with whole_file(target) as part:
             part.write_text(text, encoding="utf8")
 
