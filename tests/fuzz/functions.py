@@ -208,6 +208,8 @@ FUNCTIONS = {
         for name in ("spa", "xray", "fast_anchor", "spoc", "geo_nmf")
     },
     "separable.diagnose": (separable.diagnose, v.points, _of(v.count, None)),
+    "anchors": (cf.anchors, v.points, _of(v.count, None)),
+    "topics": (cf.topics, v.points, v.count),
     "separable.topic_model": (separable.topic_model, v.points, v.count),
     "separable.communities": (separable.communities, v.graph, v.count),
     "separable.suggest_n_anchors": (separable.suggest_n_anchors, v.points),

@@ -38,7 +38,8 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("comparisons.Ranking", "planning.NextTasks", "planning.Plan", "reading.read_matrix", "reading.read_truth"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
-    *("data.TableDataset", "data.TopicsDataset"),
+    *("data.SpectraDataset", "data.TableDataset", "data.TextsDataset", "data.TopicsDataset"),
+    *("anchors", "topics"),  # verbs, whose parts are called
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
 LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in PLANNED)}

@@ -154,3 +154,10 @@ def test_matrices_of_no_use_are_refused_or_reported(X):
 def test_a_number_of_anchors_out_of_range_is_refused(n_anchors):
     with pytest.raises(CofactorError, match="n_anchors="):
         diagnose(PROBLEM.X, n_anchors)
+
+
+def test_equal_columns_are_named_ten_a_group_at_most():
+    X = np.random.default_rng(0).random((5, 40))
+    X[:, :30] = X[:, :1]
+    value = diagnose(X, 3)["equal columns"].value
+    assert value.startswith("1 group: (0, 1, 2,") and "(30 in all)" in value and value.count(",") < 12

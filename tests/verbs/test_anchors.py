@@ -88,7 +88,7 @@ def test_k_means_is_said_to_explain_points_better_where_it_does():
     X = drawn.W[:, own] * np.exp(0.3 * rng.standard_normal(600)) + 0.02 * rng.random((60, 600))
     X[:, ::20] = 3 * rng.random((60, 30))  # more odd points than are left out
     found = quiet(X, 4)
-    assert found.held_out[1] < found.held_out[0]
+    assert found.held_out.centres < found.held_out.mixtures
     assert any(note.startswith("k-means by angle explains held-out points better") for note in found.warnings)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.cells import NO_VALUE, located, plain
@@ -263,9 +264,10 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, all
     frame = _plain(_with_first_row(read_frame(path, None, encoding, sep, "row", repeated=True)), str(path))
     frame, rows = _without_names(frame, str(path))
     numbers, columns = _numbers(frame), [str(name) for name in frame.columns]
-    gaps, bad = (frame.isna() | frame.isin(NO_VALUE)).to_numpy(), ~np.isfinite(numbers.to_numpy())
+    gaps: NDArray[np.bool_] = (frame.isna() | frame.isin(NO_VALUE)).to_numpy()
+    bad = np.asarray(~np.isfinite(numbers.to_numpy()))
     if allowed != "refuse":
-        whole = gaps & (gaps.all(axis=0) | gaps.all(axis=1)[:, None])
+        whole = gaps & (gaps.all(axis=0) | gaps.all(axis=1, keepdims=True))
         gaps, bad = gaps & ~whole, bad & ~whole
     if allowed == "keep" and bad.any():
         told = f"{bad.sum()} cells are empty or no numbers, in {located(frame, bad.any(axis=1))}"
@@ -283,7 +285,7 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, all
 
 
 def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names, Names]:
-    """Return what a DataFrame holds, as `read_matrix` returns a file; an index of other than 0, 1, ... names rows.
+    """Return what a DataFrame holds, as `read_matrix` returns a file; an index but 0, 1, ... names rows.
 
     Gaps become NaN. Raises a CofactorError that names columns of text, but a first one that names the rows.
     """

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,8 +97,9 @@ def of_matrix(matrix: Any, vocabulary: Vocabulary, encoding: str = "utf-8-sig") 
     if vocabulary is None:
         words = [str(n) for n in range(N)]
     else:
-        source = str(vocabulary) if isinstance(vocabulary, str | PathLike) else "vocabulary"
-        words = _lines(Path(source), encoding) if source != "vocabulary" else list(map(str, vocabulary))
+        named = isinstance(vocabulary, str | PathLike)
+        source = str(vocabulary) if named else "vocabulary"
+        words = _lines(Path(source), encoding) if named else [str(word) for word in cast(Sequence[str], vocabulary)]
         seen = Counter(words)
         bad = [f"line {n} ({word!r})" for n, word in enumerate(words, 1) if seen[word] > 1 or not word.strip()]
         if bad:
@@ -183,7 +184,7 @@ def _whole(n: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series[Any]:
     """Return a column with names that differ in capitals and the like as one, where asked for; else say so."""
-    names = column.value_counts(sort=False).to_dict()
+    names = {str(name): int(count) for name, count in column.value_counts(sort=False).items()}
     if spelling == "all" and (known := merged_names(names)):
         _warn(told_merged(known, what))
         return column.map(lambda name: known.get(name, name))
@@ -195,7 +196,7 @@ def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series
 def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
     """Return the counts of a table with a row a document and a column a word; None where it is no such table."""
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-    first = asked.document if asked.document in frame else str(frame.columns[0])
+    first = asked.document if asked.document is not None and asked.document in frame else str(frame.columns[0])
     at = list(map(str, frame.columns)).index(first)
     known = first.strip().casefold() in ("document", *USUAL["document"], "", "unnamed: 0", "row_0")
     named = asked.document is not None or known or not _whole(numbers[:, at]).all()

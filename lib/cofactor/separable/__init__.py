@@ -17,14 +17,12 @@ from cofactor.separable.metrics import (
     clustering_accuracy,
     coherence,
     document_accuracy,
-    pair_coherence,
     sim_count,
     spearman_rank_correlation,
 )
-from cofactor.separable.projected import angular_means, projected_spa
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import lone_columns, suggest_n_anchors
-from cofactor.separable.topics import document_weights, topic_model
+from cofactor.separable.topics import topic_model
 from cofactor.separable.words import TopicModel
 
 if TYPE_CHECKING:
@@ -52,14 +50,12 @@ __all__ = [
     "MeritFit",
     "ProjectedSPA",
     "TopicModel",
-    "angular_means",
     "bootstrap",
     "clustering_accuracy",
     "coherence",
     "communities",
     "diagnose",
     "document_accuracy",
-    "document_weights",
     "fast_anchor",
     "fast_gradient",
     "geo_nmf",
@@ -67,9 +63,7 @@ __all__ = [
     "lone_columns",
     "merit",
     "mrsa",
-    "pair_coherence",
     "predicted_bytes",
-    "projected_spa",
     "rae",
     "sim_count",
     "spa",

@@ -90,7 +90,7 @@ def _zeros(points: Floats) -> Check:
 def _repeated(points: Floats) -> Check:
     nonzero = columns_with_size(points)
     groups = same_columns(points[:, nonzero])[1]
-    named = listing(str(tuple(nonzero[group].tolist())) for group in groups)
+    named = listing(f"({listing(nonzero[group].tolist())})" for group in groups)
     value = f"{len(groups)} group{'s' * (len(groups) > 1)}: {named}" if groups else "none"
     advice = "they share the score of one anchor: keep one of each, or let merit merge them"
     return _warning_if(bool(groups), "equal columns", value, advice)

@@ -101,7 +101,7 @@ class SPA(AnchorMethod):
 
 @dataclass(eq=False, repr=False)
 class ProjectedSPA(AnchorMethod):
-    """Successive projection in the K leading directions, away from noise. Cost and source: see `projected_spa`.
+    """Successive projection in the K leading directions, away from noise. Cost, source: see `projected_spa`.
 
     W_ holds the anchors' columns projected onto these directions, not the columns themselves.
     """

@@ -15,6 +15,7 @@ by angle).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from cofactor.separable.base import AnchorFit, Matrix, anchors_by_scores, column
 from cofactor.separable.least_squares import simplex_least_squares
 
 STARTS, ROUNDS = 5, 50  # of k-means: draws of centres, and rounds at most
+SMALLEST = 1e-3  # degrees that count as an angle
 HELD_OUT = 4000  # points at most of which half are held out
 
 
@@ -98,8 +100,27 @@ def angles(A: Floats, B: Floats) -> Floats:
     return np.asarray(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
 
 
-def held_out_angles(X: Floats, find: Callable[[Floats], Floats], n_anchors: int) -> tuple[float, float] | None:
-    """Return mean angles, in degrees, of held-out columns to mixtures of anchors, and to the nearest centre of k-means.
+@dataclass(frozen=True)
+class HeldOut:
+    """Angles of held-out columns, in degrees.
+
+    Attributes
+    ----------
+    mixtures : float
+        Mean angle to the best mixture of anchors.
+    centres : float
+        Mean angle to the nearest centre of k-means by angle.
+    ratio : float
+        Median angle to the nearest anchor over the median angle to the nearest centre.
+    """
+
+    mixtures: float
+    centres: float
+    ratio: float
+
+
+def held_out_angles(X: Floats, find: Callable[[Floats], Floats], n_anchors: int) -> HeldOut | None:
+    """Compare mixtures of anchors with the centres of k-means by angle on columns that neither saw.
 
     Both are fitted on one half of the columns (`find` returns W) and judged on the other; at most 4000 columns take
     part, drawn by a fixed seed. None where fewer than twice as many columns as anchors are left to fit.
@@ -111,5 +132,8 @@ def held_out_angles(X: Floats, find: Callable[[Floats], Floats], n_anchors: int)
         return None
     W, Y = find(X[:, fitted]), X[:, held]
     C = angular_means(X[:, fitted], n_anchors)
-    nearest = C[:, (C.T @ Y).argmax(axis=0)]
-    return float(angles(W @ simplex_least_squares(W, Y), Y).mean()), float(angles(nearest, Y).mean())
+    unit = W / np.maximum(np.linalg.norm(W, axis=0), np.finfo(float).tiny)
+    to_centre, to_anchor = (angles(D[:, (D.T @ Y).argmax(axis=0)], Y) for D in (C, unit))
+    mixed = angles(W @ simplex_least_squares(W, Y), Y)
+    ratio = np.median(to_anchor) / max(np.median(to_centre), SMALLEST)
+    return HeldOut(float(mixed.mean()), float(to_centre.mean()), float(ratio))

@@ -36,6 +36,7 @@ from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_ancho
 from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
 
 NMF_STEPS = 500  # of NMF at most
+CLEARLY = 0.999  # share of the error below which a second start is better: steps end before smaller gains are real
 START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
 GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
@@ -71,8 +72,8 @@ def topic_model(
     random_state : int, Generator or None
         Of the random projection that FastAnchor takes in place of U, and of LDA.
     second_start : bool
-        Start "NMF" a second time, from singular vectors (scikit-learn's "nndsvd"), and keep what has the smaller error
-        ||F - A S||_F. Where that is the second one, topics have no anchor words: `anchors` is empty.
+        Start "NMF" a second time, from singular vectors (scikit-learn's "nndsvd"), and keep that where its error
+        ||F - A S||_F is smaller by 0.1 %. Topics then have no anchor words: `anchors` is empty.
 
     Raises a CofactorError for counts that are negative, not finite or between zero and one (documents are named), words
     that stand in no document (they are named), where no word is left, or an argument is out of range.
@@ -136,7 +137,7 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
         if second_start:
             other = NMF(len(S), init="nndsvd", max_iter=NMF_STEPS, random_state=0)
             from_vectors = other.fit_transform(F)
-            if np.nan_to_num(other.reconstruction_err_) < np.nan_to_num(solver.reconstruction_err_):
+            if np.nan_to_num(other.reconstruction_err_) < CLEARLY * np.nan_to_num(solver.reconstruction_err_):
                 solver, A, anchors = other, from_vectors, model.anchors[:0]
     left, tiny = counts[:, used_words], np.finfo(float).tiny
     S = solver.components_ / np.maximum(solver.components_.sum(axis=1, keepdims=True), tiny)

@@ -22,7 +22,7 @@ from cofactor.reading.matrices import matrix_of, read_matrix
 from cofactor.separable.diagnose import diagnose
 from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.methods import METHODS, AnchorMethod
-from cofactor.separable.projected import held_out_angles
+from cofactor.separable.projected import HeldOut, held_out_angles
 from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, lone_columns, suggest_n_anchors
 from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
 
@@ -32,6 +32,7 @@ CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another w
     "condition of the anchors": "",
 }
 NUMBER = "number of anchors"  # the check that speaks where a number was asked for
+FAR = 3.0  # ratio of angles to anchors and to centres that mixtures of pure points do not reach
 FLAT_BANDS = 3  # bands at least in which a point that is no datum holds one value
 COPIES, DOUBLE = 3, 8  # of the dense matrix, which the checks hold beside each other; bytes
 POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
@@ -73,8 +74,8 @@ class AnchorsResult(Result):
         The fit; its columns are the points that took part, `used`.
     used : (n,) ints
         Points that anchors were chosen among.
-    held_out : (float, float) or None
-        Mean angles in degrees of held-out points to mixtures of anchors, and to the nearest centre of k-means by angle.
+    held_out : HeldOut or None
+        Angles of held-out points to mixtures of anchors, and to centres of k-means by angle, the trivial answer.
     """
 
     page: ClassVar[str] = "anchors"
@@ -86,10 +87,10 @@ class AnchorsResult(Result):
     points: Points
     used: Indices
     left: float
-    held_out: tuple[float, float] | None
+    held_out: HeldOut | None
     chosen: str
     checks: Diagnosis
-    details: list[str]
+    about: list[str]
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -106,7 +107,12 @@ class AnchorsResult(Result):
         return self.anchors[["anchor", "point", "mean_weight", "leads"]]
 
     @property
-    def summary(self) -> list[str]:  # type: ignore[override]
+    def details(self) -> list[str]:
+        """How the fit went."""
+        return self.about
+
+    @property
+    def summary(self) -> list[str]:
         """What was read and found, and how well mixtures explain points, beside k-means."""
         M, N = self.points.X.shape
         size = f"{N:,} points" if self.points.image is None else "{} x {} pixels".format(*self.points.image)
@@ -115,9 +121,8 @@ class AnchorsResult(Result):
             f"residual {self.left:.1%} of the norm",
         ]
         if self.held_out:
-            mixed, nearest = self.held_out
-            means = f"{nearest:.1f} from the nearest of {len(self.anchors)} k-means centres"
-            lines[1] += f"; held-out points: {mixed:.1f} degrees from mixtures of the anchors, {means}"
+            means = f"{self.held_out.centres:.1f} from the nearest of {len(self.anchors)} k-means centres"
+            lines[1] += f"; held-out points: {self.held_out.mixtures:.1f} degrees from mixtures of the anchors, {means}"
         return lines
 
     def screen(self, more: str = "anchors has all") -> list[str]:
@@ -361,11 +366,16 @@ def _tables(fitted: AnchorMethod, H: Floats, points: Points, used: Indices) -> t
     return pd.concat([table, pd.DataFrame(fitted.W_.T, columns=points.bands)], axis=1), spectra
 
 
-def _judge(table: pd.DataFrame, held_out: tuple[float, float] | None) -> None:
+def _judge(table: pd.DataFrame, held_out: HeldOut | None) -> None:
     """Warn of anchors that stand for nothing but themselves, and where k-means does better."""
     alone = table.loc[table["leads"] <= 1, "point"].tolist() if len(table) > 1 else []
     if alone:
         _warn(f"these anchors lead no point but themselves, so they may be outliers: {listing(alone)}")
-    if held_out and held_out[1] < held_out[0]:
-        angles = f"{held_out[1]:.1f} degrees from the nearest centre, {held_out[0]:.1f} from mixtures of anchors"
-        _warn(f"k-means by angle explains held-out points better ({angles}): the anchors are hardly pure; try to scale")
+    if held_out and held_out.centres < held_out.mixtures:
+        near = (
+            f"{held_out.centres:.1f} degrees from the nearest centre, {held_out.mixtures:.1f} from mixtures of anchors"
+        )
+        _warn(f"k-means by angle explains held-out points better ({near}): the anchors are hardly pure; try to scale")
+    elif held_out and held_out.ratio > FAR:
+        far = f"{held_out.ratio:.1f} times as far from the nearest anchor as from the nearest k-means centre"
+        _warn(f"held-out points lie {far}: the anchors are hardly pure; try to scale")

@@ -79,8 +79,7 @@ class Result:
 
 @contextmanager
 def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
-    """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on, also on an error."""
-    caught: list[warnings.WarningMessage] = []
+    """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on."""
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
             yield

@@ -57,7 +57,7 @@ class TopicsResult(Result):
     counts: sparse.csr_array
     words: list[str]
     called: str
-    details: list[str]
+    about: list[str]
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -69,7 +69,12 @@ class TopicsResult(Result):
         return pd.concat([own[["share", "coherence"]].first(), words], axis=1).reset_index()
 
     @property
-    def summary(self) -> list[str]:  # type: ignore[override]
+    def details(self) -> list[str]:
+        """How the fit went."""
+        return self.about
+
+    @property
+    def summary(self) -> list[str]:
         """What was read, and the number of topics."""
         D, N = self.counts.shape
         used = N - self.method.dropped.size

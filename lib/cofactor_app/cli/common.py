@@ -20,11 +20,11 @@ Found = TypeVar("Found", bound=Result)
 
 def answered(arguments: argparse.Namespace, verb: Callable[[], Found]) -> Found:
     """Run a verb and hold its warnings back; they are shown where it fails, and an error with --strict."""
-    failed, caught = True, list[warnings.WarningMessage]()
+    failed = True
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
             result = verb()
-        failed = False
+            failed = False
     finally:
         for one in caught:
             if failed or not issubclass(one.category, DataWarning):
