@@ -31,13 +31,11 @@ from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix
 from cofactor.separable.columns import random_projection
-from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
-from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
+from cofactor.separable.words import TopicModel, documents_with, nonnegative_weights, word_counts, words_kept
 
 NMF_STEPS = 500  # of NMF at most
 START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
-GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
 
 def topic_model(
@@ -105,7 +103,7 @@ def topic_model(
     S = pairs.topics(fit.anchors)
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
-    weights = _nonnegative_weights(S @ S.T, S @ left.T).T
+    weights = nonnegative_weights(S @ S.T, S @ left.T).T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
     return TopicModel(used_words[fit.anchors], topics, weights, dropped, fit, fit.result)
 
@@ -116,24 +114,32 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     F ~ A S, F the TF-IDF of documents scaled to length one. Documents are weighted by their counts on S; words are then
     told as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
     """
-    from sklearn.decomposition import NMF  # here: slow to import
+    from sklearn import config_context  # here: slow to import
+    from sklearn.decomposition import NMF
     from sklearn.exceptions import ConvergenceWarning as SlowNMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
     used_words = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
-    F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, used_words]))
+    with config_context(transform_output="default"):
+        F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, used_words]))
     S = model.topics[used_words].T
     S = S / np.linalg.norm(S, axis=1, keepdims=True)
-    A = _nonnegative_weights(S @ S.T, (F @ S.T).T).T
+    A = nonnegative_weights(S @ S.T, (F @ S.T).T).T
     start = [np.ascontiguousarray(part + START_SHARE * part.mean()) for part in (A, S)]
     solver = NMF(len(S), init="custom", max_iter=NMF_STEPS)
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # it takes the root of an error below zero
+    with (
+        warnings.catch_warnings(),
+        np.errstate(invalid="ignore"),  # it takes the root of an error below zero
+        config_context(transform_output="default"),
+    ):
         warnings.simplefilter("ignore", SlowNMF)  # told below, as of all methods
         A = solver.fit_transform(F, W=start[0], H=start[1])
     left, tiny = counts[:, used_words], np.finfo(float).tiny
     S = solver.components_ / np.maximum(solver.components_.sum(axis=1, keepdims=True), tiny)
-    weights = _nonnegative_weights(S @ S.T, S @ left.T).T
-    S = _nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
+    weights = nonnegative_weights(S @ S.T, S @ left.T).T
+    factors = np.zeros_like(model.topics)
+    factors[used_words] = S.T
+    S = nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
     S /= np.maximum(S.sum(axis=1, keepdims=True), tiny)
     topics = np.zeros_like(model.topics)
     topics[used_words] = S.T
@@ -146,7 +152,7 @@ def _refined(model: TopicModel, counts: sparse.csr_array) -> TopicModel:
     result = Result(np.array([np.nan_to_num(solver.reconstruction_err_) ** 2]), int(solver.n_iter_), converged, why)
     if not converged:
         warnings.warn(f"NMF: {why}; topics may still move", ConvergenceWarning, stacklevel=3)
-    return replace(model, topics=topics, weights=weights, result=result)
+    return replace(model, topics=topics, weights=weights, result=result, factors=factors)
 
 
 class WordPairs:
@@ -188,7 +194,7 @@ class WordPairs:
         """Return S, rows summing to one."""
         W = (self.Ft @ self.F[:, anchors].toarray()) / self.F.shape[0]
         W = W / np.linalg.norm(W, axis=0)  # a scale of a topic, gone once its row sums to one
-        S = _nonnegative_weights(W.T @ W, self.apply(W).T)
+        S = nonnegative_weights(W.T @ W, self.apply(W).T)
         return S / S.sum(axis=1, keepdims=True)
 
 
@@ -198,11 +204,3 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
     F = counts.copy()
     F.data = (1 + np.log(F.data)) * idf[F.indices]
     return F
-
-
-def _nonnegative_weights(G: Floats, Q: Floats) -> Floats:
-    """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
-    values, vectors = np.linalg.eigh(G)
-    clear = values > GRAM_RANK * values[-1]
-    root = np.sqrt(values[clear])
-    return nonnegative_least_squares((vectors[:, clear] * root).T, (vectors[:, clear] / root).T @ Q)
