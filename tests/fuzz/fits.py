@@ -162,6 +162,11 @@ def find_topics(counts, *settings):
     assert np.isfinite(fitted.transform(counts)).all()
 
 
+def transform_counts(counts, n_topics):
+    weights = separable.Topics(n_topics, min_documents=1).fit_transform(counts)
+    assert np.isfinite(weights).all() and (weights >= 0).all()
+
+
 def find_by_merit(*settings):
     names = ("gap_abs", "merge_duplicates", "select", "n_jobs")
     return separable.merit(*settings[:9], **dict(zip(names, settings[9:], strict=True)))
@@ -225,6 +230,7 @@ FITS = {
         plan_anchors,
         *(v.points, errors, amounts, _rarely(ODD, "columns", "measurements"), runs, jobs),
     ),
+    "separable.Topics": (transform_counts, v.whole_matrix, size),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),
     "separable.merit": (

@@ -411,6 +411,7 @@ def methods(d):
             found[f"{line}.{name}"] = kind, given(name) | (features if learns else {})
     for kind in pmf.RECOMMENDERS.values():
         found[f"pmf.{kind.__name__}"] = kind, ratings
+    found["separable.Topics"] = separable.Topics, {"counts": d["counts"]}
     for kind in pmf.CLASSIFIERS.values():
         found[f"pmf.{kind.__name__}"] = kind, {"X": rows, "y": d["codes"]}
     return {name: (functools.partial(_fit, kind), call) for name, (kind, call) in found.items()}

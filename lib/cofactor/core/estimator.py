@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
 
@@ -21,7 +21,7 @@ from cofactor.core.errors import CofactorError, listing
 class NotFittedError(CofactorError, AttributeError):
     """A method was asked for what only `fit` can give. Once scikit-learn is loaded, it is its NotFittedError, too."""
 
-    def __new__(cls, *args: Any) -> Self:
+    def __new__(cls, *args: Any) -> NotFittedError:
         """Make an error that is scikit-learn's, too, where that is loaded."""
         return super().__new__(_both() if "sklearn.exceptions" in sys.modules else cls, *args)
 

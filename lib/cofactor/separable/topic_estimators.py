@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,7 +46,7 @@ class TopicTransformer(Estimator):
     def fit(self, counts: Matrix, y: object = None) -> Self:
         """Find topics in (D, N) counts of words in documents, dense, sparse or a data frame; y is not used."""
         self.model_ = self._topics(self._checked(counts))
-        self.result_ = self.model_.result
+        self.result_ = cast(Result, self.model_.result)
         self.n_iter_ = self.result_.n_iter
         return self
 
