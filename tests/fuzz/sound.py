@@ -50,7 +50,7 @@ def made():
 
 PACKAGES = {  # that are optional, and what needs them
     "lda": {"separable.LDA", "separable.lda_topics"},
-    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DeepMajorityVote"},
+    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DLMV"},
 }
 ABSENT = {name for package, names in PACKAGES.items() if find_spec(package) is None for name in names}
 
@@ -133,7 +133,7 @@ def sound():
         "crowd.workers_table": (crowd.workers_table, {"method": crowd.MajorityVote().fit(labels), "labels": labels}),
         "pmf.bootstrap": (
             pmf.bootstrap,
-            {"method": pmf.RandomEM(2, random_state=0), "table": table, "n_draws": 2, "random_state": 0, "n_jobs": 1},
+            {"method": pmf.RANDEM(2, random_state=0), "table": table, "n_draws": 2, "random_state": 0, "n_jobs": 1},
         ),
         "pmf.cnmf_spa": (
             pmf.cnmf_spa,
@@ -144,7 +144,7 @@ def sound():
         "pmf.mse": (pmf.mse, {"truth": joint, "estimate": joint}),
         "planning.pmf.plan": (
             planning.pmf.plan,
-            {"table": table, "amounts": [20, 60], "methods": pmf.RandomEM(2, random_state=0), **plan},
+            {"table": table, "amounts": [20, 60], "methods": pmf.RANDEM(2, random_state=0), **plan},
         ),
         "separable.bootstrap": (
             separable.bootstrap,
@@ -419,7 +419,7 @@ def methods(d):
 
 def settings(kind):
     """Settings of a method that keep a fit short."""
-    short = SHORT | {"estimator": pmf.RandomEM(2, random_state=0)}
+    short = SHORT | {"estimator": pmf.RANDEM(2, random_state=0)}
     return {name: short[name] for name in kind().get_params(deep=False) if name in short}
 
 

@@ -8,7 +8,7 @@ from cofactor import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import random_model
-from cofactor.pmf.estimators import RandomEM
+from cofactor.pmf.estimators import RANDEM
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.draws import draw
 from cofactor_app.joint.filling import fill
@@ -81,7 +81,7 @@ def clinic(n_rows=600):
 def test_filled_and_drawn_cells_and_classes_have_no_pair():
     data = CategoricalFrame.from_frame(clinic())
     pairs = [Pair.parse("pregnant=yes & sex=m", data)]
-    method = RandomEM(1, random_state=0).fit(data.table)  # knows of no dependence at all
+    method = RANDEM(1, random_state=0).fit(data.table)  # knows of no dependence at all
     plain = [data.filled(c.row, c.variable, c.value) for c in (fill(method.model_, data),)]
     plain += list(draw(method, data, 2, random_state=0))
     model = without_pairs(method.model_, pairs)

@@ -8,7 +8,7 @@ import pytest
 
 from cofactor import CofactorError
 from cofactor.core.files import LARGE, load_arrays, save_arrays
-from cofactor.pmf.estimators import RandomEM
+from cofactor.pmf.estimators import RANDEM
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor_app.joint.filling import fill
 from cofactor_app.joint.forbidden import Pair, without_pairs
@@ -30,7 +30,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fit(data):
-    method = RandomEM(2, random_state=0).fit(data.table)
+    method = RANDEM(2, random_state=0).fit(data.table)
     pairs = [Pair.parse("hat=red & coat=old", data)]
     return JointFit(without_pairs(method.model_, pairs), data.columns, ["-7"], [2], pairs)
 
