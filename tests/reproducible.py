@@ -102,7 +102,7 @@ def parallel_parts(jobs):
     """Results of what takes a number of jobs."""
     model = simulate.dawid_skene_model(n_workers=8, n_classes=3, skill=0.5, random_state=1)
     labels = simulate.crowd(model, n_tasks=200, random_state=1).labels
-    drawn = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=8, random_state=0, n_jobs=jobs)
+    drawn = crowd.bootstrap(crowd.MVEM(), labels, n_draws=8, random_state=0, n_jobs=jobs)
     yield "bootstrap", [drawn.intervals()[["low", "high"]]]
     codes = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 300, random_state=0).codes
     learner = pmf.JointPMFClassifier(n_starts=4, n_jobs=jobs, random_state=0).fit(codes[:, 1:], codes[:, 0])

@@ -1,6 +1,5 @@
 """All methods of all four lines speak one protocol."""
 
-import pickle
 import re
 import warnings
 from functools import cache, partial
@@ -127,15 +126,6 @@ def test_two_fits_find_the_same(line, name):
         warnings.simplefilter("ignore")
         second = findings(made(line, name).fit(data_of(line, name)))
     assert first and first.keys() == second.keys()
-    for found in first:
-        np.testing.assert_array_equal(first[found], second[found], err_msg=found)
-
-
-@each("line, name", CASES)
-def test_a_fitted_method_survives_pickling(line, name):
-    method = fitted(line, name)
-    first, second = findings(method), findings(pickle.loads(pickle.dumps(method)))
-    assert first.keys() == second.keys()
     for found in first:
         np.testing.assert_array_equal(first[found], second[found], err_msg=found)
 

@@ -1,5 +1,6 @@
 """The one list of methods: nothing is imported to read it, and methods of other packages stand in it."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -27,6 +28,16 @@ def test_every_name_stands_for_its_own_class_of_a_known_group():
     found = [(one.line, one.name) for one in registry.OWN]
     assert len(set(found)) == len(found) and {line for line, _ in found} == set(LINES)
     assert all(callable(one.make) and one.group in registry.GROUPS for one in registry.OWN)
+
+
+def test_a_class_has_the_name_of_its_method_without_hyphens_and_signs():
+    """Parentheses, and -EM of a method that can do without, are settings of one class."""
+    for one in registry.OWN:
+        plain = re.sub(r"\([^)]*\)|-EM$", "", one.name)
+        kind = getattr(one.make, "func", one.make).__name__
+        assert kind in {re.sub(r"\W", "", name) for name in (one.name, plain)}, one.name
+    for name, kind in cf.pmf.RECOMMENDERS.items():
+        assert kind.__name__ in (name, f"{name}Recommender")
 
 
 @pytest.fixture

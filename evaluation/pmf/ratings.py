@@ -18,7 +18,7 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats, Ints
 from cofactor.data import load, movie_lists
 from cofactor.pmf import METHODS, JointPMFEstimator
-from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, RatingPredictor, UserAverage
+from cofactor.pmf.ratings import BMF, GlobalAverage, ItemAverage, JointPMFRecommender, RatingPredictor, UserAverage
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, experiment, measure_each
 from evaluation.pmf.real import unsmoothed
 from evaluation.released.pmf import Released, ReleasedBMF, ReleasedCTD, ReleasedEM, ReleasedOPT, ReleasedRecommender
@@ -104,8 +104,8 @@ def factorised(released: bool, case: Hidden) -> RatingPredictor:
     if released:
         found = [ReleasedBMF(rank, random_state=case.seed) for rank in MF_RANKS]
     else:
-        found = [BiasedMF(0, bias_ridge=ridge) for ridge in MF_BIAS_RIDGES]
-        found += [BiasedMF(5, *both, random_state=case.seed) for both in product(MF_RIDGES, MF_BIAS_RIDGES)]
+        found = [BMF(0, bias_ridge=ridge) for ridge in MF_BIAS_RIDGES]
+        found += [BMF(5, *both, random_state=case.seed) for both in product(MF_RIDGES, MF_BIAS_RIDGES)]
     return best_on(case.valid, [one.fit(*case.fit.arrays) for one in found])
 
 

@@ -36,7 +36,7 @@ from cofactor.core.result import Result
 from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf import CTD, MLEADEM, BiasedMF, JointPMFEstimator, JointPMFRecommender
+from cofactor.pmf import BMF, CTD, MLEADEM, JointPMFEstimator, JointPMFRecommender
 from cofactor.pmf.base import CLOSED_FORM, given_or_random
 from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, mirror_descent
@@ -222,10 +222,10 @@ def _combnk(values: tuple[int, ...], k: int) -> list[tuple[int, ...]]:
 # ---- ratings ----
 
 
-class ReleasedBMF(BiasedMF):
+class ReleasedBMF(BMF):
     """BMF as released: ridge 100, and every bias drawn to zero by 100 times its number of ratings.
 
-    Hardly any bias is left, however many ratings there are. `bias_ridge` is not used. Cost: see `BiasedMF`. Source: see
+    Hardly any bias is left, however many ratings there are. `bias_ridge` is not used. Cost: see `BMF`. Source: see
     the module.
     """
 

@@ -32,7 +32,7 @@ class Method:
 
     Attributes
     ----------
-    name : as in the papers
+    name : as in the papers; that of the class has no hyphens and signs
     line : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
@@ -84,7 +84,7 @@ def listed(line: str) -> dict[str, Method]:
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']
     >>> listed("crowd")["MV-EM"].path
-    'cofactor.crowd.voting:DawidSkene'
+    'cofactor.crowd.voting:MVEM'
     """
     own = {method.name: method for method in OWN if method.line == line}
     takes = next(method.takes for method in own.values())
@@ -111,7 +111,7 @@ def _crowd() -> Iterator[Method]:
     with_em = {"em": True}
     yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
     yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
-    yield make("MV-EM", path=f"{room}.voting:DawidSkene", group="vote")
+    yield make("MV-EM", path=f"{room}.voting:MVEM", group="vote")
     equal = {"p": 2.0}
     for name, kind, options in (
         ("RobSymNMF", "RobSymNMF", {}),
@@ -140,7 +140,7 @@ def _crowd() -> Iterator[Method]:
         yield make(name, path=f"{rivals}.weighted_votes:{name}", group=group)
     for name, file, group in (("OneCoin", "one_coin", "simple"), ("MACE", "mace", "simple"), ("GLAD", "glad", "vote")):
         yield make(name, path=f"{rivals}.{file}:{name}", group=group)
-    for name, kind in (("CrowdLayer", "CrowdLayer"), ("DL-MV", "DeepMajorityVote")):
+    for name, kind in (("CrowdLayer", "CrowdLayer"), ("DL-MV", "DLMV")):
         yield Method(name, "crowd", f"{rivals}.deep:{kind}", "features", "labels and features")
 
 
@@ -149,7 +149,7 @@ def _pmf() -> Iterator[Method]:
     room, rivals = "cofactor.pmf.estimators", "cofactor.baselines.pmf"
     for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
         yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
-    yield make("RAND-EM", path=f"{room}:RandomEM", group="vote")
+    yield make("RAND-EM", path=f"{room}:RANDEM", group="vote")
     yield make("CTD", path=f"{rivals}.ctd:CTD", group="rivals")
     yield make("MLE-AD", path=f"{rivals}.mle_ad:MLEAD", group="rivals")
     yield make("MLE-AD-EM", path=f"{rivals}.mle_ad:MLEADEM", group="rivals")

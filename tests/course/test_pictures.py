@@ -19,7 +19,7 @@ from matplotlib.text import Text
 
 from cofactor import simulate
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd import Cooccurrences, DawidSkene, bootstrap, symnmf
+from cofactor.crowd import MVEM, Cooccurrences, bootstrap, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
@@ -72,7 +72,7 @@ PICTURES = {  # of pages, and of several notebooks
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
     "votes": lambda: votes.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
     "plan": lambda: planning.draw_plan(planned()),
-    "intervals": lambda: planning.draw_intervals(bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)),
+    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)),
     "simplex": lambda: simplex.draw_simplex(H),
     "rotation": lambda: simplex.draw_rotation(U, Q),
     "convergence": lambda: simplex.draw_convergence(RESULT),
@@ -88,7 +88,7 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "completion": lambda: crowds.draw_completion(crowds.HoledCrowd.of(CROWD, HIDDEN).complete("designated")),
     "latent_class": schematics.draw_latent_class,
     "kit": schematics.draw_kit,
-    "overview": lambda: nb00.draw_overview(CROWD.labels, CROWD.truth, DawidSkene().fit(CROWD.labels)),
+    "overview": lambda: nb00.draw_overview(CROWD.labels, CROWD.truth, MVEM().fit(CROWD.labels)),
     "em_starts": lambda: nb01.draw_starts({"the vote": ([-3, -2], [0.3, 0.2]), "pairs": ([-2, -1], [0.1, 0.0])}),
     "turn": lambda: nb01.panels.draw_turn(nb01.panels.scattering(0.2, 6, 0)._replace(turn=30.0)),
     "crowd": lambda: nb01.panels.draw_crowd(nb01.panels.compare(60, 6, "MV-EM")),

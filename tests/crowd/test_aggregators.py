@@ -15,7 +15,7 @@ from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNM
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.crowd.voting import MVEM, MajorityVote
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
@@ -23,7 +23,7 @@ ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio", *NEED_FEATURES)  # see test_binary
 SCORE_THE_PRIOR = ("BWA",)  # scorers that give it to a task without labels; the others give equal shares
 EVEN = ("OneCoin", "MACE")  # no matrix of a worker says which error goes with which class
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
-CLASSES = [MajorityVote, DawidSkene, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
+CLASSES = [MajorityVote, MVEM, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
 
 def fitted(name, labels):
@@ -202,7 +202,7 @@ def test_a_class_that_nobody_uses_is_refused(family):
 def test_refuses_labels_without_labels():
     table = skilled_crowd(0).labels
     empty = table.take_tasks(np.flatnonzero(table.table.entries_per_row < 0))
-    for cls in (MajorityVote, DawidSkene, MultiStartEM):
+    for cls in (MajorityVote, MVEM, MultiStartEM):
         with pytest.raises(CofactorError, match="no task has a label"):
             cls().fit(empty)
 
@@ -348,7 +348,7 @@ def test_predicts_new_tasks_of_the_same_crowd(name):
     assert method.predict(new).shape == (new.n_tasks,)
 
 
-@pytest.mark.parametrize("cls", [WorkerTypes, DawidSkene])
+@pytest.mark.parametrize("cls", [WorkerTypes, MVEM])
 def test_workers_who_were_not_there_count_as_the_average(cls):
     labels = skilled_crowd(0).labels
     method = cls().fit(labels)

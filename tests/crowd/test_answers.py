@@ -11,7 +11,7 @@ from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.crowd import METHODS
 from cofactor.crowd.bootstrap import mean_over_labels
 from cofactor.crowd.disputes import weighted_vote_shares
-from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.crowd.voting import MVEM, MajorityVote
 from cofactor.crowd.workers import agreement_with_others
 
 ASKED_FIVE_TIMES = [("a", "model", "x")] * 3 + [("a", "model", "y")] * 2
@@ -30,7 +30,7 @@ def test_each_of_m_answers_of_one_worker_counts_one_in_m():
 
 def test_answers_are_exponents_in_the_e_step():
     labels = CrowdLabels.from_frame(FRAME, conflicts="all")
-    model = next(DawidSkene().rounds(labels))
+    model = next(MVEM().rounds(labels))
     A = dict(zip(labels.workers, (block + 0.1 for block in model.conditionals), strict=True))
     expected = model.prior * A["model"][0] ** 0.6 * A["model"][1] ** 0.4 * A["ann"][1] * A["ben"][0]
     lifted = type(model)(model.prior, [A[w] / A[w].sum(axis=0) for w in labels.workers])

@@ -17,7 +17,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.rows import Rows
 from cofactor.crowd.variational import Belief, Priors, variational_em
-from cofactor.crowd.voting import DawidSkene
+from cofactor.crowd.voting import MVEM
 from tests.oracles.bayes import exact_evidence, rounds_of_bayes
 from tests.oracles.generators import skilled_crowd, triples
 
@@ -77,7 +77,7 @@ def test_beats_maximum_likelihood_on_thin_crowds():
     for seed in range(5):
         crowd = skilled_crowd(seed, n_tasks=300, n_workers=60, n_classes=6, skill=0.6, label_rate=0.08)
         ours.append(error_rate(WorkerTypes().fit(crowd.labels).predict_proba(crowd.labels), crowd.truth))
-        likely = DawidSkene(pseudo_counts=(0, 0)).fit(crowd.labels)
+        likely = MVEM(pseudo_counts=(0, 0)).fit(crowd.labels)
         theirs.append(error_rate(likely.predict_proba(crowd.labels), crowd.truth))
     assert np.mean(ours) < np.mean(theirs) - 0.02
 
@@ -128,7 +128,7 @@ def gold_of(crowd, n):
     return np.where(np.arange(crowd.labels.n_tasks) < n, crowd.truth, -1)
 
 
-@pytest.mark.parametrize("make", [WorkerTypes, DawidSkene, IBCC])
+@pytest.mark.parametrize("make", [WorkerTypes, MVEM, IBCC])
 def test_gold_tasks_keep_their_class_and_help_the_others(make):
     gains = []
     for seed in range(4):
@@ -147,7 +147,7 @@ def test_where_all_tasks_are_gold_confusion_matrices_are_counts():
     task, worker, label = triples(crowd.labels)
     counts = np.zeros((crowd.labels.n_workers, 3, 3))
     np.add.at(counts, (worker, label, crowd.truth[task]), 1)
-    likely = DawidSkene(pseudo_counts=(0, 0)).fit(crowd.labels, gold=crowd.truth).model_
+    likely = MVEM(pseudo_counts=(0, 0)).fit(crowd.labels, gold=crowd.truth).model_
     assert np.allclose(likely.stacked, (counts / counts.sum(axis=1, keepdims=True)).reshape(-1, 3))
     counts += np.where(np.eye(3, dtype=bool), 4, 1)
     bayes = IBCC().fit(crowd.labels, gold=crowd.truth).model_

@@ -30,7 +30,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten(pseudo_counts, lea
     inside, rare, few = [], [], []
     for seed in range(12):
         truth, labels = uneven_crowd(seed)
-        found = crowd.bootstrap(crowd.DawidSkene(pseudo_counts), labels, n_draws=40, random_state=seed)
+        found = crowd.bootstrap(crowd.MVEM(pseudo_counts), labels, n_draws=40, random_state=seed)
         p = truth.align_to(found.model).stacked.ravel()
         table = found.confusion(0.9)
         held = ((table["low"] <= p) & (p <= table["high"])).to_numpy()
@@ -45,7 +45,7 @@ def test_accuracy_and_prior_hold_the_truth():
     accurate, prior = [], []
     for seed in range(12):
         truth, labels = uneven_crowd(seed)
-        found = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=60, random_state=seed)
+        found = crowd.bootstrap(crowd.MVEM(), labels, n_draws=60, random_state=seed)
         truth = truth.align_to(found.model)
         for table, p, held in (
             (found.accuracy(0.9), worker_accuracy(truth), accurate),
@@ -69,24 +69,22 @@ def test_renaming_workers_and_classes_renames_the_table():
     tasks, workers, classes = permutations_of(CROWD.labels, 1)
     tasks = np.arange(CROWD.labels.n_tasks)  # the same tasks are drawn
     renamed = relabel(CROWD.labels, tasks, workers, classes)
-    one, other = (crowd.bootstrap(crowd.DawidSkene(), x, n_draws=20, random_state=0) for x in (CROWD.labels, renamed))
+    one, other = (crowd.bootstrap(crowd.MVEM(), x, n_draws=20, random_state=0) for x in (CROWD.labels, renamed))
     left = one.accuracy().set_index("worker")
     right = other.accuracy().set_index("worker")
     assert np.allclose(left.loc[np.arange(6)], right.loc[workers[np.arange(6)]], atol=2e-3)
 
 
 def test_is_the_same_at_any_number_of_jobs():
-    one, two = (
-        crowd.bootstrap(crowd.DawidSkene(), CROWD.labels, n_draws=6, random_state=1, n_jobs=jobs) for jobs in (1, 2)
-    )
+    one, two = (crowd.bootstrap(crowd.MVEM(), CROWD.labels, n_draws=6, random_state=1, n_jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one.intervals(), two.intervals())
 
 
 def test_a_method_that_is_fitted_is_not_fitted_again():
-    method = crowd.DawidSkene().fit(CROWD.labels)
+    method = crowd.MVEM().fit(CROWD.labels)
     model = method.model_
     assert crowd.bootstrap(method, CROWD.labels, n_draws=2, random_state=0).model is model
-    fresh = crowd.DawidSkene()
+    fresh = crowd.MVEM()
     crowd.bootstrap(fresh, CROWD.labels, n_draws=2, random_state=0)
     assert not hasattr(fresh, "model_")
 
@@ -94,7 +92,7 @@ def test_a_method_that_is_fitted_is_not_fitted_again():
 def test_a_worker_of_few_labels_gets_a_wide_interval():
     task, worker, label = CROWD.labels.table.rows, CROWD.labels.table.variables, CROWD.labels.table.values
     labels = CrowdLabels.from_arrays(np.append(task, 0), np.append(worker, 6), np.append(label, 0), unlabelled="keep")
-    table = crowd.bootstrap(crowd.DawidSkene(), labels, n_draws=30, random_state=0).accuracy()
+    table = crowd.bootstrap(crowd.MVEM(), labels, n_draws=30, random_state=0).accuracy()
     width = (table["high"] - table["low"]).to_numpy()
     assert width[6] > 0.6 and width[:6].max() < 0.3
     assert table["labels"].tolist()[6] == 1
@@ -104,13 +102,13 @@ def test_tasks_without_labels_change_nothing():
     labels = CROWD.labels
     arrays = labels.table.rows, labels.table.variables, labels.table.values
     padded = CrowdLabels.from_arrays(*arrays, n_tasks=labels.n_tasks + 50, unlabelled="keep")
-    first, second = (crowd.bootstrap(crowd.DawidSkene(), x, n_draws=8, random_state=0) for x in (labels, padded))
+    first, second = (crowd.bootstrap(crowd.MVEM(), x, n_draws=8, random_state=0) for x in (labels, padded))
     assert second.n_rows == first.n_rows == np.count_nonzero(labels.table.entries_per_row)
     pd.testing.assert_frame_equal(first.intervals(), second.intervals())
 
 
 def test_the_long_table_holds_the_three_others():
-    found = crowd.bootstrap(crowd.DawidSkene(), CROWD.labels, n_draws=8, random_state=0)
+    found = crowd.bootstrap(crowd.MVEM(), CROWD.labels, n_draws=8, random_state=0)
     long = found.intervals(0.8)
     assert long["quantity"].value_counts().to_dict() == {"confusion": 54, "accuracy": 6, "prior": 3}
     for quantity, table in (("prior", found.prior(0.8)), ("accuracy", found.accuracy(0.8))):
@@ -122,7 +120,7 @@ def test_the_long_table_holds_the_three_others():
 
 
 def test_another_crowd_is_refused():
-    method = crowd.DawidSkene().fit(CROWD.labels)
+    method = crowd.MVEM().fit(CROWD.labels)
     with pytest.raises(CofactorError, match="fitted on 6 workers"):
         crowd.bootstrap(method, CROWD.labels.take_workers([0, 1, 2]))
 

@@ -7,12 +7,12 @@ import pytest
 from sklearn.base import clone
 
 import cofactor as cf
-from cofactor.baselines.crowd.deep import CrowdLayer, DeepMajorityVote
+from cofactor.baselines.crowd.deep import DLMV, CrowdLayer
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
 
-BOTH = pytest.mark.parametrize("method", [CrowdLayer, DeepMajorityVote])
+BOTH = pytest.mark.parametrize("method", [CrowdLayer, DLMV])
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_crowd_layer_sees_through_annotators_who_swap_classes(torch):
     quick = dict(learning_rate=0.01, random_state=0)
     fitted = CrowdLayer(**quick).fit(labels, X)
     layered = error_rate(fitted.predict(labels), truth)
-    assert layered < error_rate(DeepMajorityVote(**quick).fit(labels, X).predict(labels), truth)
+    assert layered < error_rate(DLMV(**quick).fit(labels, X).predict(labels), truth)
     assert layered < 0.02 and error_rate(vote_shares(labels), truth) > 0.2
     told = fitted.crowd_layer_[:, :, :2].argmax(axis=1)  # what each annotator answers to classes 0 and 1
     assert told.tolist() == [[0, 1]] * 4 + [[1, 0]] * 2
@@ -197,6 +197,6 @@ def test_crowd_layer_is_at_the_published_level_or_below(torch, standardize):
 def test_network_on_votes_repeats_them(torch):
     """ICML 2021, Table 9: 23.10 %, the error of majority vote with ties going to the lowest class."""
     data = cf.load("labelme")
-    fitted = DeepMajorityVote(random_state=0).fit(data.labels, data.features)
+    fitted = DLMV(random_state=0).fit(data.labels, data.features)
     assert 100 * error_rate(data.labels.votes.argmax(axis=1), data.truth) == pytest.approx(23.1)
     assert 100 * error_rate(fitted.predict(data.labels), data.truth) == pytest.approx(23.1, abs=0.5)

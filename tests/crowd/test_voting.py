@@ -7,7 +7,7 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, DataWarning
 from cofactor.crowd.labels import vote_shares
-from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.crowd.voting import MVEM, MajorityVote
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.oracles.textbook import dawid_skene_1979
 
@@ -22,25 +22,25 @@ def thin_crowd(seed, n_classes=5, n_workers=60, n_tasks=90):
 def test_without_prior_em_is_that_of_1979_also_where_workers_were_never_seen_on_a_class():
     for seed in range(5):
         labels = thin_crowd(seed)
-        model = DawidSkene(pseudo_counts=(0, 0), max_iter=12, tol=-1)
+        model = MVEM(pseudo_counts=(0, 0), max_iter=12, tol=-1)
         with pytest.warns(cf.ConvergenceWarning):
             ours = model.fit(labels)
         expected, log_likelihood = dawid_skene_1979(labels, rounds=12)
         assert np.allclose(ours.result_.objective, log_likelihood, rtol=1e-9)
-        *_, last = DawidSkene(pseudo_counts=(0, 0), max_iter=12, tol=-1).rounds(labels)
+        *_, last = MVEM(pseudo_counts=(0, 0), max_iter=12, tol=-1).rounds(labels)
         assert np.allclose(last.posterior(labels.table), expected, atol=1e-6)
         assert (expected[vote_shares(labels) == 0] < 1e-9).mean() > 0.5  # zeros stay, else this test holds nothing
 
 
 def test_rounds_are_those_of_the_fit_beginning_with_the_vote():
     labels = thin_crowd(1)
-    models = list(DawidSkene().rounds(labels))
-    fitted = DawidSkene().fit(labels)
+    models = list(MVEM().rounds(labels))
+    fitted = MVEM().fit(labels)
     assert len(models) == fitted.result_.n_iter + 1
     assert np.allclose(models[-1].posterior(labels.table), fitted.predict_proba(labels))
     assert np.allclose(models[0].prior, vote_shares(labels).mean(axis=0))
-    assert len(list(DawidSkene(max_iter=3).rounds(labels))) == 4
-    assert len(list(DawidSkene(tol=1e-2).rounds(labels))) < len(models)
+    assert len(list(MVEM(max_iter=3).rounds(labels))) == 4
+    assert len(list(MVEM(tol=1e-2).rounds(labels))) < len(models)
 
 
 FRAME = pd.DataFrame(
@@ -79,13 +79,13 @@ def test_gold_of_two_classes_is_refused_and_a_table_is_read():
     twice = pd.Series(["x", "y", "x"], index=["a", "a", "b"])
     for gold in (twice, twice[::-1]):
         with pytest.raises(CofactorError, match="two classes for tasks 'a'"):
-            DawidSkene().fit(FRAME, gold)
+            MVEM().fit(FRAME, gold)
     table = pd.DataFrame({"task": ["b", "b"], "label": ["y", "y"]})
-    fitted = DawidSkene().fit(FRAME, table)
+    fitted = MVEM().fit(FRAME, table)
     assert fitted.gold_ == {"b": 1}
     assert fitted.predict(FRAME)["b"] == "y"
     with pytest.raises(CofactorError, match="needs the columns task and truth"):
-        DawidSkene().fit(FRAME, table.rename(columns={"label": "class"}))
+        MVEM().fit(FRAME, table.rename(columns={"label": "class"}))
 
 
 def test_tuples_are_ids():

@@ -118,7 +118,7 @@ def test_a_mistake_is_named_only_beyond_that_of_the_crowd():
 def test_nobody_is_told_a_mistake_in_a_crowd_that_makes_none(K):
     task, worker = np.divmod(np.arange(48), 3)
     labels = CrowdLabels.from_arrays(task, worker, task % K)
-    method = crowd.DawidSkene(pseudo_counts=(0, 0)).fit(labels)
+    method = crowd.MVEM(pseudo_counts=(0, 0)).fit(labels)
     table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=3, random_state=0))
     assert table["mistake"].tolist() == [""] * 3 and (table["accuracy"] > 0.99).all()
 

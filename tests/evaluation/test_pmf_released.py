@@ -10,7 +10,7 @@ from cofactor.baselines.pmf.mle_ad import alternate, cells_of
 from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import METHODS, BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, mse
+from cofactor.pmf import BMF, METHODS, GlobalAverage, ItemAverage, JointPMFRecommender, mse
 from cofactor.pmf.base import random_model
 from evaluation.pmf.ratings import Known, best_on
 from evaluation.released import RELEASED
@@ -163,7 +163,7 @@ def test_released_biases_hardly_move_and_ours_do():
     known = some_ratings()
     released = ReleasedBMF(5, random_state=0).fit(*known)
     assert np.abs(released.predict(*known[:2]) - known[2].mean()).max() < 0.1
-    assert np.std(BiasedMF(0, bias_ridge=2.0).fit(*known).predict(*known[:2])) > 0.1
+    assert np.std(BMF(0, bias_ridge=2.0).fit(*known).predict(*known[:2])) > 0.1
 
 
 def test_the_released_expectation_leaves_the_prior_out():

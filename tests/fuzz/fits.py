@@ -11,10 +11,10 @@ from cofactor_app import planning
 from tests.fuzz import values as v
 
 crowd, pmf, separable, comparisons = cf.crowd, cf.pmf, cf.separable, cf.comparisons
-AGGREGATORS = {"MV-EM": crowd.DawidSkene(), "MultiSPA": crowd.MultiSPA(), "vote": crowd.METHODS["MajorityVote"]()}
+AGGREGATORS = {"MV-EM": crowd.MVEM(), "MultiSPA": crowd.MultiSPA(), "vote": crowd.METHODS["MajorityVote"]()}
 ESTIMATORS = {
     "CNMF-OPT": lambda: pmf.CNMFOPT(2, max_iter=5),
-    "RAND-EM": lambda: pmf.RandomEM(2, random_state=0),
+    "RAND-EM": lambda: pmf.RANDEM(2, random_state=0),
     "CNMF-SPA": lambda: pmf.CNMFSPA(2),
 }
 ODD = st.sampled_from([-1, 0, 1, 2.5, np.nan, np.inf, "2", None, True, [2], 1j, np.complex128(1)])
@@ -152,6 +152,11 @@ def find_topics(counts, *settings):
     assert np.isfinite(fitted.transform(counts)).all()
 
 
+def transform_counts(counts, n_topics):
+    weights = separable.Topics(n_topics, min_documents=1).fit_transform(counts)
+    assert np.isfinite(weights).all() and (weights >= 0).all()
+
+
 def find_by_merit(*settings):
     names = ("gap_abs", "merge_duplicates", "select", "n_jobs")
     return separable.merit(*settings[:9], **dict(zip(names, settings[9:], strict=True)))
@@ -164,19 +169,19 @@ def bootstrap_anchors(name, X, n_anchors, n_draws, n_jobs, level):
 
 
 RATINGS = {
-    "BiasedMF": lambda *settings: pmf.BiasedMF(*settings, max_iter=20, random_state=0),
+    "BMF": lambda *settings: pmf.BMF(*settings, max_iter=20, random_state=0),
     "JointPMFRecommender": lambda name: pmf.JointPMFRecommender(ESTIMATORS[name]()),
     "GlobalAverage": pmf.GlobalAverage,
     "ItemAverage": pmf.ItemAverage,
     "UserAverage": pmf.UserAverage,
 }
-SETTINGS = {"BiasedMF": (size, share, share), "JointPMFRecommender": (st.sampled_from(list(ESTIMATORS)),)}
+SETTINGS = {"BMF": (size, share, share), "JointPMFRecommender": (st.sampled_from(list(ESTIMATORS)),)}
 SOLVERS = {
     "lbfgs": (size, share),
     "barzilai_borwein": (size, share),
     "gradient_descent": (size, share, st.none(), st.just(False), _rarely(ODD, None, 0.1)),
 }
-LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DeepMajorityVote} if find_spec("torch") else {}
+LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DLMV} if find_spec("torch") else {}
 
 FITS = {
     "planning.crowd.plan": (
@@ -200,6 +205,7 @@ FITS = {
         bootstrap_anchors,
         *(st.sampled_from(["SPA", "MERIT", "XRAY", "SPOC"]), v.points, v.count, runs, jobs, levels),
     ),
+    "separable.Topics": (transform_counts, v.whole_matrix, size),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),
     "separable.merit": (

@@ -51,7 +51,7 @@ def made():
 
 PACKAGES = {  # that are optional, and what needs them
     "lda": {"separable.LDA", "separable.lda_topics"},
-    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DeepMajorityVote"},
+    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DLMV"},
 }
 ABSENT = {name for package, names in PACKAGES.items() if find_spec(package) is None for name in names}
 
@@ -134,7 +134,7 @@ def sound():
         "crowd.workers_table": (crowd.workers_table, {"method": crowd.MajorityVote().fit(labels), "labels": labels}),
         "pmf.bootstrap": (
             pmf.bootstrap,
-            {"method": pmf.RandomEM(2, random_state=0), "table": table, "n_draws": 2, "random_state": 0, "n_jobs": 1},
+            {"method": pmf.RANDEM(2, random_state=0), "table": table, "n_draws": 2, "random_state": 0, "n_jobs": 1},
         ),
         "pmf.cnmf_spa": (
             pmf.cnmf_spa,
@@ -370,6 +370,7 @@ def methods(d):
             found[f"{line}.{name}"] = kind, given(name) | (features if learns else {})
     for kind in pmf.RECOMMENDERS.values():
         found[f"pmf.{kind.__name__}"] = kind, ratings
+    found["separable.Topics"] = separable.Topics, {"counts": d["counts"]}
     for kind in pmf.CLASSIFIERS.values():
         found[f"pmf.{kind.__name__}"] = kind, {"X": rows, "y": d["codes"]}
     return {name: (functools.partial(_fit, kind), call) for name, (kind, call) in found.items()}
@@ -377,7 +378,7 @@ def methods(d):
 
 def settings(kind):
     """Settings of a method that keep a fit short."""
-    short = SHORT | {"estimator": pmf.RandomEM(2, random_state=0)}
+    short = SHORT | {"estimator": pmf.RANDEM(2, random_state=0)}
     return {name: short[name] for name in kind().get_params(deep=False) if name in short}
 
 

@@ -301,7 +301,7 @@ def test_sizes_that_no_memory_holds_are_refused_with_their_bytes(sizes):
 
 def test_more_classes_than_rows_tell_apart_are_refused():
     with pytest.raises(cf.CofactorError, match="rank=1000000: 60 rows cannot tell"):
-        cf.pmf.RandomEM(10**6, random_state=0).fit(SOUND["pmf.RAND-EM"][1]["table"])
+        cf.pmf.RANDEM(10**6, random_state=0).fit(SOUND["pmf.RAND-EM"][1]["table"])
 
 
 def test_masked_codes_are_missing():

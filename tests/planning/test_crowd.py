@@ -7,7 +7,7 @@ import pytest
 
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
-from cofactor.crowd import DawidSkene, RobSymNMF, WorkerTypes, error_rate, vote_shares
+from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
 from cofactor_app.planning.crowd import difficulty_range, plan
 from cofactor_app.planning.population import (
     CLARITY_RANGE,
@@ -53,14 +53,14 @@ def test_the_plan_of_a_crowd_without_hard_tasks_is_what_that_crowd_does():
     rng = np.random.default_rng(0)
     thin = [thinned(everybody.labels, d, rng) for d in AMOUNTS]
     votes = [error_rate(vote_shares(labels), everybody.truth) for labels in thin]
-    em = [error_rate(DawidSkene().fit(labels).predict_proba(labels), everybody.truth) for labels in thin]
+    em = [error_rate(MVEM().fit(labels).predict_proba(labels), everybody.truth) for labels in thin]
     assert np.abs(median_errors(found, "MajorityVote") - votes).mean() < 0.03
     assert np.abs(median_errors(found, "MV-EM") - em).mean() < 0.03
 
 
 def pulled_crowd(tau, d, rng):
     """1500 tasks with d labels each that pull at everybody, and their truth."""
-    alike = population_of(CROWD.labels, DawidSkene().fit(CROWD.labels))
+    alike = population_of(CROWD.labels, MVEM().fit(CROWD.labels))
     population = replace(alike, difficulty=tau, clarity=1.5)
     task = np.repeat(np.arange(1500), d)
     worker = population.workers(1500, d, rng).ravel()
@@ -97,8 +97,8 @@ def test_without_truth_the_range_is_that_of_the_difficulties():
 
 def test_errors_that_no_difficulty_explains_are_told():
     """Everybody agrees, and the truth is another."""
-    wrong = (DawidSkene().fit(CROWD.labels).predict(CROWD.labels) + 1) % 3
-    settings = {"n_trials": 2, "method": DawidSkene(), "random_state": 0}
+    wrong = (MVEM().fit(CROWD.labels).predict(CROWD.labels) + 1) % 3
+    settings = {"n_trials": 2, "method": MVEM(), "random_state": 0}
     found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], wrong, **settings)
     assert "wrong now, not the 100.0% that were found" in found.notes[1]
     right = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], CROWD.truth, **settings)
@@ -107,7 +107,7 @@ def test_errors_that_no_difficulty_explains_are_told():
 
 @pytest.mark.parametrize("tau", [0.8, 30.0])
 def test_difficulty_leaves_the_agreement_of_pairs_as_it_is(tau):
-    population, table = population_of(CROWD.labels, DawidSkene().fit(CROWD.labels)), CROWD.labels.table
+    population, table = population_of(CROWD.labels, MVEM().fit(CROWD.labels)), CROWD.labels.table
     table = table.take_rows(table.entries_per_row > 0)
     harder = with_difficulty(population, table, tau, seed=0)
     assert harder.difficulty == tau and harder.clarity != 1
@@ -127,7 +127,7 @@ def test_where_no_clarity_explains_the_agreement_the_nearest_is_taken():
 
 
 def test_harder_tasks_mean_more_errors_at_the_same_agreement():
-    method = DawidSkene().fit(CROWD.labels)
+    method = MVEM().fit(CROWD.labels)
     levels = [*harder(population_of(CROWD.labels, method), CROWD.labels, method, 0)]
     errors = np.array([error for _, error in levels])
     assert errors[0] < 0.15 and errors[-1] > 0.5 and (np.diff(errors) > -0.03).all()
@@ -177,7 +177,7 @@ def test_a_pilot_with_a_hundred_truths_predicts_the_whole_crowd(name, d):
         pilot = thinned(dataset.labels, d, rng)
         found = plan(pilot, 0.1, ["MV-EM"], [1, 3, 5, 10], known, n_trials=10, random_state=0)
         more = [thinned(dataset.labels, amount, rng) for amount in (1, 3, 5, 10)]
-        real = [error_rate(DawidSkene().fit(labels).predict_proba(labels), dataset.truth) for labels in more]
+        real = [error_rate(MVEM().fit(labels).predict_proba(labels), dataset.truth) for labels in more]
         off.append(np.abs(median_errors(found, "MV-EM") - real).mean())
     assert np.mean(off) < 0.06
 
@@ -199,7 +199,7 @@ def test_without_truth_the_range_holds_the_error_of_real_crowds(name):
 
 def test_is_the_same_for_the_same_seed_at_any_number_of_jobs():
     one, two, other = (
-        plan(CROWD.labels, 0.1, ["MajorityVote"], [1, 4], None, 100, 4, DawidSkene(), seed, jobs)
+        plan(CROWD.labels, 0.1, ["MajorityVote"], [1, 4], None, 100, 4, MVEM(), seed, jobs)
         for seed, jobs in ((0, 1), (0, 2), (1, 1))
     )
     assert np.array_equal(one.errors["MajorityVote"], two.errors["MajorityVote"])

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from cofactor.core.errors import DataWarning
-from cofactor.crowd import DawidSkene, bootstrap, diagnose
+from cofactor.crowd import MVEM, bootstrap, diagnose
 from cofactor_app.pages import render
 from cofactor_app.pages.crowd import crowd_page
 from evaluation import summary
@@ -36,13 +36,13 @@ USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
 def page_of_labels():
     """Figures of the page of `cofactor aggregate --report`."""
-    method, found = DawidSkene().fit(CROWD.labels), []
+    method, found = MVEM().fit(CROWD.labels), []
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
-        boot = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
+        boot = bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)
         for more in ({"found": boot, "plan": planned()}, {}):
-            crowd_page("made", "DawidSkene", method, CROWD.labels, [], diagnose(CROWD.labels), **more)
+            crowd_page("made", "MVEM", method, CROWD.labels, [], diagnose(CROWD.labels), **more)
     return found
 
 

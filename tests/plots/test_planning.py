@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cofactor.crowd import DawidSkene, bootstrap
+from cofactor.crowd import MVEM, bootstrap
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.planning.plan import Plan
 from cofactor_app.plots.planning import draw_intervals, draw_plan
@@ -41,9 +41,7 @@ def test_amounts_that_span_decades_get_a_logarithmic_axis():
 
 
 def test_intervals_are_drawn_as_found_and_sorted_by_what_they_tell():
-    found = bootstrap(
-        DawidSkene(), crowd(dawid_skene_model(8, 2, random_state=0), 300, 0.5, random_state=0).labels, 30, 0
-    )
+    found = bootstrap(MVEM(), crowd(dawid_skene_model(8, 2, random_state=0), 300, 0.5, random_state=0).labels, 30, 0)
     fig, table = draw_intervals(found), found.accuracy()
     better, worse = (table["low"] > 0.5).sum(), (table["high"] < 0.5).sum()
     assert title(fig) == f"Of 8 workers, {better} are better than chance, {worse} worse, {8 - better - worse} either"

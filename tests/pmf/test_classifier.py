@@ -1,12 +1,9 @@
-"""The classifier: scikit-learn's own checks, categories and gaps of every kind, choices made on training rows only."""
-
-import warnings
+"""The classifier: categories and gaps of every kind, choices made on training rows only."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.model_selection import train_test_split
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cofactor import data, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
@@ -18,17 +15,6 @@ from tests.each import each
 from tests.oracles.latent_class import conditional_by_summing
 
 QUICK = dict(rank=3, pseudo_count=0.1, n_starts=2, random_state=0)
-
-with warnings.catch_warnings(action="ignore"):  # not of its base class, which is slow to import
-    mark = parametrize_with_checks(
-        [JointPMFClassifier(rank=4, pseudo_count=0.1, n_starts=1, max_iter=200, random_state=0)]
-    )
-    scikit_learn_s = pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)  # 1.6 warns as it lists
-
-
-@scikit_learn_s
-def test_keeps_the_rules_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def drawn(seed=0, n_rows=600, observed=0.9):

@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import CofactorError, simulate
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.estimators import CNMFEM, Independence, RandomEM
+from cofactor.pmf.estimators import CNMFEM, RANDEM, Independence
 from evaluation.peers.step_mix import latent_classes
 
 
@@ -21,7 +21,7 @@ def test_criteria_of_two_columns_by_hand():
 
 def test_bic_chooses_the_rank_that_the_table_was_drawn_from():
     table = simulate.joint_table(simulate.joint_model(8, 4, 3, random_state=0), 3000, random_state=0)
-    fits = {rank: RandomEM(rank, n_starts=4, pseudo_count=0, random_state=0).fit(table) for rank in (1, 2, 3, 4, 5)}
+    fits = {rank: RANDEM(rank, n_starts=4, pseudo_count=0, random_state=0).fit(table) for rank in (1, 2, 3, 4, 5)}
     assert min(fits, key=lambda rank: fits[rank].bic(table)) == 3
     assert fits[3].aic(table) < min(fits[1].aic(table), fits[2].aic(table))  # it likes more classes than there are
     assert [fits[rank].model_.n_parameters for rank in fits] == [24, 49, 74, 99, 124]

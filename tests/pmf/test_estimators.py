@@ -13,7 +13,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import DEFAULT_PSEUDO_COUNT, PSEUDO_COUNTS, RANKS, START_FLOOR, independence, random_model
-from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
+from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence
 from cofactor.pmf.metrics import mre, mse
 from tests.each import each
 from tests.oracles.generators import recorded
@@ -24,7 +24,7 @@ METHODS = {
     "CNMF-OPT": CNMFOPT(rank=3, max_iter=100),
     "CNMF-OPT random": CNMFOPT(rank=3, init="random", max_iter=100, random_state=0),
     "CNMF-EM": CNMFEM(rank=3, max_iter=100, em_max_iter=20, pseudo_count=0.1),
-    "RAND-EM": RandomEM(rank=3, max_iter=20, random_state=0),
+    "RAND-EM": RANDEM(rank=3, max_iter=20, random_state=0),
     "Independence": Independence(),
     "Constant": Constant(rank=3),
 }
@@ -70,7 +70,7 @@ def test_order_of_rows_and_empty_rows_change_nothing_but_a_count(method):
 @each_method
 def test_names_of_values_change_nothing(method):
     """Random starts are drawn in the order of values: their sizes must not care, their draws may."""
-    if "random" in str(method) or isinstance(method, RandomEM):
+    if "random" in str(method) or isinstance(method, RANDEM):
         pytest.skip("another order of values is another start")
     codes, orders = drawn(2000).codes, [np.random.default_rng(n).permutation(5) for n in range(5)]
     renamed = np.stack([np.where(c >= 0, order[c], -1) for c, order in zip(codes.T, orders, strict=True)], axis=1)
@@ -128,8 +128,8 @@ def test_the_best_of_several_starts_is_kept():
     table = drawn(300)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        singles = [recorded(RandomEM(3, max_iter=30, random_state=rng).fit, table)[0] for _ in range(4)]
-        best = fit(RandomEM(3, n_starts=4, max_iter=30, random_state=seed), table).result_.objective[-1]
+        singles = [recorded(RANDEM(3, max_iter=30, random_state=rng).fit, table)[0] for _ in range(4)]
+        best = fit(RANDEM(3, n_starts=4, max_iter=30, random_state=seed), table).result_.objective[-1]
         assert best == pytest.approx(max(one.result_.objective[-1] for one in singles), rel=1e-12)
 
 
@@ -197,7 +197,7 @@ def test_smoothing_predicts_thin_data_better():
 
 
 def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
-    fitted = fit(RandomEM("auto", pseudo_count="auto", random_state=0), drawn(60))
+    fitted = fit(RANDEM("auto", pseudo_count="auto", random_state=0), drawn(60))
     tried = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_]
     assert tried[: len(RANKS)] == [(rank, DEFAULT_PSEUDO_COUNT) for rank in RANKS]
     assert len(tried) == len(RANKS) + len(PSEUDO_COUNTS) - 1
@@ -206,7 +206,7 @@ def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     kept = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_ if one["kept"]]
     assert 1 < len(kept) < len(tried)
     assert sorted(kept) == sorted((one.rank_, one.pseudo_count_) for one in fitted.members)
-    singles = [fit(RandomEM(rank, pseudo_count=a, random_state=0), drawn(60)).model_ for rank, a in kept]
+    singles = [fit(RANDEM(rank, pseudo_count=a, random_state=0), drawn(60)).model_ for rank, a in kept]
     mean = np.mean([model.joint_tensor() for model in singles], axis=0)
     assert np.allclose(fitted.model_.joint_tensor(), mean, atol=1e-14)
 
@@ -221,11 +221,11 @@ def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name
 
 def test_what_is_given_is_not_chosen():
     table = drawn(300)
-    count_given = fit(RandomEM("auto", pseudo_count=0.7, random_state=0), table)
+    count_given = fit(RANDEM("auto", pseudo_count=0.7, random_state=0), table)
     assert {one["pseudo_count"] for one in count_given.validation_} == {0.7}
-    rank_given = fit(RandomEM(3, pseudo_count="auto", random_state=0), table)
+    rank_given = fit(RANDEM(3, pseudo_count="auto", random_state=0), table)
     assert {one["rank"] for one in rank_given.validation_} == {3}
-    both = fit(RandomEM(3, random_state=0), table)
+    both = fit(RANDEM(3, random_state=0), table)
     assert (
         both.validation_ == []
         and both.members == [both]
@@ -245,10 +245,10 @@ def test_where_every_rank_above_one_is_refused_the_reason_is_said():
 
 
 def test_tables_too_thin_to_hide_anything_get_the_product_of_marginals():
-    fitted = fit(RandomEM("auto", random_state=0), CategoricalTable([[0, 1]], [2, 2]))
+    fitted = fit(RANDEM("auto", random_state=0), CategoricalTable([[0, 1]], [2, 2]))
     assert (fitted.rank_, fitted.validation_) == (1, [])
     linked = CategoricalTable([[0, 1, -1], [-1, 0, 1]], [2, 2, 2])  # any cell hidden breaks the chain
-    assert fit(RandomEM("auto", random_state=0), linked).rank_ == 1
+    assert fit(RANDEM("auto", random_state=0), linked).rank_ == 1
 
 
 # ---- bad input ----
@@ -309,12 +309,12 @@ def test_refuses_codes_outside_their_alphabet_and_names_them():
     [
         (CNMFOPT(init="zeros"), "init='zeros': choose 'spa' or 'random'"),
         (CNMFOPT(weights="square"), "weights"),
-        (RandomEM(n_starts=0), "n_starts=0: give a whole number of at least 1"),
+        (RANDEM(n_starts=0), "n_starts=0: give a whole number of at least 1"),
         (CNMFSPA(rank=40), "rank=40"),
-        (RandomEM(rank=2, pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
+        (RANDEM(rank=2, pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
         (CNMFSPA(rank=2, pseudo_count=np.nan), "pseudo_count=nan"),
         (Independence(pseudo_count="some"), "pseudo_count='some'"),
-        (RandomEM(rank=2, max_iter=0), "max_iter=0: give a whole number of at least 1"),
+        (RANDEM(rank=2, max_iter=0), "max_iter=0: give a whole number of at least 1"),
         (CNMFSPA(rank=2, em_max_iter=0), "em_max_iter=0: give a whole number of at least 1"),
         (MLEAD(rank=2, start=random_model(TRUTH.sizes, 3, 0)), "the start has 3 classes, rank=2"),
     ],

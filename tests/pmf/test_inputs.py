@@ -7,7 +7,7 @@ import pytest
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.estimators import Independence, RandomEM
+from cofactor.pmf.estimators import RANDEM, Independence
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.reading.tables import read_frame
 from tests.each import each
@@ -32,9 +32,9 @@ def test_arrays_of_codes_fit_as_their_table_does_whatever_marks_a_gap():
     codes = table.codes
     codes[::3, 1] = -1
     holes = np.where(codes == -1, np.nan, codes)
-    expected = RandomEM(2, random_state=0).fit(CategoricalTable(codes)).model_
+    expected = RANDEM(2, random_state=0).fit(CategoricalTable(codes)).model_
     for same in (codes, holes, [[None if c == -1 else c for c in row] for row in codes.tolist()]):
-        method = RandomEM(2, random_state=0).fit(same)
+        method = RANDEM(2, random_state=0).fit(same)
         assert np.array_equal(method.model_.stacked, expected.stacked) and method.columns_ == []
         assert np.array_equal(method.predict(same, 1), expected.predict_map(CategoricalTable(codes), 1))
 
@@ -43,14 +43,14 @@ def test_data_frames_are_coded_as_the_command_codes_a_file(tmp_path):
     frame = people()
     frame.to_csv(tmp_path / "a.csv", index=False)
     data = CategoricalFrame.from_frame(read_frame(tmp_path / "a.csv", None))
-    method = RandomEM(2, random_state=0).fit(frame)
-    expected = RandomEM(2, random_state=0).fit(data.table)
+    method = RANDEM(2, random_state=0).fit(frame)
+    expected = RANDEM(2, random_state=0).fit(data.table)
     assert np.array_equal(method.model_.stacked, expected.model_.stacked)
     new = frame.iloc[5:15].iloc[:, ::-1].assign(more=1)  # other columns beside, in another order
     found = method.predict_proba(new, "hat")
     assert np.array_equal(found, expected.predict_proba(data.table.take_rows(slice(5, 15)), 0))
     assert method.columns_[0].shown(int(method.predict(new, "hat")[0])) in ("blue", "red")
-    assert RandomEM(2, random_state=0).fit(data).columns_ == data.columns
+    assert RANDEM(2, random_state=0).fit(data).columns_ == data.columns
     with pytest.warns(DataWarning, match="columns left out: id "):
         Independence().fit(frame.assign(id=[f"case {i}" for i in range(200)]))
 

@@ -62,7 +62,7 @@ def test_recommenders_are_found_by_name_and_refuse_likewise(name):
     with pytest.raises(NotFittedError, match="is not fitted"):
         films.predict([0], [0])
     if name == "JointPMF":
-        films.estimator = pmf.RandomEM(rank=2, random_state=0)
+        films.estimator = pmf.RANDEM(rank=2, random_state=0)
     fitted = recorded(films.fit, user, item, rating)[0]
     assert ((fitted.predict(user, item) >= 1) & (fitted.predict(user, item) <= 5)).all()
     assert fitted.result_.reason

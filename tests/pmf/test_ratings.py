@@ -6,7 +6,7 @@ import pytest
 from cofactor import CofactorError
 from cofactor.pmf import METHODS
 from cofactor.pmf.ratings import (
-    BiasedMF,
+    BMF,
     GlobalAverage,
     ItemAverage,
     JointPMFRecommender,
@@ -21,7 +21,7 @@ PREDICTORS = [
     GlobalAverage(),
     UserAverage(),
     ItemAverage(),
-    BiasedMF(rank=2, random_state=0),
+    BMF(rank=2, random_state=0),
     ReleasedBMF(rank=2, random_state=0),
     JointPMFRecommender(METHODS["Independence"](), biases=False),
     JointPMFRecommender(EM, biases=False),
@@ -68,7 +68,7 @@ def normal_equations(mf, user, item, rating):
     return [level, ga, gb, gA, gB]
 
 
-@pytest.mark.parametrize("mf", [BiasedMF(2, 3.0, 2.0, random_state=0), ReleasedBMF(2, random_state=0)], ids=repr)
+@pytest.mark.parametrize("mf", [BMF(2, 3.0, 2.0, random_state=0), ReleasedBMF(2, random_state=0)], ids=repr)
 def test_factorisation_ends_where_the_gradient_vanishes(mf):
     known = some_ratings()
     mf.max_iter, mf.tol = 5000, 1e-14
@@ -79,7 +79,7 @@ def test_factorisation_ends_where_the_gradient_vanishes(mf):
 
 
 def test_the_objective_falls():
-    objective = BiasedMF(rank=3, tol=1e-9, random_state=0).fit(*some_ratings()).result_.objective
+    objective = BMF(rank=3, tol=1e-9, random_state=0).fit(*some_ratings()).result_.objective
     assert len(objective) > 5 and (np.diff(objective) <= 1e-9).all()
 
 
@@ -87,8 +87,8 @@ def test_factors_find_what_biases_cannot():
     user, item, rating = some_ratings(users=200)
     shown = np.random.default_rng(1).random(len(user)) < 0.7
     fit, asked = (user[shown], item[shown], rating[shown]), (user[~shown], item[~shown], rating[~shown])
-    biases = BiasedMF(rank=0).fit(*fit).errors(*asked)[0]
-    assert BiasedMF(rank=1, ridge=1.0, random_state=0).fit(*fit).errors(*asked)[0] < 1.05 < 1.2 < biases
+    biases = BMF(rank=0).fit(*fit).errors(*asked)[0]
+    assert BMF(rank=1, ridge=1.0, random_state=0).fit(*fit).errors(*asked)[0] < 1.05 < 1.2 < biases
     assert JointPMFRecommender(EM, biases=False).fit(*fit).errors(*asked)[0] < 0.95
 
 
@@ -134,20 +134,20 @@ def generous(seed=0, users=200, items=12, taste=1.0):
 def test_biases_and_tastes_together_beat_either():
     known, asked = generous()
     both = JointPMFRecommender(EM).fit(*known)
-    others = BiasedMF(rank=0).fit(*known), JointPMFRecommender(EM, biases=False).fit(*known)
+    others = BMF(rank=0).fit(*known), JointPMFRecommender(EM, biases=False).fit(*known)
     assert both.errors(*asked)[0] < 0.95 * min(one.errors(*asked)[0] for one in others)
     assert both.weight_ > 0.8
 
 
 def test_where_there_are_no_tastes_biases_are_left_as_they_are():
     known, asked = generous(taste=0.0)
-    found, plain = JointPMFRecommender(EM).fit(*known), BiasedMF(rank=0).fit(*known)
+    found, plain = JointPMFRecommender(EM).fit(*known), BMF(rank=0).fit(*known)
     assert found.errors(*asked)[0] < plain.errors(*asked)[0] + 0.01
 
 
 def test_a_prediction_is_biases_and_what_is_expected_beyond_them():
     known, _ = generous()
-    films, mf = JointPMFRecommender(EM).fit(*known), BiasedMF(rank=0).fit(*known)
+    films, mf = JointPMFRecommender(EM).fit(*known), BMF(rank=0).fit(*known)
     user, item, _ = known
     left = known[2] - (mf.level_ + mf.user_bias_[user] + mf.item_bias_[item])
     edges = np.quantile(left, np.linspace(0, 1, 6)[1:-1])
@@ -176,7 +176,7 @@ def test_strangers_get_a_rating_within_the_range(predictor):
     user, item, rating = some_ratings()
     found = predictor.fit(user, item, rating).predict([999, 999, 0, -5], [0, 999, 999, -5])
     assert np.isfinite(found).all() and (found >= rating.min()).all() and (found <= rating.max()).all()
-    if not isinstance(predictor, UserAverage | BiasedMF) and not getattr(predictor, "biases", False):
+    if not isinstance(predictor, UserAverage | BMF) and not getattr(predictor, "biases", False):
         assert found[1:] == pytest.approx(np.full(3, rating.mean()))
 
 
@@ -184,7 +184,7 @@ def test_a_stranger_is_a_user_of_whom_nothing_is_known():
     known = some_ratings()
     films = JointPMFRecommender(EM, biases=False).fit(*known)
     assert films.predict([999], [2]) == pytest.approx([films.model_.marginal(2) @ films.values_])
-    mf = BiasedMF(rank=2, random_state=0).fit(*known)
+    mf = BMF(rank=2, random_state=0).fit(*known)
     assert mf.predict([999], [2]) == pytest.approx([mf.level_ + mf.item_bias_[2]])
     assert mf.predict([known[0][0], 999], [999, 999]) == pytest.approx([mf.level_ + mf.user_bias_[0], mf.level_])
 
@@ -211,4 +211,4 @@ def test_questions_and_parameters_that_make_no_sense():
     with pytest.raises(CofactorError, match="2 users and 1 items"):
         GlobalAverage().fit(USER, ITEM, RATING).predict([1, 2], [1])
     with pytest.raises(CofactorError, match="rank=-1"):
-        BiasedMF(rank=-1).fit(USER, ITEM, RATING)
+        BMF(rank=-1).fit(USER, ITEM, RATING)

@@ -15,7 +15,6 @@ from cofactor.core import memory
 from cofactor.core.errors import CofactorError
 from cofactor.separable import document_accuracy, topic_model
 from cofactor.separable.metrics import pair_coherence
-from cofactor.separable.topics import document_weights
 from cofactor_app.cli import main
 from tests.separable.test_topics import planted
 
@@ -53,7 +52,7 @@ def test_a_second_start_is_kept_where_its_error_is_clearly_smaller():
         one, both = (topic_model(counts, 5, "NMF", 1, second_start=second) for second in (False, True))
         assert one.anchors.size == 5 and both.anchors.size == kept
         assert (both.result.objective[-1] < 0.998 * one.result.objective[-1]) == (kept == 0)
-        assert np.allclose(document_weights(both, counts), both.weights)
+        assert np.allclose(both.weights_of(counts), both.weights)
 
 
 def test_coherence_of_pairs_is_one_together_zero_by_chance_minus_one_apart():

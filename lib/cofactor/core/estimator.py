@@ -1,20 +1,40 @@
-"""What the methods of all four lines have in common: scikit-learn's parameters, and one error before `fit`.
+"""What all methods have in common: scikit-learn's parameters and tags, and one error before `fit`.
 
 Methods do not derive from scikit-learn's base class, which takes more than a second to import, but keep its protocol:
-`sklearn.base.clone`, pipelines and searches take them.
+all of them can be cloned, pickled and shown in a pipeline. `JointPMFClassifier` and `Topics` take matrices with one
+sample per row, and pass scikit-learn's own checks; tests/test_sklearn.py lists what cannot apply to the others, and
+why.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from cofactor.core.errors import CofactorError, listing
 
 
 class NotFittedError(CofactorError, AttributeError):
-    """A method was asked for what only `fit` can give."""
+    """A method was asked for what only `fit` can give. Once scikit-learn is loaded, it is its NotFittedError, too."""
+
+    def __new__(cls, *args: Any) -> NotFittedError:
+        """Make an error that is scikit-learn's, too, where that is loaded."""
+        return super().__new__(_both() if "sklearn.exceptions" in sys.modules else cls, *args)
+
+    def __reduce__(self) -> tuple[Callable[..., NotFittedError], tuple[Any, ...]]:
+        return NotFittedError, self.args
+
+
+@cache
+def _both() -> type[NotFittedError]:
+    """Return a class of errors that are also those of scikit-learn, which its tools expect."""
+    from sklearn import exceptions
+
+    return type("NotFittedError", (NotFittedError, exceptions.NotFittedError), {})
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
@@ -43,6 +63,17 @@ class Estimator:
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: whether there is a `transform`, and whether a fit draws at random."""
+        from sklearn import utils  # here, and wherever it serves: slow to import
+
+        return utils.Tags(
+            estimator_type="transformer" if hasattr(self, "transform") else None,
+            target_tags=utils.TargetTags(required=False),
+            transformer_tags=utils.TransformerTags() if hasattr(self, "transform") else None,
+            non_deterministic=getattr(self, "random_state", 0) is None,
+        )
 
     def __repr__(self) -> str:
         """Show the arguments that are not the default."""

@@ -17,7 +17,7 @@ from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor.crowd.voting import DawidSkene, MajorityVote
+from cofactor.crowd.voting import MVEM, MajorityVote
 from cofactor.crowd.workers import workers_table
 from cofactor.registry import Methods, names
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cofactor.baselines.crowd.bayesian import EBCC, IBCC
     from cofactor.baselines.crowd.binary import KOS, EigenRatio, GhoshSVD
     from cofactor.baselines.crowd.coupled import CNMF, TensorADMM
-    from cofactor.baselines.crowd.deep import CrowdLayer, DeepMajorityVote
+    from cofactor.baselines.crowd.deep import DLMV, CrowdLayer
     from cofactor.baselines.crowd.glad import GLAD
     from cofactor.baselines.crowd.mace import MACE
     from cofactor.baselines.crowd.minimax import MinimaxEntropy
@@ -41,20 +41,20 @@ __all__ = [
     "BWA",
     "CATD",
     "CNMF",
+    "DLMV",
     "EBCC",
     "GLAD",
     "IBCC",
     "KOS",
     "MACE",
     "METHODS",
+    "MVEM",
     "NEED_FEATURES",
     "Aggregator",
     "Cooccurrences",
     "CrowdBootstrap",
     "CrowdLabels",
     "CrowdLayer",
-    "DawidSkene",
-    "DeepMajorityVote",
     "DesSymNMF",
     "Difference",
     "EigenRatio",

@@ -136,7 +136,7 @@ def weighted_shares(labels: CrowdLabels, weights: Floats) -> Floats:
 
 
 @dataclass(eq=False, repr=False)
-class DawidSkene(Aggregator):
+class MVEM(Aggregator):
     """MV-EM: the Dawid-Skene model by EM, started from the majority vote.
 
     Where majority vote is a poor start, it stays in the wrong basin. Without a prior (`pseudo_counts=(0, 0)`) it
@@ -179,7 +179,7 @@ class DawidSkene(Aggregator):
         Examples
         --------
         >>> labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 1, 1])
-        >>> for model in DawidSkene(max_iter=2).rounds(labels):
+        >>> for model in MVEM(max_iter=2).rounds(labels):
         ...     print(model.posterior(labels.table)[0].round(3))
         [0.889 0.111]
         [0.865 0.135]

@@ -8,11 +8,11 @@ from cofactor.pmf.bootstrap import PMFBootstrap, bootstrap
 from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
-from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, Constant, Independence, RandomEM
+from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence
 from cofactor.pmf.marginals import from_marginals
 from cofactor.pmf.methods import CLASSIFIERS, METHODS, RECOMMENDERS
 from cofactor.pmf.metrics import mre, mse
-from cofactor.pmf.ratings import BiasedMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
+from cofactor.pmf.ratings import BMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
 
 if TYPE_CHECKING:
     from cofactor.baselines.pmf.ctd import CTD
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "BMF",
     "CLASSIFIERS",
     "CNMFEM",
     "CNMFOPT",
@@ -29,8 +30,8 @@ __all__ = [
     "METHODS",
     "MLEAD",
     "MLEADEM",
+    "RANDEM",
     "RECOMMENDERS",
-    "BiasedMF",
     "Constant",
     "GlobalAverage",
     "Independence",
@@ -39,7 +40,6 @@ __all__ = [
     "JointPMFEstimator",
     "JointPMFRecommender",
     "PMFBootstrap",
-    "RandomEM",
     "UserAverage",
     "bootstrap",
     "cnmf_spa",

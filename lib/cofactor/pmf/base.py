@@ -63,6 +63,8 @@ class JointPMFEstimator(Estimator):
         Answers more than `predict`, `predict_proba` and `sample` do: `expectation`, `log_likelihood`, `impute`, ...
     result_ : Result
         How the iteration went: that of EM where there was one, and of the best choice where several are averaged.
+    n_features_in_ : int
+        Variables.
     n_empty_rows_ : int
         Rows in which nothing was observed; they were left out.
     rank_, pseudo_count_ : int, float
@@ -89,6 +91,7 @@ class JointPMFEstimator(Estimator):
     verbose: bool = False
     model_: LatentClassModel = field(init=False)
     result_: Result = field(init=False)
+    n_features_in_: int = field(init=False)
     n_empty_rows_: int = field(init=False)
     rank_: int = field(init=False)
     pseudo_count_: float = field(init=False)
@@ -112,6 +115,7 @@ class JointPMFEstimator(Estimator):
         known, self.columns_ = coded(table)
         known = known if sample_weight is None else known.weighted(sample_weight)
         rows, moments = self._check(known)
+        self.n_features_in_ = known.n_variables
         self.n_empty_rows_ = known.n_rows - rows.n_rows
         self.validation_, self.members_ = [], []
         if "auto" in (self.rank, self.pseudo_count):
@@ -163,6 +167,15 @@ class JointPMFEstimator(Estimator):
         known = self._coded(table)
         n_rows = max(float((known.entries_per_row > 0) @ known.row_weights), 1.0)
         return self.model_.n_parameters * float(np.log(n_rows)) - 2.0 * self.model_.log_likelihood(known)
+
+    def score(self, table: Data, y: object = None) -> float:
+        """Return the log-likelihood (nats) per row, by which scikit-learn's searches compare settings; y is not used.
+
+        Give searches a DataFrame of categories, or codes of which every value stands in all parts they fit.
+        """
+        self._check_fitted()
+        known = self._coded(table)
+        return self.model_.log_likelihood(known) / max(float(known.row_weights.sum()), 1.0)
 
     @property
     def members(self) -> list[Any]:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.estimator import Estimator, NotFittedError
+from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.lazy import joblib, pd
 from cofactor.core.moments import pairwise_moments
@@ -195,15 +195,6 @@ class JointPMFClassifier(Estimator):
         """Return the share of rows that are classified rightly, weighted if asked for."""
         right = self.predict(X) == np.asarray(y)
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
-
-    def _check_fitted(self) -> None:
-        """Raise what is scikit-learn's error, too: its tools expect that."""
-        try:
-            super()._check_fitted()
-        except NotFittedError as error:
-            from sklearn.exceptions import NotFittedError as ScikitLearnsError
-
-            raise type("NotFittedError", (NotFittedError, ScikitLearnsError), {})(str(error)) from None
 
     def _check_parameters(self) -> None:
         check_choices(self.rank, self.pseudo_count)

@@ -134,7 +134,7 @@ class CNMFEM(CNMFOPT):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RandomEM(JointPMFEstimator):
+class RANDEM(JointPMFEstimator):
     """RAND-EM: EM from random starts, the best of them by its objective (the likelihood, where nothing is smoothed).
 
     Parameters

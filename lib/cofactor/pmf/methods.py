@@ -5,7 +5,7 @@ from __future__ import annotations
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.classifier import JointPMFClassifier
 from cofactor.pmf.ratings import (
-    BiasedMF,
+    BMF,
     GlobalAverage,
     ItemAverage,
     JointPMFRecommender,
@@ -19,7 +19,7 @@ RECOMMENDERS: dict[str, type[RatingPredictor]] = {
     "GlobalAverage": GlobalAverage,
     "UserAverage": UserAverage,
     "ItemAverage": ItemAverage,
-    "BMF": BiasedMF,
+    "BMF": BMF,
     "JointPMF": JointPMFRecommender,
 }
 CLASSIFIERS = {"JointPMF": JointPMFClassifier}

@@ -134,7 +134,7 @@ class ItemAverage(RatingPredictor):
 
 
 @dataclass(eq=False, repr=False)
-class BiasedMF(RatingPredictor):
+class BMF(RatingPredictor):
     """Biased matrix factorisation by alternating least squares.
 
         min over mu, a, b, A, B of  sum over known (i, j) of (R_ij - mu - a_i - b_j - <A_i, B_j>)^2
@@ -155,7 +155,7 @@ class BiasedMF(RatingPredictor):
     ratings, so that hardly any bias is left); sweeps go on until the objective stands still (released: to the first
     rise of the error on validation ratings).
 
-    >>> mf = BiasedMF(rank=0, bias_ridge=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
+    >>> mf = BMF(rank=0, bias_ridge=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
     >>> mf.predict([0, 1, 2], [0, 1, 0]).round(2)
     array([4.5 , 2.5 , 3.83])
     """
@@ -227,11 +227,11 @@ class JointPMFRecommender(RatingPredictor):
     small; the prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released:
     2.75 where the probabilities vanish).
 
-    >>> from cofactor.pmf import RandomEM
+    >>> from cofactor.pmf import RANDEM
     >>> user, item = np.repeat(np.arange(40), 3), np.tile([10, 11, 12], 40)
     >>> rating = np.repeat(np.tile([1, 5], 20), 3)  # every other user likes everything
     >>> shown = np.arange(120) > 1
-    >>> films = JointPMFRecommender(RandomEM(rank=2, pseudo_count=0.01, random_state=0), biases=False)
+    >>> films = JointPMFRecommender(RANDEM(rank=2, pseudo_count=0.01, random_state=0), biases=False)
     >>> films.fit(user[shown], item[shown], rating[shown]).predict([0, 1], [10, 10]).round(1)
     array([1., 5.])
     """
@@ -254,7 +254,7 @@ class JointPMFRecommender(RatingPredictor):
     def _fit(self, row: Ints, column: Ints, rating: Floats) -> None:
         N, U = len(self.items_), len(self.users_)
         if self.biases:
-            self.biases_ = BiasedMF(rank=0)
+            self.biases_ = BMF(rank=0)
             self.biases_.users_, self.biases_.items_ = self.users_, self.items_
             self.biases_._learn(row, column, rating)
             self.values_, code = _levels(rating - self.biases_._predict(row, column))

@@ -22,6 +22,7 @@ from cofactor.separable.metrics import (
 )
 from cofactor.separable.recovery import mrsa, rae
 from cofactor.separable.selection import lone_columns, suggest_n_anchors
+from cofactor.separable.topic_estimators import Topics
 from cofactor.separable.topics import topic_model
 from cofactor.separable.words import TopicModel
 
@@ -50,6 +51,7 @@ __all__ = [
     "MeritFit",
     "ProjectedSPA",
     "TopicModel",
+    "Topics",
     "bootstrap",
     "clustering_accuracy",
     "coherence",

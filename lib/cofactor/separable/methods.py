@@ -31,7 +31,10 @@ Finder = Callable[[Floats, int], AnchorFit]
 
 @dataclass(eq=False, repr=False)
 class AnchorMethod(Estimator):
-    """What all finders of anchors share: `fit`, then the weights of any columns on the anchors.
+    """What all finders of anchors share, whose points are the columns of X, as in the papers, not its rows.
+
+    `fit` finds anchors, `transform` the weights of any columns on them. scikit-learn has points as rows: a search or a
+    split of its own would cut points into pieces, so give these methods none.
 
     Parameters
     ----------
@@ -66,6 +69,10 @@ class AnchorMethod(Estimator):
         """Return H, (K, n), of X ~ W H: weights of new columns, nonnegative with sum one, by least squares."""
         self._check_fitted()
         return simplex_least_squares(self.W_, self._points(X))
+
+    def fit_transform(self, X: Matrix, y: object = None) -> Floats:
+        """Find anchors, and return the (K, N) weights of all columns on them; y is not used."""
+        return self.fit(X).transform(X)
 
     def _find(self, X: Floats) -> AnchorFit:
         raise NotImplementedError
@@ -119,7 +126,7 @@ class ProjectedSPA(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MERIT(AnchorMethod):
-    """Convex self-dictionary by Frank-Wolfe in linear memory. Parameters, cost and source: see `merit`.
+    """Convex self-dictionary of columns by Frank-Wolfe in linear memory. Parameters, cost and source: see `merit`.
 
     `model_` is a `MeritFit`. `max_iter` is the number of steps, `n_iter` there.
     """
@@ -144,7 +151,7 @@ class MERIT(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MERIT0(MERIT):
-    """MERIT without a penalty, MERIT(0) of the paper. Parameters, cost and source: see `merit`."""
+    """MERIT without a penalty, MERIT(0) of the paper; points are columns. Parameters, cost and source: see `merit`."""
 
     lam: Weight = 0.0
 

@@ -31,14 +31,12 @@ from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.base import Matrix
 from cofactor.separable.columns import random_projection
-from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
-from cofactor.separable.words import TopicModel, documents_with, word_counts, words_kept
+from cofactor.separable.words import TopicModel, documents_with, nonnegative_weights, word_counts, words_kept
 
 NMF_STEPS = 500  # of NMF at most
 CLEARLY = 0.999  # share of the error below which a second start is better: steps end before smaller gains are real
 START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
-GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
 
 def topic_model(
@@ -120,18 +118,24 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
     F ~ A S, F the TF-IDF of documents scaled to length one. Documents are weighted by their counts on S; words are then
     told as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
     """
-    from sklearn.decomposition import NMF  # here: slow to import
+    from sklearn import config_context  # here: slow to import
+    from sklearn.decomposition import NMF
     from sklearn.exceptions import ConvergenceWarning as SlowNMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
     used_words = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
-    F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, used_words]))
+    with config_context(transform_output="default"):
+        F = TfidfTransformer().fit_transform(sparse.csr_matrix(counts[:, used_words]))
     S = model.topics[used_words].T
     S = S / np.linalg.norm(S, axis=1, keepdims=True)
-    A = _nonnegative_weights(S @ S.T, (F @ S.T).T).T
+    A = nonnegative_weights(S @ S.T, (F @ S.T).T).T
     start = [np.ascontiguousarray(part + START_SHARE * part.mean()) for part in (A, S)]
     solver, anchors = NMF(len(S), init="custom", max_iter=NMF_STEPS), model.anchors
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # it takes the root of an error below zero
+    with (
+        warnings.catch_warnings(),
+        np.errstate(invalid="ignore"),  # it takes the root of an error below zero
+        config_context(transform_output="default"),
+    ):
         warnings.simplefilter("ignore", SlowNMF)  # told below, as of all methods
         A = solver.fit_transform(F, W=start[0], H=start[1])
         if second_start:
@@ -143,7 +147,7 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
     S = solver.components_ / np.maximum(solver.components_.sum(axis=1, keepdims=True), tiny)
     weighed, loadings = weights_on(S, left), np.zeros_like(model.topics)
     loadings[used_words] = S.T
-    S = _nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
+    S = nonnegative_weights(A.T @ A, A.T @ left)  # how often words stand in a topic, where NMF has their TF-IDF
     S /= np.maximum(S.sum(axis=1, keepdims=True), tiny)
     topics = np.zeros_like(model.topics)
     topics[used_words] = S.T
@@ -199,7 +203,7 @@ class WordPairs:
         """Return S, rows summing to one."""
         W = (self.Ft @ self.F[:, anchors].toarray()) / self.F.shape[0]
         W = W / np.linalg.norm(W, axis=0)  # a scale of a topic, gone once its row sums to one
-        S = _nonnegative_weights(W.T @ W, self.apply(W).T)
+        S = nonnegative_weights(W.T @ W, self.apply(W).T)
         return S / S.sum(axis=1, keepdims=True)
 
 
@@ -213,26 +217,4 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
 
 def weights_on(S: Floats, counts: sparse.csr_array) -> Floats:
     """Return A, (D, K): argmin over A >= 0 of ||counts - A S||_F^2."""
-    return np.asarray(_nonnegative_weights(S @ S.T, S @ counts.T).T)
-
-
-def document_weights(model: TopicModel, counts: Matrix) -> Floats:
-    """Return (D, K) weights of the topics of `model` in other documents, as `topic_model` finds those of its own.
-
-    Raises a CofactorError where counts have another number of words, or are no counts. Not for LDA, whose estimator has
-    `transform`.
-    """
-    documents = word_counts(counts)
-    if model.loadings is None or documents.shape[1] != len(model.loadings):
-        known = "none to weigh documents by" if model.loadings is None else len(model.loadings)
-        raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
-    used = np.setdiff1d(np.arange(documents.shape[1]), model.dropped)
-    return weights_on(model.loadings[used].T, documents[:, used])
-
-
-def _nonnegative_weights(G: Floats, Q: Floats) -> Floats:
-    """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
-    values, vectors = np.linalg.eigh(G)
-    clear = values > GRAM_RANK * values[-1]
-    root = np.sqrt(values[clear])
-    return nonnegative_least_squares((vectors[:, clear] * root).T, (vectors[:, clear] / root).T @ Q)
+    return np.asarray(nonnegative_weights(S @ S.T, S @ counts.T).T)

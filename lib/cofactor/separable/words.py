@@ -13,6 +13,9 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import AnchorFit, Matrix
+from cofactor.separable.least_squares import nonnegative_least_squares
+
+GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,20 @@ class TopicModel:
     fit: AnchorFit | None = field(default=None, repr=False)
     result: Result | None = field(default=None, repr=False)
     loadings: Floats | None = field(default=None, repr=False)
+
+    def weights_of(self, counts: Matrix) -> Floats:
+        """Return the (D, K) nonnegative weights of the topics in other documents, by least squares.
+
+        Raises a CofactorError where counts have another number of words, or are no counts. Not of LDA, whose estimator
+        has `transform`.
+        """
+        documents, B = word_counts(counts), self.loadings
+        if B is None or documents.shape[1] != len(B):
+            known = "none to weigh documents by" if B is None else len(B)
+            raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
+        used = np.setdiff1d(np.arange(len(B)), self.dropped)
+        S = B[used].T
+        return np.asarray(nonnegative_weights(S @ S.T, S @ documents[:, used].T).T)
 
     def top_words(self, n: int = 20) -> Indices:
         """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
@@ -88,3 +105,11 @@ def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
     if not used.size:
         raise CofactorError("no word is left that stands in enough documents but not in all: lower min_documents")
     return used
+
+
+def nonnegative_weights(G: Floats, Q: Floats) -> Floats:
+    """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
+    values, vectors = np.linalg.eigh(G)
+    clear = values > GRAM_RANK * values[-1]
+    root = np.sqrt(values[clear])
+    return nonnegative_least_squares((vectors[:, clear] * root).T, (vectors[:, clear] / root).T @ Q)

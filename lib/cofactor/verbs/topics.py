@@ -23,7 +23,7 @@ from cofactor.data.registry import entries
 from cofactor.reading.texts import Asked, Texts, counted, is_counts_file, of_matrix, of_texts, read_counts, read_texts
 from cofactor.separable.memory import predicted_bytes
 from cofactor.separable.metrics import pair_coherence
-from cofactor.separable.topics import document_weights, topic_model
+from cofactor.separable.topics import topic_model
 from cofactor.separable.words import TopicModel
 from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of
 
@@ -274,7 +274,7 @@ def _weights(model: TopicModel, method: str, counts: sparse.csr_array) -> Floats
 
         weights[there] = document_shares(counts[there], model.topics, LDA().alpha)
     elif there.any():
-        weights[there] = document_weights(model, counts[there])
+        weights[there] = model.weights_of(counts[there])
     return weights
 
 

@@ -38,7 +38,7 @@ Loss = Callable[[Any, Any], Any]  # of the scores that the network gives a batch
 
 @dataclass(eq=False, repr=False)
 class DeepAggregator(TaskScorer):
-    """Base class of methods that learn from features of the tasks; see `CrowdLayer` and `DeepMajorityVote`.
+    """Base class of methods that learn from features of the tasks; see `CrowdLayer` and `DLMV`.
 
     A method implements `_training`, which returns the tasks to learn from, the loss of a batch, and further weights.
     """
@@ -133,7 +133,7 @@ class DeepAggregator(TaskScorer):
         return Result(np.array(objective), self.max_iter, True, f"trained for the {self.max_iter} epochs asked")
 
 
-class DeepMajorityVote(DeepAggregator):
+class DLMV(DeepAggregator):
     """DL-MV: the network trained on majority votes.
 
     Minimise - sum_n log f_{v_n}(x_n) over the tasks with labels, v_n the most frequent label of task n, the lowest
@@ -182,15 +182,15 @@ class CrowdLayer(DeepAggregator):
     Parameters
     ----------
     hidden, dropout, max_iter, batch_size, learning_rate, standardize, random_state, verbose
-        As for `DeepMajorityVote`.
+        As for `DLMV`.
 
     Attributes after `fit`
     ----------------------
     crowd_layer_ : (M, K, K) array
         W_m.
-    network_, posterior_, model_, result_ : see `DeepMajorityVote`
+    network_, posterior_, model_, result_ : see `DLMV`
 
-    Raises as `DeepMajorityVote`. Cost: O(max_iter (N P hidden + E K^2)) time, one thread. Source: Rodrigues and
+    Raises as `DLMV`. Cost: O(max_iter (N P hidden + E K^2)) time, one thread. Source: Rodrigues and
     Pereira, AAAI 2018, the variant "MW". Deviations: features averaged over the image where the original flattens them,
     and standardised, where the original takes them as they are: single starts then end further apart.
     """

@@ -218,7 +218,7 @@ def project_row(y: Floats, j: int, w: Floats) -> None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FastGradient(AnchorMethod):
-    """The self-dictionary in full, N x N, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
+    """The N x N self-dictionary of columns, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
 
     nu: float | None = None
     max_iter: int = 150

@@ -161,7 +161,7 @@ class XRAY(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FastAnchor(AnchorMethod):
-    """Points farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
+    """Columns farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
 
     refine: bool = True
 

@@ -18,11 +18,11 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.estimator import Estimator
 from cofactor.core.memory import require_bytes
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix
+from cofactor.separable.topic_estimators import TopicTransformer
 from cofactor.separable.words import TopicModel, word_counts, words_kept
 
 WEIGHT_PASSES = 50  # of EM on the weights of new documents
@@ -123,8 +123,10 @@ def _sampler() -> Any:
 
 
 @dataclass(eq=False, repr=False)
-class LDA(Estimator):
+class LDA(TopicTransformer):
     """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
+
+    `transform` gives the shares of the topics in documents, rows summing to one.
 
     Order: the sampler goes from word to word as they stand, so that another order is another draw, as another
     `random_state` is. By how much topics move was not measured.
@@ -144,15 +146,10 @@ class LDA(Estimator):
     random_state: Seed = field(default=None, kw_only=True)
     verbose: bool = field(default=False, kw_only=True)
 
-    def fit(self, counts: Matrix, y: object = None) -> LDA:
-        """Find topics of (D, N) counts of words in documents; y is not used."""
+    def _topics(self, counts: Matrix) -> TopicModel:
         settings = self.get_params(deep=False)
         settings.pop("verbose")  # the sampler is silent
-        self.model_ = lda_topics(counts, **settings)
-        self.result_ = self.model_.result
-        return self
+        return lda_topics(counts, **settings)
 
-    def transform(self, counts: Matrix) -> Floats:
-        """Return (D, K) shares of the topics in new documents, rows summing to one."""
-        self._check_fitted()
+    def _weights(self, counts: Matrix) -> Floats:
         return document_shares(counts, self.model_.topics, self.alpha)
