@@ -140,7 +140,7 @@ class Comparisons:
         unnamed = (user, left, right, outcome, counts) == COLUMNS
         if unnamed and isinstance(frame, pd.DataFrame) and not {left, right, outcome} & set(frame.columns):
             return cast("Self", read_votes(frame)[0])
-        return cast("Self", comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False))
+        return comparisons_of(cls, frame, (user, left, right, outcome, counts), same_item, text=False)
 
     @classmethod
     def from_csv(
@@ -164,7 +164,7 @@ class Comparisons:
         from cofactor.reading.votes import read_comparisons
 
         names = user, left, right, outcome, counts
-        return cast("Self", read_comparisons(cls, path, names, same_item, encoding, sep))
+        return read_comparisons(cls, path, names, same_item, encoding, sep)
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self)} comparisons of {self.n_items} items by {self.n_users} users)"

@@ -182,7 +182,8 @@ class WorkerTypes(Aggregator):
         `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
         """
         self._check_settings()
-        self._without_words, self.left_out_ = (set(), set()), []
+        self._without_words: tuple[set[Any], set[Any]] = (set(), set())
+        self.left_out_: list[Any] = []
         everybody = np.arange(evidence.rows.n_workers)
         grades = None if self.order is None else self._grades(self.classes_)
         self._begin(evidence, everybody if owner is None else owner, grades)
@@ -288,8 +289,7 @@ class WorkerTypes(Aggregator):
         A worker and a class are linked if the worker used it. The largest part by labels stays, if it has two classes.
         """
         table, M = labels.table, labels.n_workers
-        self._without_words: tuple[set[Any], set[Any]] = (set(), set())
-        self.left_out_: list[Any] = []
+        self._without_words, self.left_out_ = (set(), set()), []
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
         part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]

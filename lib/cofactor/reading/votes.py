@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -596,7 +596,7 @@ def _of_words(
         by_name = np.where(np.isnan(named) & tie, 0.5, named)
         all_names = not np.isnan(by_name).any()
         items = {*columns[1].values, *columns[2].values}
-        h_d_a = "h" in folded and not any(text.casefold() == "h" for text in items)  # then A is away, also a team's name
+        h_d_a = "h" in folded and not any(text.casefold() == "h" for text in items)  # then A is away
         both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
         both = [] if h_d_a else both
         sides = f"{both[0]!r} of column {name}" if both else ""
@@ -701,7 +701,7 @@ def read_comparisons(
     except CofactorError:
         if names != COLUMNS or path == STDIN:
             raise
-        return read_votes(path, encoding=encoding, sep=sep)[0]
+        return cast("Kind", read_votes(path, encoding=encoding, sep=sep)[0])
     return comparisons_of(cls, frame, names, same_item, text=True)
 
 
