@@ -20,7 +20,7 @@ LIBRARY, COMMANDS, EVALUATION = (Path(str(p)).parent for p in (cofactor.__file__
 ROOMS = ("core", "simulate", "data")  # of the library, that every line needs
 BORROWED = {"crowd": ["pmf/cnmf_opt.py"], "comparisons": ["pmf/biased_factors.py"]}  # from another line, by rivals
 HARNESS = [EVALUATION / name for name in ("experiment.py", "declaration.py", "released", "peers")]
-OF_CROWDS = ("planning/asking.py", "reading/truth.py")  # of the commands, what experiments on crowds run
+OF_CROWDS = ("verbs/next_tasks.py", "reading/truth.py")  # outside the line, what experiments on crowds run
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")  # whose version may change a digit
 
 
@@ -58,7 +58,7 @@ def _sources(line: str) -> list[Path]:
     homes = [*(LIBRARY / room for room in (*ROOMS, line)), *rivals.glob("*.py"), rivals / line]
     homes += [LIBRARY / module for module in BORROWED.get(line, ())]
     homes += [LIBRARY / "registry.py", EVALUATION / line, *HARNESS]
-    homes += [COMMANDS / name for name in OF_CROWDS if line == "crowd"]
+    homes += [LIBRARY / name for name in OF_CROWDS if line == "crowd"]
     if not (LIBRARY / line).is_dir():  # an experiment of one's own may use all of them
         homes = [LIBRARY, *HARNESS]
     return sorted({path for home in homes for path in ([home] if home.is_file() else home.rglob("*.py"))})

@@ -26,7 +26,6 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from cofactor_app.planning.comparisons import plan
 from tests.comparisons.problems import few
 from tests.each import each
 
@@ -76,10 +75,6 @@ def fitted():
         (lambda: BradleyTerry(ridge="x").fit(DATA), "ridge='x'"),
         (lambda: WinRate(0).fit(DATA), "ridge=0"),
         (lambda: DATA.with_ids(items=["a", "b"]), "2 ids for 5 items: give one of each"),
-        (lambda: plan(None), "expected Comparisons, got NoneType"),
-        (lambda: plan(DATA, methods=["ComparisonMf"]), "choose one or more of ComparisonMF"),
-        (lambda: plan(DATA, methods={"mine": ComparisonMF}), "give a dict from names to methods"),
-        (lambda: plan(DATA, methods=["ItemCount"]), "ItemCount only orders items"),
         (lambda: bootstrap(ComparisonMF(1), [1, 2]), "expected Comparisons, got list"),
         (lambda: expected_error(10, 20, 30, 2, 1e6), "every choice is certain"),
         (lambda: expected_error("x", 20, 30, 2, 0.5), "n_comparisons='x'"),

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import cofactor as cf
-from cofactor_app import planning
 from tests.fuzz import values as v
 
 crowd, pmf, separable, comparisons = cf.crowd, cf.pmf, cf.separable, cf.comparisons
@@ -59,22 +58,12 @@ def use_plan(plan, wanted, level):
 
 
 def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n_jobs, level):
-    found = planning.crowd.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, AGGREGATORS[name], 0, n_jobs)
+    found = cf.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, AGGREGATORS[name], 0, n_jobs)
     use_plan(found, wanted, level)
-
-
-def plan_table(name, table, wanted, tried, measure, n_trials, n_jobs, level):
-    settings = {"amounts": tried, "methods": ESTIMATORS[name](), "measure": measure, "n_trials": n_trials}
-    use_plan(planning.pmf.plan(table, wanted, **settings, random_state=0, n_jobs=n_jobs), wanted, level)
 
 
 def preferences(bias):
     return comparisons.ComparisonMF(1, ridge=0.5, bias_ridge=0.5, item_bias=bias, max_iter=20, random_state=0)
-
-
-def plan_choices(bias, data, wanted, tried, n_trials, n_jobs, level):
-    settings = {"amounts": tried, "methods": {"one": preferences(bias)}, "n_trials": n_trials, "n_jobs": n_jobs}
-    use_plan(planning.comparisons.plan(data, wanted, random_state=0, **settings), wanted, level)
 
 
 def _ordered(table):
@@ -173,11 +162,6 @@ def bootstrap_anchors(name, X, n_anchors, n_draws, n_jobs, level):
     return found.stability(), found.intervals(level=level)
 
 
-def plan_anchors(X, wanted, amounts, vary, n_trials, n_jobs):
-    settings = {"amounts": amounts, "vary": vary, "n_trials": n_trials, "n_jobs": n_jobs}
-    return planning.separable.plan(X, wanted, **settings, methods=["SPA"], random_state=0).needed()
-
-
 RATINGS = {
     "BiasedMF": lambda *settings: pmf.BiasedMF(*settings, max_iter=20, random_state=0),
     "JointPMFRecommender": lambda name: pmf.JointPMFRecommender(ESTIMATORS[name]()),
@@ -194,19 +178,13 @@ SOLVERS = {
 LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DeepMajorityVote} if find_spec("torch") else {}
 
 FITS = {
-    "planning.crowd.plan": (
+    "plan": (
         plan_crowd,
         *(st.sampled_from(list(AGGREGATORS)), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
         *(runs, jobs, levels),
     ),
-    "planning.pmf.plan": (
-        plan_table,
-        *(st.sampled_from(list(ESTIMATORS)), v.tables, errors, amounts, _rarely(ODD, "mre", "log loss")),
-        *(runs, jobs, levels),
-    ),
     "comparisons.degrees_of_freedom": (comparisons.degrees_of_freedom, *(v.count,) * 3),
     "comparisons.mean_information": (comparisons.mean_information, v.number),
-    "planning.comparisons.plan": (plan_choices, st.booleans(), v.compared, errors, amounts, runs, jobs, levels),
     "crowd.bootstrap": (bootstrap_crowd, st.sampled_from(list(AGGREGATORS)), v.labels, runs, jobs, levels),
     "pmf.bootstrap": (bootstrap_table, st.sampled_from(list(ESTIMATORS)), v.tables, v.tables, runs, jobs, levels),
     "comparisons.bootstrap": (
@@ -220,10 +198,6 @@ FITS = {
     "separable.bootstrap": (
         bootstrap_anchors,
         *(st.sampled_from(["SPA", "MERIT", "XRAY", "SPOC"]), v.points, v.count, runs, jobs, levels),
-    ),
-    "planning.separable.plan": (
-        plan_anchors,
-        *(v.points, errors, amounts, _rarely(ODD, "columns", "measurements"), runs, jobs),
     ),
     "separable.lda_topics": (find_topics, v.whole_matrix, size, size, share, share),
     "separable.fast_gradient": (separable.fast_gradient, v.points, size, _rarely(ODD, None, 0.1), size),

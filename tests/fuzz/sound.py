@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import cofactor as cf
-from cofactor_app import planning, reading
+from cofactor_app import reading
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
 
@@ -86,7 +86,10 @@ def sound():
         ),
         "LatentClassModel": (cf.LatentClassModel, {"prior": joint.prior.copy(), "conditionals": joint.conditionals}),
         "check_method": (cf.check_method, {"method": "MajorityVote"}),
-        "aggregate": (cf.aggregate, {"frame": labels.to_frame(), "method": "MV-EM"}),
+        "aggregate": (
+            lambda source, method: cf.aggregate(source, method=method).labels,
+            {"source": labels.to_frame(), "method": "MV-EM"},
+        ),
         "load": (cf.load, {"name": "bluebird", "kind": None}),
         "pairwise_moments": (cf.pairwise_moments, {"table": table}),
         "crowd.believed": (crowd.believed, {"labels": labels, "gold": {0: 0, 1: 1}}),
@@ -101,9 +104,9 @@ def sound():
         "crowd.in_order": (crowd.in_order, {"labels": labels, "order": [1, 0]}),
         "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels, "level": "ordinal"}),
         "crowd.model_of_factor": (crowd.model_of_factor, {"H": model.stacked * 0.5, "floor": 0.0}),
-        "planning.next_tasks": (
-            planning.next_tasks,
-            {"labels": labels, "budget": 3, "wanted_error": 0.1, "method": crowd.MajorityVote()},
+        "next_tasks": (
+            cf.next_tasks,
+            {"source": labels, "budget": 3, "wanted_error": 0.1, "method": crowd.MajorityVote()},
         ),
         "crowd.paired_difference": (
             crowd.paired_difference,
@@ -117,10 +120,10 @@ def sound():
             lambda labels: crowd.Outside(crowd.vote_shares).fit(labels).predict_proba(labels),
             {"labels": labels},
         ),
-        "planning.crowd.plan": (
-            planning.crowd.plan,
+        "plan": (
+            cf.plan,
             {
-                **{"labels": labels, "methods": ["MajorityVote"], "amounts": [1, 2], "n_tasks": 20},
+                **{"source": labels, "methods": ["MajorityVote"], "amounts": [1, 2], "n_tasks": 20},
                 **{"method": crowd.MajorityVote(), **plan},
             },
         ),
@@ -142,10 +145,6 @@ def sound():
         "pmf.diagnose": (pmf.diagnose, {"table": table, "rank": 2}),
         "pmf.mre": (pmf.mre, {"truth": joint, "estimate": joint}),
         "pmf.mse": (pmf.mse, {"truth": joint, "estimate": joint}),
-        "planning.pmf.plan": (
-            planning.pmf.plan,
-            {"table": table, "amounts": [20, 60], "methods": pmf.RandomEM(2, random_state=0), **plan},
-        ),
         "separable.bootstrap": (
             separable.bootstrap,
             {"method": separable.SPA(3), "X": X, "n_draws": 4, "random_state": 0, "n_jobs": 1},
@@ -171,10 +170,6 @@ def sound():
             {"X": X, "n_anchors": 3, "lam": 0.1, "mu": 1e-5, "n_iter": 5, "t_init": None, "tol": None},
         ),
         "separable.mrsa": (separable.mrsa, {"W": W, "found": W[:, ::-1].copy()}),
-        "planning.separable.plan": (
-            planning.separable.plan,
-            {"X": X, "n_anchors": 3, "amounts": [12], "methods": ["SPA"], **plan},
-        ),
         "separable.predicted_bytes": (
             separable.predicted_bytes,
             {"method": "MERIT", "n_rows": 4, "n_points": 12, "n_anchors": 3, "max_iter": 5},
@@ -241,13 +236,6 @@ def sound():
         "comparisons.pair_accuracy": (
             comparisons.pair_accuracy,
             {"margin": d["stars"] - 3, "outcome": codes.astype(float), "counts": np.ones(24)},
-        ),
-        "planning.comparisons.plan": (
-            planning.comparisons.plan,
-            {
-                **{"comparisons": compared, "amounts": [60, 90], **plan},
-                "methods": {"one": comparisons.ComparisonMF(1, ridge=0.5, random_state=0)},
-            },
         ),
         "comparisons.random_start": (
             comparisons.random_start,

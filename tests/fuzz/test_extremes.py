@@ -14,16 +14,14 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core import memory
-from cofactor_app import planning, reading
+from cofactor_app import reading
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
 
 SOUND = sound()
-LINES = ("crowd", "pmf", "separable", "comparisons")
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
-ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning, "reading.": reading}
-ROOMS |= {f"planning.{line}.": getattr(planning, line) for line in LINES}
+ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "reading.": reading}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
@@ -35,13 +33,13 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
     *("separable.MeritFit", "separable.TopicModel", "separable.VertexFit"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    *("comparisons.Ranking", "planning.NextTasks", "planning.Plan", "reading.read_matrix", "reading.read_truth"),
+    *("comparisons.Ranking", "reading.read_matrix", "reading.read_truth"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
     *("data.TableDataset", "data.TopicsDataset"),
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
-LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in LINES)}
+LONG = {"crowd.CrowdLayer", "crowd.DL-MV", "plan"}
 REFUSED = object()
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
+import cofactor as cf
 from cofactor.core.errors import DataWarning
-from cofactor.crowd import DawidSkene, bootstrap, diagnose
+from cofactor.crowd import DawidSkene
 from cofactor_app.pages import render
-from cofactor_app.pages.crowd import crowd_page
+from cofactor_app.pages.crowd import page
 from docs.article import figures as article
 from evaluation import summary
 from evaluation.experiment import Measurement, Task
 from evaluation.plots import PLOTS, draw
 from evaluation.runner import Outcome
-from tests.course.test_pictures import CROWD, PICTURES, planned
+from tests.course.test_pictures import CROWD, PICTURES
 from tests.evaluation.test_summary import FACTS
 from tests.evaluation.toy import toy
 from tests.fingerprint import fingerprint
@@ -46,13 +47,12 @@ USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
 def page_of_labels():
     """Figures of the page of `cofactor aggregate --report`."""
-    method, found = DawidSkene().fit(CROWD.labels), []
+    found = []
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
-        boot = bootstrap(DawidSkene(), CROWD.labels, n_draws=10, random_state=0)
-        for more in ({"found": boot, "plan": planned()}, {}):
-            crowd_page("made", "DawidSkene", method, CROWD.labels, [], diagnose(CROWD.labels), **more)
+        for draws in (10, 0):
+            page(cf.aggregate(CROWD.labels, method=DawidSkene(), draws=draws))
     return found
 
 

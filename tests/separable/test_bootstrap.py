@@ -1,11 +1,10 @@
-"""Bootstrap and plan of anchors, on mixtures whose truth is known."""
+"""Bootstrap of anchors, on mixtures whose truth is known."""
 
 import numpy as np
 import pytest
 
-from cofactor import CofactorError, simulate
+from cofactor import CofactorError
 from cofactor.separable import METHODS, SPA, bootstrap
-from cofactor_app.planning.separable import plan
 
 
 def repeated(seed=0, copies=6, noise=0.01):
@@ -39,34 +38,3 @@ def test_bootstrap_refuses_graphs_and_other_data():
     X, _ = repeated()
     with pytest.raises(CofactorError, match="fitted to 124 columns, X has 123"):
         bootstrap(SPA(4).fit(X), X[:, 1:], n_draws=2)
-
-
-def errors_of_spa(W, H, sigma, n_columns, n_trials=40):
-    """Errors of SPA on columns drawn from the true weights."""
-    rng, found = np.random.default_rng(1), []
-    for _ in range(n_trials):
-        drawn = H[:, rng.integers(H.shape[1], size=n_columns)]
-        anchors = SPA(len(W.T)).fit(W @ drawn + sigma * rng.standard_normal((len(W), n_columns))).anchors_
-        found.append(1 - np.sort(drawn[:, anchors].max(axis=0)).mean())
-    return np.median(found)
-
-
-def test_the_plan_is_near_what_more_columns_of_the_truth_give():
-    truth = simulate.dirichlet_mixtures(30, 200, 4, 25.0, random_state=0)
-    sigma = np.sqrt(np.mean((truth.W @ truth.H) ** 2) / 10**2.5)
-    curve = plan(truth.X, 0.1, amounts=[50, 200, 800], methods=["SPA"], n_trials=40, random_state=0).curve()
-    real = [errors_of_spa(truth.W, truth.H, sigma, n) for n in (50, 200, 800)]
-    assert np.abs(curve["error"] - real).max() < 0.05
-    assert curve["error"].is_monotonic_decreasing
-
-
-def test_more_measurements_help_and_settings_are_checked():
-    X = simulate.dirichlet_mixtures(20, 100, 5, 8.0, random_state=0).X
-    found = plan(
-        X, 0.2, n_anchors=5, vary="measurements", methods=["SPA"], amounts=[1, 64], n_trials=10, random_state=0
-    )
-    errors = found.curve()["error"]
-    assert errors[1] < errors[0] and found.present == 1 and "dB below the signal" in found.notes[0]
-    for wrong in ({"vary": "rows"}, {"methods": ["SPOC"]}, {"wanted_error": 2}, {"amounts": [0.5]}):
-        with pytest.raises(CofactorError, match=next(iter(wrong))):
-            plan(X, n_anchors=5, **wrong)

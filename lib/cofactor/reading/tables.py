@@ -195,6 +195,7 @@ def read_frame(
     pairs: tuple[str, str] | None = None,
     recognise: Recognise | None = None,
     coded: bool = False,
+    empty_rows: bool = False,
 ) -> pd.DataFrame:
     """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
 
@@ -215,6 +216,8 @@ def read_frame(
         Turns a table that lacks some of the columns into one that has them, where it knows how
     coded : bool
         Return columns of categories, which `Coded.of` takes apart without looking at a row.
+    empty_rows : bool
+        Keep the empty rows of text, but for empty lines at the end.
 
     Returns
     -------
@@ -224,7 +227,7 @@ def read_frame(
         counts. Empty rows are left out.
     """
     asked = None if columns is None else [*columns, *optional]
-    frame = _read(path, columns, optional, encoding, sep, row, unfold, pairs)
+    frame = _read(path, columns, optional, encoding, sep, row, unfold, pairs, empty_rows)
     attrs, twice = frame.attrs, frame.attrs.get(TWICE, ())
     frame = renamed_columns(frame, asked or ())
     there = list(frame.columns)
@@ -270,6 +273,7 @@ def _read(
     row: str,
     unfold: Unfold | None,
     pairs: tuple[str, str] | None,
+    empty_rows: bool,
 ) -> pd.DataFrame:
     _check_sep(sep)
     with _explained(path, encoding, row) as seen:
@@ -280,7 +284,7 @@ def _read(
         if seen["form"] == "JSON":
             text = whole(content).decode(encoding).lstrip("\ufeff")
             return read_json(text, columns or (), unfold, pairs)
-        return read_text(head, content, columns or (), optional, encoding, sep)
+        return read_text(head, content, columns or (), optional, encoding, sep, empty_rows)
 
 
 def _check_sep(sep: str | None) -> None:

@@ -40,9 +40,15 @@ ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "i
 
 
 def read_text(
-    head: bytes, content: Any, columns: Sequence[str], optional: Sequence[str], encoding: str, sep: str | None
+    head: bytes,
+    content: Any,
+    columns: Sequence[str],
+    optional: Sequence[str],
+    encoding: str,
+    sep: str | None,
+    empty_rows: bool = False,
 ) -> pd.DataFrame:
-    """Read a table of text; rows without any cell are left out.
+    """Read a table of text; rows without any cell are left out, or kept but for empty lines at the end.
 
     Its index counts as a spreadsheet does, `attrs["twice"]` has the names there twice, `attrs["found"]` all names. Of
     simple text pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
@@ -83,7 +89,12 @@ def read_text(
             raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
-    frame = frame[~(frame == "").all(axis=1)]
+    if empty_rows:
+        text = whole(content).decode(encoding)
+        ending = text[len(text.rstrip("\r\n")) :].replace("\r\n", "\n").replace("\r", "\n")
+        frame = frame.iloc[: len(frame) - max(len(ending) - 1, 0)]
+    else:
+        frame = frame[~(frame == "").all(axis=1)]
     frame.attrs |= {TWICE: twice, FOUND: list(map(str, frame.columns))}
     return frame
 

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO
@@ -101,11 +101,15 @@ def _noting(notes: list[str]) -> Iterator[None]:
         warnings.showwarning = before
 
 
-def write_page(path: Path, page: str) -> None:
+def _say(path: Path, what: str) -> None:
+    print(f"wrote {path}: {what}" if what else f"wrote {path}")
+
+
+def write_page(path: Path, page: str, said: Callable[[Path, str], None] = _say) -> None:
     """Write an HTML page, and say so."""
     with whole_file(path) as part:
         part.write_text(page, encoding="utf8")
-    print(f"wrote {path}")
+    said(path, "")
 
 
 def _form(path: Path) -> str:
@@ -122,6 +126,7 @@ class Writer:
 
     def __init__(self, stdout: TextIO, raw: bool) -> None:
         self.stdout, self.raw = stdout, raw
+        self.said: Callable[[Path, str], None] = _say
         self.escaped = 0
 
     def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
@@ -141,7 +146,7 @@ class Writer:
                             frame.to_json(file, orient="records", lines=True, force_ascii=False)
                     else:
                         self._write_text(file, frames, SEPARATORS[_form(path)])
-        print(f"wrote {path}: {what}")
+        self.said(path, what)
 
     def _write_text(self, file: Any, frames: Iterable[pd.DataFrame], sep: str) -> None:
         for number, frame in enumerate(frames):

@@ -6,6 +6,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning
@@ -87,6 +88,25 @@ def add_overwriting(files: Any) -> None:
     """Add the options of how tables are written, to a group of options."""
     files.add_argument("--force", action="store_true", help="overwrite files if they exist")
     raw = "leave cells as they are that a spreadsheet would run as a formula (else they get an apostrophe in front)"
+    files.add_argument("--raw-cells", action="store_true", help=raw)
+
+
+def add_common(command: argparse.ArgumentParser, output: str, report: str) -> Any:
+    """Add the eleven options that all verbs have; `output` and `report` say what is in these files."""
+    files = command.add_argument_group("reading and writing", WRITTEN)
+    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("-o", "--output", **one, help=output)
+    files.add_argument("--report", **one, help=f"HTML page: {report}")
+    files.add_argument("--force", action="store_true", help="overwrite files that exist")
+    files.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
+    files.add_argument("-v", "--verbose", action="store_true", help="print all about the fit")
+    files.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
+    files.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
+    alike = "names that differ in capitals, blanks around or invisible characters alone become one: classes (default), "
+    files.add_argument("--spelling", choices=("classes", "keep", "all"), default="classes", help=alike + "none, or all")
+    files.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
+    files.add_argument("--strict", action="store_true", help="notes about the data are an error")
+    raw = "leave cells as they are that a spreadsheet would run as a formula"
     files.add_argument("--raw-cells", action="store_true", help=raw)
 
 
