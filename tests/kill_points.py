@@ -31,15 +31,15 @@ import pandas as pd
 import pyarrow.parquet  # noqa: F401  (imported before the process is copied)
 
 import cofactor as cf
-from cofactor_app.cli import aggregate, main
+from cofactor_app.cli import main
 from evaluation import cli as experiments
 from evaluation import report, trials
 from tests.evaluation.toy import toy
 
 LABELS = pd.DataFrame({"task": [f"t{i // 3}" for i in range(36)], "worker": [i % 3 for i in range(36)]})
 LABELS["label"] = [(i // 3 + (i % 7 == 0)) % 2 for i in range(36)]
-TABLES = ["-o", "consensus.csv", "--workers", "workers.csv.gz", "--posterior", "posterior.parquet"]
-AGGREGATE = ["aggregate", "labels.csv", "--method", "MajorityVote", *TABLES, "--report", "report.html", "--draws", "0"]
+TABLES = ["-o", "consensus.csv", "--workers", "workers.csv.gz", "--confusion", "confusion.parquet"]
+AGGREGATE = ["aggregate", "labels.csv", "--method", "MajorityVote", *TABLES, "--report", "report.html"]
 REPRODUCE = ["reproduce", "toy", "--jobs", "1"]
 VOTES = pd.DataFrame({"winner": list("abcabcab"), "loser": list("bcacabca"), "user": list("xxxxyyyy")})
 GAPS = LABELS.assign(label=LABELS["label"].where(LABELS.index % 5 > 0))
@@ -77,7 +77,7 @@ def prepare() -> None:
     """Leave out what takes long and touches no file."""
     trials.code_hash = lambda: "code"  # the sources may change meanwhile
     report.made_by = dict
-    aggregate._page = lambda *_: "<html>crowd</html>"
+    sys.modules["cofactor_app.pages.crowd"] = mock.Mock(page=lambda *_: "<html>crowd</html>")
     report._section = lambda experiment, found: {"experiment": experiment, "trials": len(found)}
     sys.modules["cofactor_app.pages.rank"] = mock.Mock(page=lambda *_: "<html>rank</html>")
     report.render = lambda *_, sections, **__: f"toy: {sections[0]['trials']} rows"

@@ -17,8 +17,8 @@ MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     RUN.format(["completion", "bash"]): ALL,
     "import cofactor as cf; cf.load('bluebird')": SLOW | {"pandas", "numba", "scipy.linalg"},
     "import cofactor as cf; cf.crowd.WorkerTypes().fit(cf.load('bluebird').labels)": SLOW | {"pandas", "numba"},
-    RUN.format(["aggregate", "bluebird"]): SLOW | {"pandas", "numba"},
-    RUN.format(["aggregate", "bluebird", "-o", "-"]): SLOW - {"pyarrow.compute"} | {"numba"},  # pandas writes the table
+    RUN.format(["aggregate", "bluebird"]): SLOW - {"pyarrow.compute"} | {"numba"},  # its result has tables
+    RUN.format(["aggregate", "bluebird", "-o", "-"]): SLOW - {"pyarrow.compute"} | {"numba"},
     RUN.format(["diagnose", "bluebird"]): SLOW | {"pandas", "numba"},
     RUN.format(["datasets", "list"]): SLOW - {"pyarrow.compute"} | {"numba"},
     RUN.format(["rank", "-"]): SLOW - {"scipy.optimize", "pyarrow.compute"},

@@ -79,7 +79,7 @@ def try_case(case: str, home: Path, times: int) -> dict[str, object]:
 
 def outputs(words: list[str]) -> list[str]:
     """What stands behind options that name outputs."""
-    named = ("-o", "--workers", "--posterior", "--report", "--weights")
+    named = ("-o", "--workers", "--confusion", "--report", "--weights")
     return [value for option, value in pairwise(words) if option in named]
 
 

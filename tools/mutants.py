@@ -41,7 +41,7 @@ LIBRARY = ROOT / "lib"
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.toml"
 ROOMS = (
     *("plain", "core", "crowd", "pmf", "separable", "comparisons", "baselines", "data", "simulate"),
-    *("planning", "reading", "bench", "cli"),
+    *("verbs", "reading", "bench", "cli"),
 )
 ELSEWHERE = {  # where not all tests lie in the folder of the room's name
     "plain": ["tests/plain", "tests/crowd/test_worker_types.py"],

@@ -17,7 +17,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd import CrowdLabels, WorkerTypes, error_rate
 from cofactor.data import load
-from cofactor_app.planning import next_tasks
+from cofactor.verbs.next_tasks import next_tasks
 from evaluation.experiment import Measurement, experiment, measure
 
 EVENLY, RULE = "evenly", "next_tasks"

@@ -5,8 +5,8 @@ identifiability guarantee turns it back into the structure behind it.
 
 >>> import cofactor as cf
 >>> bluebird = cf.load("bluebird")
->>> method = cf.crowd.WorkerTypes().fit(bluebird.labels)
->>> round(100 * cf.crowd.error_rate(method.predict(bluebird.labels), bluebird.truth), 2)
+>>> result = cf.aggregate(bluebird.labels)
+>>> round(100 * cf.crowd.error_rate(result.posterior, bluebird.truth), 2)
 12.04
 """
 
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from cofactor.core.latent_class import LatentClassModel
     from cofactor.core.moments import pairwise_moments
     from cofactor.core.tables import CategoricalTable
-    from cofactor.crowd.consensus import aggregate
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
     from cofactor.protocol.checks import check_method
+    from cofactor.verbs.aggregate import aggregate
     from cofactor.verbs.anchors import anchors
     from cofactor.verbs.joint import joint
+    from cofactor.verbs.next_tasks import next_tasks
+    from cofactor.verbs.plan import plan
     from cofactor.verbs.rank import rank
     from cofactor.verbs.topics import topics
 
@@ -61,8 +63,10 @@ __all__ = [
     "datasets",
     "joint",
     "load",
+    "next_tasks",
     "pairwise_moments",
     "plain",
+    "plan",
     "pmf",
     "rank",
     "separable",

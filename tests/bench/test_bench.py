@@ -122,6 +122,54 @@ def test_functions_objects_and_codes_are_methods(mine):
     assert (nothing.predict_proba(labels) == 0.5).all()
 
 
+class LikeCrowdKit:
+    """The protocol of crowd-kit: tables in, a table or a Series by task out."""
+
+    def fit(self, data):
+        raise AssertionError("fit_predict_proba is there")
+
+    def fit_predict_proba(self, data: pd.DataFrame) -> pd.DataFrame:
+        counts = pd.crosstab(data["task"], data["label"])
+        return counts.div(counts.sum(axis=1), axis=0).sample(frac=1, random_state=0)
+
+
+def most_frequent(df):
+    return df.groupby("task")["label"].agg(lambda said: said.mode()[0])
+
+
+def test_methods_of_tables_run_as_they_are():
+    labels, _ = drawn("sim_specialists")
+    labels = cf.CrowdLabels.from_frame(
+        labels.to_frame().assign(label=lambda df: df["label"].map(["c", "a", "b"].__getitem__))
+    )
+    assert np.allclose(Outside(LikeCrowdKit()).fit(labels).predict_proba(labels), vote_shares(labels))
+    first = labels.votes.argmax(axis=1)
+    for method in (most_frequent, lambda data: most_frequent(data)):
+        assert np.array_equal(Outside(method).fit(labels).predict(labels), first)
+    some = Outside(lambda df: most_frequent(df).iloc[1:]).fit(labels).predict_proba(labels)
+    assert np.allclose(some[0], 1 / 3) and np.array_equal(some[1:].argmax(axis=1), first[1:])
+    for wrong in (lambda df: most_frequent(df).replace("a", "z"), lambda df: pd.DataFrame({"z": [1.0]})):
+        with pytest.raises(CofactorError, match=r"the method answers with .*: 'z'"):
+            Outside(wrong).fit(labels)
+
+
+def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_the_exit_code(
+    here, mine, tmp_path, capsys
+):
+    kept = ["--keep", str(tmp_path / "kept.jsonl")]
+    assert main(["bench", f"{mine}:wrong_shape", "sim_copies", "sim_one_label", *kept]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.endswith("No result: wrong_shape failed on all of the 2 sets\n")
+    assert said.err.startswith("error: the method must answer with (400, ") and said.err.count("must answer") <= 2
+    assert main(["bench", f"{mine}:Half(least=401)", "sim_copies", "sim_one_label", *kept]) == 1
+    assert capsys.readouterr().err.count("too few") == 1
+    Path(mine.parent, "few.py").write_text(
+        "def f(labels):\n    assert labels.n_workers > 20\n    return labels.votes\n"
+    )
+    assert main(["bench", f"{mine.parent / 'few.py'}:f", "sim_copies", "sim_one_label", *kept]) == 3
+    assert "f failed on sim_copies: the method stops in few.py" in capsys.readouterr().out
+
+
 def test_what_is_no_method_gets_one_sentence(mine):
     labels, _ = drawn("sim_one_accuracy")
     for where, said in (
@@ -175,7 +223,7 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
     found = trials(f"{mine}:Half(least=401)", f"{mine}:wrong_shape", f"{mine}:vote", sets=sets)
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
     lines = "\n".join(report(found, {"vote": 3}))
-    assert "Half(least=401) on sim_copies: the method stops in my.py" in lines
+    assert "Half(least=401) failed on sim_copies, mine: the method stops in my.py" in lines
     assert "3 variants of vote were run here" in lines
 
 

@@ -167,7 +167,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "Prodigy, accept or reject": (
         *("db.jsonl", lines(prodigy(1, "a", label="SPORT"), prodigy(1, "b", "reject", label="SPORT")), (), 0),
-        ["1 tasks, 2 workers, 2 classes, 2 labels", "classes: accept, reject"],
+        ["1 tasks, 2 workers, 2 classes, 2 labels", "accept       1       0"],
     ),
     "Prodigy, marked words": (
         *("db.jsonl", lines(prodigy(1, "a", spans=[{"start": 0}], _view_id="ner_manual")), (), 1),
@@ -208,8 +208,8 @@ def test_standard_input_and_standard_output(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", Bytes(GOOD.replace(",", "\t")))
     assert main(["aggregate", "-", "-o", "-", "--method", "MajorityVote"]) == 0
     out, err = capsys.readouterr()
-    assert out == "task,label,probability,n_labels\na,yes,0.666667,3\nb,no,1.0,3\n"
-    assert f"-: {READ}" in err
+    assert out == "task,label,probability,n_labels,disputed,overruled\na,yes,0.666667,3,False,0\nb,no,1.0,3,False,0\n"
+    assert err.startswith(READ)
     monkeypatch.setattr("sys.stdin", Bytes(""))
     assert main(["diagnose", "-"]) == 1
     assert "standard input is empty" in capsys.readouterr().err
@@ -248,13 +248,13 @@ def test_cells_that_a_spreadsheet_would_run_are_escaped_unless_asked_not_to(tmp_
     path = tmp_path / "labels.csv"
     path.write_text(DANGEROUS)
     run = ["aggregate", str(path), "--method", "MajorityVote", "-o"]
-    assert main([*run, str(tmp_path / "a.csv"), "--posterior", str(tmp_path / "p.csv")]) == 0
+    assert main([*run, str(tmp_path / "a.csv"), "--confusion", str(tmp_path / "p.csv")]) == 0
     err = capsys.readouterr().err
-    assert err.count("begin with an apostrophe now (--raw-cells leaves them") == 1 and "note: 10 cells" in err
+    assert err.count("begin with an apostrophe now (--raw-cells leaves them") == 1 and "note: 22 cells" in err
     table = pd.read_csv(tmp_path / "a.csv")
     assert table["task"].tolist() == ["'+cmd", "-5", "'=1+1", "plain"]
     assert table["label"].tolist() == ["'@SUM(A1)", "'-x", "'-x", "'@SUM(A1)"]
-    assert pd.read_csv(tmp_path / "p.csv").columns.tolist() == ["task", "'-x", "'@SUM(A1)"]
+    assert set(pd.read_csv(tmp_path / "p.csv")["true"]) == {"'-x", "'@SUM(A1)"}
     assert main([*run, str(tmp_path / "raw.csv"), "--raw-cells"]) == 0
     assert pd.read_csv(tmp_path / "raw.csv")["task"].tolist() == ["+cmd", "-5", "=1+1", "plain"]
     assert "apostrophe" not in capsys.readouterr().err

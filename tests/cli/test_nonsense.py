@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from cofactor import CofactorError
+from cofactor.verbs import plan as planner
 from cofactor_app.cli import main
 from cofactor_app.cli.parser import parser
-from cofactor_app.planning import crowd as planner
 from tests.each import each
 
 VOTES = "winner,loser,user\n" + "".join(f"i{a},i{(a + b) % 6},u{b}\n" for a in range(6) for b in range(1, 4))
@@ -28,7 +28,7 @@ RUNS = {  # inputs of a command that are sound
     "topics": ["X.csv"],
     "datasets": ["list"],
     "completion": ["bash"],
-    "plan": ["labels.csv", "--trials=2", "--most=2", "--methods", "MajorityVote"],
+    "plan": ["labels.csv", "--most=2"],
     "bench": ["MajorityVote", "bluebird"],
     "report": ["--results=results"],
     "reproduce": ["no-such-experiment"],
@@ -60,7 +60,6 @@ def test_a_file_option_without_a_name_is_refused(capsys):
     for command in (
         ["aggregate", "bluebird", "--truth="],
         ["aggregate", "bluebird", "--gold", ""],
-        ["plan", "bluebird", "--truth", " "],
     ):
         with pytest.raises(SystemExit):
             main(command)
@@ -129,10 +128,7 @@ def test_only_tables_are_printed(tmp_path, monkeypatch, capsys):
         (tmp_path / name).write_text(text)
     assert main(["aggregate", "labels.csv", "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("task,label,")
-    for words in (
-        ["aggregate", "labels.csv", "--report", "-"],
-        ["plan", "labels.csv", "--figure", "-"],
-    ):
+    for words in (["aggregate", "labels.csv", "--report", "-"],):
         assert main(words) == 1, words
         assert "error: -: only tables" in capsys.readouterr().err, words
     assert set(os.listdir()) == set(FILES)
@@ -141,7 +137,7 @@ def test_only_tables_are_printed(tmp_path, monkeypatch, capsys):
 def test_what_is_asked_for_is_refused_before_the_work(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for words in (
-        ["aggregate", "none.csv", "--jobs", "-7", "--workers", "w.csv"],
+        ["joint", "none.csv", "--jobs", "-7"],
         ["plan", "none.csv", "--most", "0"],
     ):
         assert main(words) == 1

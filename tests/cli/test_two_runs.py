@@ -29,7 +29,6 @@ def folder(tmp_path, monkeypatch):
         ["aggregate", "labels.csv", "-o", "other.csv", "--workers", "out"],
         ["aggregate", "labels.csv", "--report", "out"],
         ["next", "labels.csv", "-o", "out"],
-        ["plan", "labels.csv", "--figure", "out"],
         ["rank", "votes.csv", "-o", "out"],
         ["rank", "votes.csv", "--report", "out"],
         ["joint", "table.csv", "--filled", "out"],

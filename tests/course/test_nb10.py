@@ -6,7 +6,6 @@ import pytest
 
 import cofactor as cf
 from cofactor.reading.truth import read_truth
-from cofactor_app import planning
 from course.nb10 import draws, exercises, files, panels, pictures, pilots
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 from tests.each import each
@@ -110,7 +109,7 @@ def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
     labels = files.clean_labels(examples.labels)
     method = cf.crowd.METHODS["MV-EM"]().fit(labels)
     found = cf.crowd.bootstrap(method, labels, n_draws=10, random_state=0)
-    plan = planning.crowd.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
+    plan = cf.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
     posterior = method.predict_proba(labels)
     said = pictures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
     assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")

@@ -23,7 +23,7 @@ from cofactor.crowd import MVEM, Cooccurrences, bootstrap, symnmf
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
-from cofactor_app.planning.crowd import plan
+from cofactor.verbs.plan import plan
 from cofactor_app.plots import crowd, planning
 from cofactor_app.plots.style import (
     CLASS_COLOURS,

@@ -1,7 +1,5 @@
 """Co-occurrences: the right blocks, the right graph, and a refusal where fitting well proves nothing."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,6 @@ from hypothesis import given
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd import cooccurrence
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import factors_of_model, robust_imputation
 from tests.oracles.crowd import bipartite_by_trying, components_by_spreading
@@ -162,31 +159,3 @@ def test_one_more_edge_makes_it_right():
     observed, unobserved = fitted(two_class_model(), mended)
     assert max(observed, unobserved) < 1e-6
     Cooccurrences.from_model(two_class_model(), mended).require_identifiable()
-
-
-def test_the_missing_share_is_counted_without_blocks(monkeypatch):
-    """Pairs of one task, of about ten (where thin ones may be left out), of many; parts of any size; nobody meets."""
-    rng = np.random.default_rng(0)
-    shapes = [(40, 12, 0.1), (60, 8, 0.4), (60, 8, 0.45), (90, 6, 0.35), (200, 5, 0.9), (30, 6, 0.0), (300, 200, 0.02)]
-    default = cooccurrence.PAIRS_AT_ONCE
-    for n_tasks, n_workers, share in shapes:
-        for at_once in (1, 50, default):
-            monkeypatch.setattr(cooccurrence, "PAIRS_AT_ONCE", at_once)
-            codes = np.where(rng.random((n_tasks, n_workers)) < share, rng.integers(3, size=(n_tasks, n_workers)), -1)
-            table = CategoricalTable(codes, sizes=[3] * n_workers)
-            expected = Cooccurrences.from_moments(pairwise_moments(table)).missing_share
-            assert cooccurrence.missing_share(table) == pytest.approx(expected, abs=1e-12), (n_tasks, share)
-
-
-def test_the_missing_share_of_a_hundred_workers_a_task_takes_little_memory():
-    """2,000 workers, 20 tasks: 200 thousand pairs of workers at least, whose blocks of two classes take 32 bytes."""
-    rng = np.random.default_rng(0)
-    task, worker = rng.integers(20, size=4000), np.repeat(np.arange(2000), 2)
-    task[1::2] = (task[::2] + 1) % 20
-    table = CategoricalTable.from_entries(task, worker, rng.integers(2, size=4000), np.full(2000, 2), 20)
-    tracemalloc.start()
-    cooccurrence.missing_share(table)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    moments = pairwise_moments(table)
-    assert peak < 0.5 * 8 * moments.n_joint.nnz * 2 * 2 and moments.n_joint.nnz > 400_000

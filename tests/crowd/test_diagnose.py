@@ -1,5 +1,7 @@
 """The pre-flight report says what is there, what is wrong, and which methods can run."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,14 @@ def test_text_is_escaped_in_the_table():
     frame = labels_of(TRIANGLE).to_frame().assign(label=lambda f: np.where(f["label"] == 0, "<b>", "c"))
     labels = cf.CrowdLabels.from_frame(frame, classes=["<b>", "c", "<i>"])
     assert "&lt;i&gt;" in diagnose(labels)._repr_html_() and "<i>" not in diagnose(labels)._repr_html_()
+
+
+def test_checks_of_pairs_are_left_out_by_name_where_their_counts_would_take_too_much_memory(monkeypatch):
+    labels, module = cf.load("bluebird").labels, import_module("cofactor.crowd.diagnose")
+    monkeypatch.setattr(module, "MOST_MEGABYTES", 0.1)
+    found = {check.name: check for check in module.diagnose(labels).checks}
+    assert found["pairs of workers"].value.startswith("left out: the co-occurrences of 39 workers")
+    for name in module.OF_PAIRS:
+        assert name not in found and name in found["pairs of workers"].advice
+    monkeypatch.undo()
+    assert set(module.OF_PAIRS) <= {check.name for check in module.diagnose(labels).checks}

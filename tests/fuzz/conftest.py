@@ -2,7 +2,7 @@
 
 import pytest
 
-from cofactor_app.planning import population
+from cofactor.crowd import population
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import cofactor as cf
-from cofactor_app import planning
 from tests.fuzz import values as v
 
 crowd, pmf, separable, comparisons = cf.crowd, cf.pmf, cf.separable, cf.comparisons
@@ -59,7 +58,7 @@ def use_plan(plan, wanted, level):
 
 
 def plan_crowd(name, labels, wanted, methods, tried, truth, n_tasks, n_trials, n_jobs, level):
-    found = planning.crowd.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, AGGREGATORS[name], 0, n_jobs)
+    found = cf.plan(labels, wanted, methods, tried, truth, n_tasks, n_trials, AGGREGATORS[name], 0, n_jobs)
     use_plan(found, wanted, level)
 
 
@@ -184,7 +183,7 @@ SOLVERS = {
 LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DLMV} if find_spec("torch") else {}
 
 FITS = {
-    "planning.crowd.plan": (
+    "plan": (
         plan_crowd,
         *(st.sampled_from(list(AGGREGATORS)), v.labels, errors, names, amounts, truths, _rarely(ODD, None, 2)),
         *(runs, jobs, levels),

@@ -12,7 +12,6 @@ from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.separable.least_squares import nonnegative_least_squares, simplex_least_squares
-from cofactor_app import planning
 from tests.fuzz import values as v
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
@@ -192,7 +191,7 @@ FUNCTIONS = {
     "crowd.vote_shares": (crowd.vote_shares, v.labels),
     "crowd.worker_accuracy": (crowd.worker_accuracy, v.models()),
     "crowd.diagnose": (crowd.diagnose, v.labels, _of(v.count, None)),
-    "planning.next_tasks": (planning.next_tasks, v.labels, v.count),
+    "next_tasks": (cf.next_tasks, v.labels, v.count),
     "crowd.readings": (crowd.readings, v.labels),
     "crowd.believed": (crowd.believed, v.labels, v.codes),
     "crowd.square_root": (crowd.square_root, v.matrix, v.count),

@@ -10,7 +10,6 @@ import pandas as pd
 
 import cofactor as cf
 from cofactor.reading.votes import read_votes
-from cofactor_app import planning
 
 crowd, pmf, separable, comparisons, simulate = cf.crowd, cf.pmf, cf.separable, cf.comparisons, cf.simulate
 
@@ -87,7 +86,10 @@ def sound():
         ),
         "LatentClassModel": (cf.LatentClassModel, {"prior": joint.prior.copy(), "conditionals": joint.conditionals}),
         "check_method": (cf.check_method, {"method": "MajorityVote"}),
-        "aggregate": (cf.aggregate, {"frame": labels.to_frame(), "method": "MV-EM"}),
+        "aggregate": (
+            lambda source, method: cf.aggregate(source, method=method).labels,
+            {"source": labels.to_frame(), "method": "MV-EM"},
+        ),
         "load": (cf.load, {"name": "bluebird", "kind": None}),
         "pairwise_moments": (cf.pairwise_moments, {"table": table}),
         "crowd.believed": (crowd.believed, {"labels": labels, "gold": {0: 0, 1: 1}}),
@@ -102,9 +104,9 @@ def sound():
         "crowd.in_order": (crowd.in_order, {"labels": labels, "order": [1, 0]}),
         "crowd.krippendorff_alpha": (crowd.krippendorff_alpha, {"labels": labels, "level": "ordinal"}),
         "crowd.model_of_factor": (crowd.model_of_factor, {"H": model.stacked * 0.5, "floor": 0.0}),
-        "planning.next_tasks": (
-            planning.next_tasks,
-            {"labels": labels, "budget": 3, "wanted_error": 0.1, "method": crowd.MajorityVote()},
+        "next_tasks": (
+            cf.next_tasks,
+            {"source": labels, "budget": 3, "wanted_error": 0.1, "method": crowd.MajorityVote()},
         ),
         "crowd.paired_difference": (
             crowd.paired_difference,
@@ -118,10 +120,10 @@ def sound():
             lambda labels: crowd.Outside(crowd.vote_shares).fit(labels).predict_proba(labels),
             {"labels": labels},
         ),
-        "planning.crowd.plan": (
-            planning.crowd.plan,
+        "plan": (
+            cf.plan,
             {
-                **{"labels": labels, "methods": ["MajorityVote"], "amounts": [1, 2], "n_tasks": 20},
+                **{"source": labels, "methods": ["MajorityVote"], "amounts": [1, 2], "n_tasks": 20},
                 **{"method": crowd.MajorityVote(), **plan},
             },
         ),

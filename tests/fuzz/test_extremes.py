@@ -14,16 +14,13 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor.core import memory
-from cofactor_app import planning
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
 
 SOUND = sound()
-PLANNED = ("crowd",)
 MODULES = [name for name in cf.__all__ if inspect.ismodule(getattr(cf, name)) and name != "plain"]  # checks nothing
-ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}, "planning.": planning}
-ROOMS |= {"planning.crowd.": planning.crowd}
+ROOMS = {"": cf, **{f"{name}.": getattr(cf, name) for name in MODULES}}
 RESULTS = {  # classes that functions return, base classes; and readers of files, which tests.fuzz.bytes calls
     *("CrowdLabels", "crowd.CrowdLabels", "comparisons.Comparisons", "datasets"),
     *("crowd.Aggregator", "crowd.Cooccurrences", "crowd.CrowdBootstrap", "crowd.Difference", "crowd.Score"),
@@ -35,14 +32,14 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("separable.AnchorFit", "separable.AnchorBootstrap", "separable.Communities", "separable.FrankWolfeResult"),
     *("separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
-    *("comparisons.Ranking", "planning.NextTasks", "planning.Plan", "reading.read_matrix", "reading.read_truth"),
+    *("comparisons.Ranking", "reading.read_matrix", "reading.read_truth"),
     *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
     *("data.SpectraDataset", "data.TableDataset", "data.TextsDataset", "data.TopicsDataset"),
     *("anchors", "topics"),  # verbs, whose parts are called
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
-LONG = {"crowd.CrowdLayer", "crowd.DL-MV", *(f"planning.{line}.plan" for line in PLANNED)}
+LONG = {"crowd.CrowdLayer", "crowd.DL-MV", "plan"}
 REFUSED = object()
 
 

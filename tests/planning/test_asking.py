@@ -6,7 +6,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import METHODS, CrowdLabels, WorkerTypes, error_rate
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.planning.asking import AHEAD, average_worker, concave_slopes, next_tasks, worth
+from cofactor.verbs.next_tasks import AHEAD, average_worker, concave_slopes, next_tasks, worth
 from tests.oracles import asking
 
 

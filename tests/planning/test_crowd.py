@@ -8,8 +8,7 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
-from cofactor_app.planning.crowd import difficulty_range, plan
-from cofactor_app.planning.population import (
+from cofactor.crowd.population import (
     CLARITY_RANGE,
     LOG_STEP,
     Population,
@@ -20,6 +19,7 @@ from cofactor_app.planning.population import (
     population_of,
     with_difficulty,
 )
+from cofactor.verbs.plan import difficulty_range, plan
 from tests.each import each
 
 TRUTH = simulate.dawid_skene_model(12, 3, skill=0.6, prior=[0.5, 0.3, 0.2], random_state=0)

@@ -10,13 +10,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import cofactor as cf
 from cofactor.core.errors import DataWarning
-from cofactor.crowd import MVEM, bootstrap, diagnose
 from cofactor_app.pages import render
-from cofactor_app.pages.crowd import crowd_page
+from cofactor_app.pages.crowd import page
 from evaluation import summary
 from evaluation.plots import PLOTS, draw
-from tests.course.test_pictures import CROWD, PICTURES, planned
+from tests.course.test_pictures import CROWD, PICTURES
 from tests.evaluation.toy import FACTS, toy
 from tests.fingerprint import fingerprint
 
@@ -36,13 +36,12 @@ USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
 def page_of_labels():
     """Figures of the page of `cofactor aggregate --report`."""
-    method, found = MVEM().fit(CROWD.labels), []
+    found = []
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
-        boot = bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)
-        for more in ({"found": boot, "plan": planned()}, {}):
-            crowd_page("made", "MVEM", method, CROWD.labels, [], diagnose(CROWD.labels), **more)
+        for draws in (10, 0):
+            page(cf.aggregate(CROWD.labels, method=cf.crowd.MVEM(), draws=draws))
     return found
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cofactor.crowd import MVEM, bootstrap
+from cofactor.crowd.planned import Plan
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.planning.plan import Plan
 from cofactor_app.plots.planning import draw_intervals, draw_plan
 
 AMOUNTS = np.array([1.0, 2.0, 4.0, 8.0])

@@ -24,13 +24,11 @@ from cofactor.core.checks import check_whole, numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph
-from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.tables import CategoricalTable
+from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
 
 DENSE_TASKS = 10  # median co-labelled tasks from which thin pairs are left out by default ...
 THIN_TASKS = 5  # ... that is, pairs with at most this many tasks in common
-PAIRS_AT_ONCE = 1 << 21  # pairs of labels that are counted at once where no blocks are kept
 
 
 @dataclass(frozen=True)
@@ -194,38 +192,3 @@ def _joint_frequencies(counts: sparse.csr_array, pairs: sparse.csr_array, K: int
     place = place[there]
     blocks[place, cells.row[there] % K, cells.col[there] % K] = cells.data[there] / n.data[place]
     return blocks
-
-
-def missing_share(table: CategoricalTable) -> float:
-    """Return `missing_share` of the co-occurrences of tasks by annotators, if it can be without counting blocks.
-
-    >>> missing_share(CategoricalTable([[0, 1, -1], [-1, 0, 0]])).__round__(2)
-    0.33
-
-    Cost: O(sum over tasks of labels^2) time and O(labels + `PAIRS_AT_ONCE`) memory; where the median pair has 10 tasks
-    or more, thin pairs may be left out, which costs as much as `Cooccurrences.from_moments`.
-    """
-    met = np.cumsum(_pairs_by_tasks(table))
-    middle = [int(np.searchsorted(met, place, side="right")) for place in ((met[-1] - 1) // 2, met[-1] // 2)]
-    if met[-1] and sum(middle) >= 2 * DENSE_TASKS:
-        return Cooccurrences.from_moments(pairwise_moments(table)).missing_share
-    return 1.0 - int(met[-1]) / max(table.n_variables * (table.n_variables - 1), 1)
-
-
-def _pairs_by_tasks(table: CategoricalTable) -> Ints:
-    """Count the ordered pairs of annotators by their common tasks, up to 20 or more."""
-    most = 2 * DENSE_TASKS  # a median below 10 needs no more: of the two in the middle, the other is 1 at least
-    said = sparse.csr_array(
-        (np.ones(len(table.rows), dtype=np.int32), (table.rows, table.variables)), (table.n_rows, table.n_variables)
-    )
-    by_worker, alone = said.T.tocsr(), np.minimum(table.entries_per_variable, most)
-    met = np.bincount(table.variables, table.entries_per_row[table.rows], minlength=table.n_variables)
-    total = -np.bincount(alone, minlength=most + 1)  # pairs of everybody with themselves are none
-    for part in np.split(np.arange(table.n_variables), _ends(met)):
-        total += np.bincount(np.minimum((by_worker[part] @ said).data, most), minlength=most + 1)
-    return np.append(0, total[1:])
-
-
-def _ends(amounts: Ints) -> Ints:
-    """Return where to split so that no part but one of a single member has more than `PAIRS_AT_ONCE`."""
-    return np.flatnonzero(np.diff(np.cumsum(amounts) // PAIRS_AT_ONCE)) + 1

@@ -28,6 +28,11 @@ FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
 AGREEMENT, NO_AGREEMENT = "agreement", "labels agree no more than chance: there is nothing to aggregate"
 WELL_REACHED = 0.9
+PAIRS, OF_PAIRS = (
+    "pairs of workers",
+    ("co-labelling graph", "co-labelling cycle", "missing co-occurrences", "tasks per pair", "reach of imputation"),
+)
+MOST_MEGABYTES = 500  # of the co-occurrences
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
 ONE_COIN_ADVICE = "OneCoin where wrong labels scatter evenly over the classes"
 METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
@@ -60,7 +65,7 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | No
     """
     require_labels(labels)
     known, labels = labels.gold or None, labels.whole
-    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
+    pairs = _left_out(labels) or _of_pairs(labels, min_common)
     checks = (
         _labels_per_task(labels),
         _labels_per_worker(labels),
@@ -70,12 +75,31 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | No
         _agreement(labels),
         *_gold(labels, known if gold is None else gold),
         *_grades(labels),
-        _connection(cooc, labels),
+        pairs[0],
         _told_apart(labels),
         *_beyond_classes(labels),
-        *(check(cooc) for check in (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components),
+        *pairs[1:],
     )
     return Diagnosis(repr(labels), checks, _verdict(checks))
+
+
+def _left_out(labels: CrowdLabels) -> tuple[Check, ...]:
+    """Say that checks of pairs of workers are left out, where their blocks of counts would take too much memory."""
+    met, cells = int(np.sum(labels.table.entries_per_row.astype(np.int64) ** 2)), labels.n_classes**2
+    pairs = min(met, labels.n_workers**2)
+    blocks = (8 * pairs * cells + 16 * min(met, pairs * cells)) / 1e6  # frequencies; counts with their indices
+    if blocks <= MOST_MEGABYTES:
+        return ()
+    value = f"left out: the co-occurrences of {labels.n_workers:,} workers would take about {blocks:,.0f} MB"
+    advice = f"{', '.join(OF_PAIRS)} are not known; only methods of the SymNMF family need them"
+    return (Check(PAIRS, "warn", value, advice),)
+
+
+def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
+    """Check what pairs of workers have in common."""
+    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
+    more = (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components else ()
+    return (_connection(cooc, labels), *(check(cooc) for check in more))
 
 
 def _verdict(checks: tuple[Check, ...]) -> str:

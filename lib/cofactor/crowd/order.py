@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
@@ -66,6 +67,22 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
     shares = table.indicator.data if table.shared else None
     recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
     return CrowdLabels(recoded, labels.tasks, labels.workers, grades)
+
+
+def in_declared_order(
+    order: Sequence[Any] | str, labels: CrowdLabels, truth: Ints | None = None
+) -> tuple[CrowdLabels, Ints | None]:
+    """Return labels, and codes of true classes, in a declared order: a list, or a text with commas, see `in_order`."""
+    if isinstance(order, str):
+        names = [name.strip() for name in next(csv.reader([order], skipinitialspace=True), [])]
+        known = {str(name): name for name in labels.classes}
+        whole = all(isinstance(name, int | np.integer) for name in labels.classes)
+        order = [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
+    graded = in_order(labels, order)
+    if truth is None:
+        return graded, None
+    place = np.array([graded.classes.index(name) for name in labels.classes] + [-1])
+    return graded, np.where(truth < 0, -1, place[truth])
 
 
 def checked_order(order: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Somebody else's method, as one of this kit: a function of labels, or a class with `fit` and `predict_proba`."""
+"""A method from outside: a function of labels or of a DataFrame, or a class with `fit` and `predict_proba`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.lazy import pd
 from cofactor.core.result import Result
 from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels
 
+FRAME_NAMES = ("data", "df", "frame")  # of the first parameter of a method that wants a DataFrame
 FORMS = "give FILE.py:NAME or PACKAGE.MODULE:NAME, with options as NAME(alpha=2)"
 DONE = Result(np.zeros(0), 0, True, "a method from outside, which does not say how it ended")
 
@@ -38,7 +40,10 @@ class Outside(TaskScorer):
     method : callable, object or str
         A function of `CrowdLabels`; an object with `fit(labels)` and `predict_proba(labels)`; or where to find one, as
         `FILE.py:NAME`, `PACKAGE.MODULE:NAME`, with options as `FILE.py:NAME(alpha=2)`. It answers with (N, K)
-        probabilities or scores, not negative, or with N class codes. An object is copied, so that every fit is anew.
+        probabilities or scores, not negative, or with N class codes. Where its first parameter is called data, df or
+        frame, or is annotated as a DataFrame, it gets one with the columns task, worker, label, and may answer with a
+        Series (class by task) or a DataFrame (tasks by classes): so the classes of crowd-kit run as they are,
+        `crowdkit.aggregation:DawidSkene`. An object is copied, so that every fit is anew.
     random_state, verbose
         See `Aggregator`; they are not passed on.
 
@@ -72,6 +77,8 @@ class Outside(TaskScorer):
 def answer_of(method: Any, given: Any) -> Any:
     """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of what it is given."""
     try:
+        if isinstance(given, CrowdLabels) and takes_frame(method):
+            return _answer_of_frame(copy.deepcopy(method), given.to_frame())
         if hasattr(method, "fit"):
             fitted = copy.deepcopy(method)
             fitted = fitted.fit(given) or fitted
@@ -85,9 +92,48 @@ def answer_of(method: Any, given: Any) -> Any:
         raise CofactorError(f"the method stops in {Path(at.filename).name}, line {at.lineno}: {said}") from error
 
 
+def takes_frame(method: Any) -> bool:
+    """Tell whether a method wants a DataFrame, by the name or the annotation of its first parameter."""
+    try:
+        parameters = inspect.signature(getattr(method, "fit", method)).parameters
+    except (TypeError, ValueError):  # of compiled code
+        return False
+    first = next(iter(parameters.values()), None)
+    return first is not None and (first.name in FRAME_NAMES or "DataFrame" in str(first.annotation))
+
+
+def _answer_of_frame(method: Any, frame: pd.DataFrame) -> Any:
+    """Return what a method says of a table of labels; of several ways to ask, the one with probabilities."""
+    for name in ("fit_predict_proba", "fit_predict"):
+        if hasattr(method, name):
+            return getattr(method, name)(frame)
+    if not hasattr(method, "fit"):
+        return method(frame)
+    fitted = method.fit(frame) or method
+    return fitted.predict_proba(frame) if hasattr(fitted, "predict_proba") else fitted.predict(frame)
+
+
+def by_ids(answer: pd.Series | pd.DataFrame, labels: CrowdLabels) -> Floats:
+    """Return (N, K) scores from an answer by the ids of tasks: a class each, or a column a class; raises on others."""
+    if isinstance(answer, pd.DataFrame):
+        if strange := [name for name in answer.columns if name not in labels.classes]:
+            raise CofactorError(f"the method answers with columns that are no classes: {listing(map(repr, strange))}")
+        return answer.reindex(index=labels.tasks, columns=labels.classes).fillna(0.0).to_numpy(dtype=np.float64)
+    code = {name: k for k, name in enumerate(labels.classes)}
+    said = answer.reindex(labels.tasks)
+    if strange := [name for name in said.dropna().unique() if name not in code]:
+        raise CofactorError(f"the method answers with classes that are none: {listing(map(repr, strange))}")
+    found = np.zeros((labels.n_tasks, labels.n_classes))
+    known = said.notna().to_numpy()
+    found[known, [code[name] for name in said[known]]] = 1.0
+    return found
+
+
 def probabilities(answer: Any, labels: CrowdLabels) -> Floats:
     """Return (N, K) probabilities from such scores, or from N class codes; refuse what is neither."""
     N, K = labels.n_tasks, labels.n_classes
+    if isinstance(answer, pd.Series | pd.DataFrame):
+        answer = by_ids(answer, labels)
     try:
         found = np.asarray(answer)
     except ValueError:

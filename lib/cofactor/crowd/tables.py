@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,36 +15,29 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 
 
-def consensus_frame(
-    labels: CrowdLabels,
-    posterior: NDArray[np.float64],
-    method: Aggregator,
-) -> pd.DataFrame:
-    """Return the MAP label of every task, its posterior probability, and the number of labels, as a table.
+def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) -> pd.DataFrame:
+    """Return a row per task: its label, the probability of it, and what to look at.
 
-    Of `WorkerTypes`, a column `disputed` marks tasks whose label is another than that of most workers who say
-    something: look at these first.
+    Columns: task, label, probability, n_labels; disputed: whether most workers with information say another class (all
+    count as such but for `WorkerTypes`); overruled: by how many votes another class has more. Of grades the label is
+    the median, and low and high are its 90 % interval.
     """
-    predicted = map_class(posterior, method.model_.prior)
+    rows, classes = np.arange(labels.n_tasks), pd.Series(labels.classes).to_numpy()
+    predicted, ends = map_class(posterior, method.model_.prior), {}
+    if isinstance(method, WorkerTypes) and method.grades_ is not None:
+        low, high = method.interval(posterior)
+        predicted, ends = method.answers(posterior), {"low": classes[low], "high": classes[high]}
+    behind = votes_behind(predicted, labels)
     columns = {
         "task": labels.tasks,
-        "label": pd.Series(labels.classes).to_numpy()[predicted],
-        "probability": posterior[np.arange(labels.n_tasks), predicted].round(6),
+        "label": classes[predicted],
+        "probability": posterior[rows, predicted].round(6),
+        **ends,
         "n_labels": labels.table.entries_per_row,
+        "disputed": method.disagreement(labels) if isinstance(method, WorkerTypes) else behind > 0,
+        "overruled": behind,
     }
-    if isinstance(method, WorkerTypes):
-        columns["disputed"] = method.disagreement(labels)
     return pd.DataFrame(columns)
-
-
-def graded_frame(labels: CrowdLabels, posterior: Floats, method: WorkerTypes) -> pd.DataFrame:
-    """Return the grade of every task as a table, as `consensus_frame`, with low and high: the 90 % interval of it."""
-    frame, classes = consensus_frame(labels, posterior, method), pd.Series(labels.classes).to_numpy()
-    answer, (low, high) = method.answers(posterior), method.interval(posterior)
-    frame["label"], frame["probability"] = classes[answer], posterior[np.arange(len(answer)), answer].round(6)
-    frame.insert(3, "low", classes[low])
-    frame.insert(4, "high", classes[high])
-    return frame
 
 
 def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
@@ -73,31 +68,7 @@ def confusion_frame(method: Aggregator) -> pd.DataFrame:
     return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
 
 
-def overruled(predicted: Ints, labels: CrowdLabels) -> NDArray[np.bool_]:
-    """Tell of every task whether fewer workers chose its label than some other class."""
+def votes_behind(predicted: Ints, labels: CrowdLabels) -> NDArray[Any]:
+    """Return of every task how many votes the class of most votes has more than the one that was predicted."""
     votes = labels.votes
-    return np.asarray(votes[np.arange(len(votes)), predicted] < votes.max(axis=1))
-
-
-def overruled_frame(method: Aggregator, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return the tasks whose label is not the one of most workers, the surest of them first.
-
-    Columns: task, label, probability, vote (the class most workers chose; of tied ones the first), its share of the
-    votes, n_labels.
-    """
-    predicted = method.answers(posterior)
-    rows = np.flatnonzero(overruled(predicted, labels))
-    sure = posterior[np.arange(len(posterior)), predicted]
-    votes = labels.votes[rows]
-    given = votes.sum(axis=1)
-    found = pd.DataFrame(
-        {
-            "task": [labels.tasks[n] for n in rows],
-            "label": [labels.classes[k] for k in predicted[rows]],
-            "probability": sure[rows].round(6),
-            "vote": [labels.classes[k] for k in votes.argmax(axis=1)],
-            "vote_share": (votes.max(axis=1, initial=0) / np.maximum(given, 1)).round(6),
-            "n_labels": given,
-        }
-    )
-    return found.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+    return np.asarray(votes.max(axis=1) - votes[np.arange(len(votes)), predicted])

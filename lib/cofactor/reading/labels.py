@@ -144,6 +144,7 @@ def labels_of(
     conflicts: Conflicts = "error",
     ignore: Sequence[Any] = (),
     spelling: Spelling = "classes",
+    skip_bad: bool = False,
 ) -> CrowdLabels:
     """Make labels of coded columns: the one way from any source to `CrowdLabels`.
 
@@ -155,6 +156,8 @@ def labels_of(
         Whether values are cells of a file: empty ones and words such as NA are missing, and plain whole numbers are
         numbers.
     classes, conflicts, ignore, spelling : as of `CrowdLabels.from_frame`
+    skip_bad : bool
+        Leave out rows without task, worker or label, or with a label that is none of `classes`; a note names them.
 
     Raises a CofactorError as `CrowdLabels.from_frame` does. Cost: O(labels) for what is done with codes, and the rules
     for each distinct value.
@@ -174,11 +177,13 @@ def labels_of(
         known.append(same)
     table = table.of_columns(spelled)
     for column, name in zip(_columns(table), columns, strict=True):
-        if bad := located(table.rows, column.missing):
+        if not skip_bad and (bad := located(table.rows, column.missing)):
             raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+    if skip_bad:
+        table = _without_bad(table, np.any([column.missing for column in _columns(table)], axis=0), "without an entry")
     _note_no_answers(table.label)
     if classes is not None:
-        classes = _declared(table, list(classes), text)
+        classes, table = _declared(table, list(classes), text, skip_bad)
     table = table.of_columns(column.sorted() for column in _columns(table))
     by = "the order of the file" if text else "the order of the rows"
     if conflicts in ("first", "last") and table.time is not None:
@@ -323,7 +328,7 @@ def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
     out = table.label.where([one_way(word) in words for word in table.label.values])
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
-    left = table.take(~out) if out.any() else table
+    left = _without(table, out) if out.any() else table
     return replace(left, label=left.label.sorted())
 
 
@@ -352,18 +357,42 @@ def unsure(counts: Mapping[str, int]) -> str:
     )
 
 
-def _declared(table: LabelTable, classes: list[Any], text: bool) -> list[Any]:
-    """Return the classes that were declared, as the labels have them; refuse labels that are none of these."""
+def _without_bad(table: LabelTable, bad: NDArray[np.bool_], what: str) -> LabelTable:
+    """Leave out bad rows, and name them."""
+    if not bad.any():
+        return table
+    _note(f"{bad.sum()} labels {what} are left out: {located(table.rows, bad)}")
+    if bad.all():
+        raise CofactorError(f"no labels are left: all are {what}")
+    left = _without(table, bad)
+    return left.of_columns(column.sorted() for column in _columns(left))
+
+
+def _without(table: LabelTable, out: NDArray[np.bool_]) -> LabelTable:
+    """Leave out rows, and name the tasks that have no other."""
+    left = table.take(~out)
+    lost = np.setdiff1d(table.task.codes[out], [-1, *np.unique(left.task.codes)])
+    if lost.size:
+        _note(f"{lost.size} tasks without any label left are left out: {listing(table.task.values[n] for n in lost)}")
+    return left
+
+
+def _declared(
+    table: LabelTable, classes: list[Any], text: bool, skip_bad: bool = False
+) -> tuple[list[Any], LabelTable]:
+    """Return the classes that were declared, as the labels have them; refuse or leave out labels that are none."""
     if text and all(isinstance(one, int) for one in table.label.values):
         classes = plain_numbers([str(known) for known in classes])
     if len(set(classes)) < len(classes):
         raise CofactorError(f"a class is named twice: {listing(classes)}")
     other = table.label.where([value not in set(classes) for value in table.label.values])
+    named = listing(map(repr, classes))
+    if skip_bad:
+        return classes, _without_bad(table, other, f"that are not among the classes {named}")
     if other.any():
-        named = listing(map(repr, classes))
         cells = [table.label.values[code] for code in table.label.codes[other].tolist()]
         raise CofactorError(f"labels that are not among the classes {named}: {located(table.rows, other, cells)}")
-    return classes
+    return classes, table
 
 
 # ---- time ----

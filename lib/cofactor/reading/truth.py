@@ -103,3 +103,12 @@ def _as_classes(column: pd.Series[Any], labels: CrowdLabels, path: str | PathLik
             f"{path}: classes that look like those of the labels are taken for them: {found}", DataWarning, stacklevel=3
         )
     return column.map(lambda name: said.get(name, name))
+
+
+def without_strange(gold: Ints, labels: CrowdLabels, path: str | PathLike[str]) -> Ints:
+    """Return codes of gold tasks without those of a class that no worker chose: no confusion matrix has it."""
+    strange = gold >= labels.n_classes
+    if strange.any():
+        message = f"{path}: {strange.sum()} gold tasks of classes that nobody chose are passed over"
+        warnings.warn(message, DataWarning, stacklevel=3)
+    return np.where(strange, -1, gold)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
 from cofactor_app.bench.lines import ANSWERS
 from cofactor_app.bench.run import Trial
@@ -89,10 +90,19 @@ def report(trials: Sequence[Trial], variants: dict[str, int], line: str = "crowd
     lines += shown.round(2).to_string(index_names=False).splitlines()
     lines += [_losses(name, [trial for trial in trials if trial.method == name], line) for name in (default, *own)]
     lines += ["", *_sets(trials, own or [default], below_what, default)]
-    lines += [f"{trial.method} on {trial.set}: {trial.error}" for trial in trials if trial.error]
+    lines += _failures(trials)
     lines += [f"{count} variants of {name} were run here: the best of many looks better than it is"
               for name, count in variants.items() if count > 1]  # fmt: skip
     return lines
+
+
+def _failures(trials: Sequence[Trial]) -> list[str]:
+    """Say which methods failed on which sets, each reason once."""
+    sets: dict[tuple[str, str], list[str]] = {}
+    for trial in trials:
+        if trial.error:
+            sets.setdefault((trial.method, trial.error), []).append(trial.set)
+    return [f"{method} failed on {listing(found)}: {error}" for (method, error), found in sets.items()]
 
 
 def _losses(name: str, mine: Sequence[Trial], line: str) -> str:

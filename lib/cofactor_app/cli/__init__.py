@@ -35,7 +35,10 @@ _ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})={_VALUE}(?: or ('\w+'))?")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (1: the input cannot be used, 2: wrong usage, 130: interrupted)."""
+    """Run one command; returns the exit code.
+
+    1: the input cannot be used, 2: wrong usage, 3: a method of `bench` failed on some sets, 130: interrupted.
+    """
     _show_any_letter()
     try:
         arguments = parser().parse_args(argv)
@@ -44,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise CofactorError(f"n_jobs={arguments.jobs}: give a whole number of at least 1")
         with _notes():
             module, function = arguments.run.split(".")
-            getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
-        return 0
+            code = getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
+        return code or 0
     except CofactorError as error:
         print(f"error: {visible(in_options(short(str(error))))}", file=sys.stderr)
         return 1

@@ -26,13 +26,15 @@ ASKED = {
     "separable": "the share of the anchors that are found",
     "comparisons": "the share of held-out comparisons whose winner is predicted",
 }
+SOME_FAILED = 3  # exit code
 CHOSEN = "{} (chosen by the other families)"
 
 
-def bench(arguments: argparse.Namespace) -> None:
-    """Run, print the tables, and write them where asked for."""
+def bench(arguments: argparse.Namespace) -> int | None:
+    """Run, print the tables, and write them where asked for; returns 3 where the method failed on some sets."""
     if arguments.check_data:
-        return _check_data(arguments.check_data)
+        _check_data(arguments.check_data)
+        return None
     if not arguments.method:
         raise CofactorError("which method? give FILE.py:NAME, or a name of this kit")
     line = arguments.line or line_of(arguments.method)
@@ -48,6 +50,7 @@ def bench(arguments: argparse.Namespace) -> None:
         folders = [arguments.data] if arguments.data else []
         trials = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
         name = _name(arguments.method)
+        _refuse_without_result(arguments.method, trials)
         lines = _lines(arguments, line, trials)
         chosen = variants if arguments.leave_family_out else []
         tell([*lines, *(choice_report(trials, chosen, line) if chosen else []), *_about(arguments, line, methods)])
@@ -60,6 +63,15 @@ def bench(arguments: argparse.Namespace) -> None:
             chosen_trials = [replace(one, method=CHOSEN.format(name)) for one in left_out(trials, chosen)[1]]
             table = by_set([*trials, *chosen_trials])
             writer.write(arguments.output, [table.round(6)], f"{len(table)} trials")
+    return SOME_FAILED if any(one.error for one in trials if one.method in methods) else None
+
+
+def _refuse_without_result(method: str, trials: Sequence[Trial]) -> None:
+    """Raise a CofactorError where a method failed on every set; its reasons come first."""
+    mine = [trial for trial in trials if trial.method == method]
+    if mine and all(trial.error for trial in mine):
+        reasons = "; ".join(dict.fromkeys(trial.error for trial in mine))
+        raise CofactorError(f"{reasons}. No result: {_name(method)} failed on all of the {len(mine)} sets")
 
 
 def _check_data(folder: Path) -> None:

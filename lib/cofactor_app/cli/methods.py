@@ -1,12 +1,6 @@
-"""Methods that `cofactor aggregate` offers, by what they are for; none of them is imported to say so."""
+"""Names of methods that a command offers."""
 
 from __future__ import annotations
-
-from cofactor.registry import GROUPS, names
-
-DEFAULT = "WorkerTypes"
-BY_GROUP = {title: names("crowd", group=group, takes="labels") for group, title in GROUPS.items()}
-OFFERED = [name for group in BY_GROUP.values() for name in group]
 
 
 class Choices(tuple[str, ...]):

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from cofactor import __version__
-from cofactor_app.cli.methods import BY_GROUP, DEFAULT, OFFERED, Choices
 from cofactor_app.cli.parser_lines import add_lines
 from cofactor_app.cli.parts import (
     WRITTEN,
     Format,
     LateParser,
+    add_common,
     add_overwriting,
     add_reading,
     add_spelling,
@@ -23,10 +22,9 @@ from cofactor_app.cli.parts import (
     new_command,
 )
 
-DRAWS = 50  # refits behind an interval of the report
-PLANNED = ("MajorityVote", "WorkerTypes")  # fits of the slower methods, hundreds of times, would take minutes
+DEFAULT = "WorkerTypes"
 RESULTS = Path("results")
-CONFLICTS = ("error", "first", "last")
+CONFLICTS = ("error", "first", "last", "all")
 
 FIRST = """\
 first look at the labels, then aggregate them:
@@ -38,10 +36,9 @@ its own.
 """
 EXAMPLES = """\
 examples:
-  cofactor aggregate labels.csv -o consensus.csv --report report.html
-  cofactor aggregate export.json --gold known.csv --workers workers.csv -o consensus.parquet
-  cofactor aggregate old.csv new.csv -o consensus.csv      labels that came later, with those there were
-  cat labels.tsv | cofactor aggregate - -o - > consensus.csv
+  cofactor aggregate labels.csv -o labels_out.csv --report report.html
+  cofactor aggregate export.json --gold known.csv --workers workers.csv -o labels.parquet
+  cofactor aggregate old.csv new.csv -o labels.csv
 """
 NEXT = """\
 use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
@@ -51,8 +48,10 @@ examples, the first one as often as new labels have come in:
   cofactor next labels.csv --checks 10 -o ten.csv      tasks to look up where the labels can be read in several ways
 """
 BENCH = """\
-a method is a function of labels that returns (tasks, classes) probabilities, or a class with fit and predict_proba:
+a method is a function of labels (CrowdLabels: votes, to_frame()) that returns (tasks, classes) probabilities, or a
+class with fit and predict_proba; a first parameter called data, df or frame gets a DataFrame: task, worker, label:
   cofactor bench my.py:weighted_vote
+  cofactor bench crowdkit.aggregation:DawidSkene
   cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
   cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
@@ -94,71 +93,38 @@ def parser() -> argparse.ArgumentParser:
 def _add_aggregate(commands: Any) -> None:
     about = "Turn crowd labels into one label per task, with its probability."
     command = new_command(commands, "aggregate", about, "aggregate.aggregate")
-    _add_labels(command, nargs="*")
-    _add_sources(command)
-    method = f"see below, or your own as my.py:NAME (default: {DEFAULT})"
-    command.add_argument("--method", choices=Choices(OFFERED), metavar="METHOD", default=DEFAULT, help=method)
-    command.add_argument(
-        "--gold", type=file_name, metavar="FILE", help="tasks of known class (columns task, truth), used in the fit"
-    )
-    truth = "columns task and truth, to report the error; not used in the fit"
-    command.add_argument("--truth", type=file_name, metavar="FILE", help=truth)
-    _add_grades(command)
-    _add_outputs(command)
-    command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: doubtful tasks, workers, checks")
-    draws = f"with --report or --workers: refits for intervals (default: {DRAWS}; 0: none)"
-    command.add_argument("--draws", type=int, default=DRAWS, help=draws)
-    plan = "with --report: also how many labels per task this error takes"
-    command.add_argument("--plan", type=float, metavar="ERROR", help=plan)
-    jobs = "with --report or --workers: processes (default: 1)"
-    command.add_argument("--jobs", type=int, default=1, help=jobs)
-    command.epilog = f"{_methods()}\n\n{EXAMPLES}"
-
-
-def _add_sources(command: argparse.ArgumentParser) -> None:
-    elsewhere = command.add_argument_group("labels that are in no file, or on a cluster")
-    address = "in place of LABELS: duckdb:///FILE, sqlite:///FILE, or another that SQLAlchemy connects to"
-    elsewhere.add_argument("--database", metavar="URL", help=address)
+    command.usage = "%(prog)s [LABELS ...] [options]"
+    reading = _add_labels(command, nargs="*")
+    address = "in place of LABELS: duckdb:///FILE, sqlite:///FILE, or another of SQLAlchemy"
+    reading.add_argument("--database", metavar="URL", help=address)
     query = "of the database (default: SELECT task, worker, label FROM labels)"
-    elsewhere.add_argument("--query", metavar="SQL", default="", help=query)
-    master = "read LABELS and fit them there: local[2], spark://host:7077, ...; -o is a folder of parquet"
-    elsewhere.add_argument("--spark", metavar="MASTER", help=master)
-
-
-def _add_grades(command: argparse.ArgumentParser) -> None:
-    graded = command.add_argument_group("classes that are grades")
-    order = "all classes, the lowest first, such as '1,2,3' or 'low,medium,high'; then workers can err by steps"
-    graded.add_argument("--order", metavar="GRADES", help=order)
-
-
-def _methods() -> str:
-    lines = ["methods:"]
-    for title, names in BY_GROUP.items():
-        if not names:
-            continue
-        wrapped = textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)
-        lines += [f"  {title}", *(f"    {line}" for line in wrapped)]
-    return "\n".join(lines)
-
-
-def _add_outputs(command: argparse.ArgumentParser) -> None:
-    files = command.add_argument_group("tables to write", WRITTEN)
-    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("-o", "--output", **one, help="task, label, probability, n_labels")
+    reading.add_argument("--query", metavar="SQL", default="", help=query)
+    master = "read and fit on a cluster: local[2], spark://host:7077; -o is a folder of parquet"
+    reading.add_argument("--spark", metavar="MASTER", help=master)
+    fit = command.add_argument_group("method, and what is known")
+    one: dict[str, Any] = {"type": file_name, "metavar": "FILE"}
+    method = f"a name (docs/commands.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
+    fit.add_argument("--method", metavar="METHOD", default=DEFAULT, help=method)
+    fit.add_argument("--gold", **one, help="task, truth: tasks of known class, used in the fit")
+    fit.add_argument("--truth", **one, help="task, truth: measures the error; not used in the fit")
+    order = "classes are grades, the lowest first: '1,2,3' or 'low,medium,high'"
+    fit.add_argument("--order", metavar="GRADES", help=order)
+    fit.add_argument("--group", **one, help="worker, group: which family or source a worker belongs to")
+    files = command.add_argument_group("more tables")
     files.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
-    files.add_argument("--sort", action="store_true", help="the most doubtful tasks of -o first")
-    workers = "labels, estimated accuracy with interval, agreement, verdict of every worker"
-    files.add_argument("--workers", **one, help=workers)
-    confusion = "confusion matrices as a long table: worker, true, said, probability"
-    files.add_argument("--confusion", **one, help=confusion)
-    files.add_argument("--posterior", **one, help="task, and the probability of every class")
-    files.add_argument("--overruled", **one, help="tasks whose label is not the one of most workers")
-    add_overwriting(files)
+    table: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    files.add_argument("--workers", **table, help="worker, n_labels, accuracy with its interval, verdict")
+    files.add_argument("--confusion", **table, help="confusion matrices: worker, true, said, probability")
+    columns = "task, label, probability, n_labels, disputed, overruled"
+    add_common(command, columns, "classes, doubtful tasks, workers, checks")
+    command.epilog = EXAMPLES
 
 
 def _add_diagnose(commands: Any) -> None:
     about = "Check crowd labels before aggregation: what can be told apart, and by which methods."
-    _add_labels(new_command(commands, "diagnose", about, "aggregate.diagnose"))
+    command = new_command(commands, "diagnose", about, "aggregate.diagnose")
+    _add_labels(command)
+    _add_text(command)
 
 
 def _add_plan(commands: Any) -> None:
@@ -166,15 +132,9 @@ def _add_plan(commands: Any) -> None:
     command = new_command(commands, "plan", about, "aggregate.plan")
     _add_labels(command)
     command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
-    methods = f"default: {' '.join(PLANNED)}"
-    command.add_argument("--methods", nargs="+", default=PLANNED, metavar="METHOD", help=methods)
-    command.add_argument("--most", type=int, default=15, help="labels per task to try, from 1 on (default: 15)")
-    truth = "columns task and truth: how hard tasks are, from 20 truths on"
-    command.add_argument("--truth", type=file_name, metavar="FILE", help=truth)
-    command.add_argument("--trials", type=int, default=30, help="simulated crowds (default: 30)")
-    command.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    command.add_argument("--figure", type=Path, metavar="FILE", help="PNG to write: error against labels per task")
-    command.add_argument("--force", action="store_true", help="overwrite the figure if it exists")
+    most = "labels per task to try, from 1 on (default: 15, or as many as there are now)"
+    command.add_argument("--most", type=int, help=most)
+    _add_text(command)
 
 
 def _add_next(commands: Any) -> None:
@@ -187,36 +147,37 @@ def _add_next(commands: Any) -> None:
     command.add_argument("--error", type=float, help=error)
     checks = "instead of labels: N tasks to look up, whose truth tells which reading of the labels is right"
     command.add_argument("--checks", type=int, metavar="N", help=checks)
+    _add_text(command)
     asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
     add_overwriting(command)
     command.epilog = NEXT
 
 
-def _add_labels(command: argparse.ArgumentParser, **many: Any) -> None:
+def _add_labels(command: argparse.ArgumentParser, **many: Any) -> Any:
+    """Add the source of the labels and what its columns and cells mean; returns the group of these options."""
     about = f"columns task, worker, label: {FORMS}; or a data set such as bluebird"
     command.add_argument("labels", **many, metavar="LABELS", help=about)
-    _add_columns(command, (*CONFLICTS, "all"))
+    group = command.add_argument_group("labels")
+    for column in ("task", "worker", "label"):
+        group.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name")
     classes = "all classes, if some were never used, such as yes,no"
-    command.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
+    group.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
     ignored = "answers that are none, such as unsure,skip"
-    command.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
+    group.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
+    twice = "two labels of a worker for a task: keep one (by updated_at, else by order), or all, each 1/m"
+    group.add_argument("--conflicts", choices=CONFLICTS, default="error", help=twice)
+    return group
+
+
+def _add_text(command: argparse.ArgumentParser) -> None:
     add_spelling(command)
-    preview = "print the first rows as they are understood, and do nothing else"
-    command.add_argument("--preview", action="store_true", help=preview)
+    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
     add_reading(command)
 
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _add_columns(command: argparse.ArgumentParser, conflicts: tuple[str, ...] = CONFLICTS) -> None:
-    for column in ("task", "worker", "label"):
-        command.add_argument(f"--{column}", default=column, metavar="COLUMN", help=f"the {column} column's name")
-    twice = "if a worker labelled a task twice: refuse, or keep one (by updated_at, else by order)"
-    twice += "; all: each of m answers counts 1/m" if "all" in conflicts else ""
-    command.add_argument("--conflicts", choices=conflicts, default="error", help=twice)
 
 
 def _add_reproduce(commands: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,8 @@ from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator
-from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.diagnose import FEW_PER_WORKER
+from cofactor.crowd.diagnose import FEW_PER_WORKER, diagnose
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.readings import Readings
-from cofactor.crowd.tables import overruled
 from cofactor.crowd.workers import (
     ABOVE,
     BELOW,
@@ -28,12 +24,13 @@ from cofactor.crowd.workers import (
     UNJUDGED,
     WORSE,
     mean_agreement,
-    workers_table,
 )
+from cofactor.verbs.aggregate import Consensus
+from cofactor.verbs.crowd_words import class_counts, doubtful_line, error_line, expected_error, knows, size_line
+from cofactor.verbs.crowd_words import percent as as_percent
 from cofactor_app.pages.render import report
-from cofactor_app.planning.plan import Plan
 from cofactor_app.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
-from cofactor_app.plots.planning import draw_intervals, draw_plan
+from cofactor_app.plots.planning import draw_intervals
 from cofactor_app.plots.style import percent
 
 MOST_ROWS = 20  # of a table
@@ -41,65 +38,40 @@ LEAST_ROWS = 5
 CLEAR = 0.99  # tasks more certain than this are listed only to fill the least rows
 
 
-def crowd_page(
-    source: str,
-    name: str,
-    method: Aggregator,
-    labels: CrowdLabels,
-    facts: Sequence[str],
-    diagnosis: Diagnosis,
-    found: CrowdBootstrap | None = None,
-    plan: Plan | None = None,
-    warnings: Sequence[str] = (),
-    readings: Readings | None = None,
-) -> str:
-    """Return the page for a fitted method.
-
-    `source` says where the labels come from, `facts` is what was printed, `warnings` stand on top of the page. Without
-    `found`, the bootstrap of this method on these labels, no number has an interval; without `plan` the page does not
-    say how many labels are enough. `readings` of the labels that differ much keep workers from being judged.
-
-    Cost: that of the posterior, and about a second for the pictures.
-    """
-    posterior, people = method.predict_proba(labels), workers_table(method, labels, found, readings=readings)
+def page(result: Consensus) -> str:
+    """Return the page of what `aggregate` found. Cost: the refits, the checks, and about a second for the pictures."""
+    labels, posterior, people = result.crowd, result.posterior, result.workers
+    diagnosis = diagnose(labels)
     return report(
         "crowd",
-        _pictures(method, labels, posterior, people, found, plan),
-        source=source,
-        method=name,
-        facts=facts,
-        warnings=warnings,
-        cards=_cards(posterior, labels),
-        findings=[*_findings(posterior, labels), *_of_workers(people), *_of_plan(plan)],
+        _pictures(result),
+        source=result.source,
+        method=result.name,
+        facts=[size_line(result), error_line(result), doubtful_line(result), *result.details]
+        + [note for note in result.notes if note not in result.warnings],
+        warnings=result.warnings,
+        cards=_cards(result),
+        findings=[*_findings(result), *_of_workers(people)],
         diagnosis=diagnosis,
         checks=_counted(diagnosis),
-        draws=len(found.draws) if found else 0,
+        draws=len(result.bootstrap.draws) if result.bootstrap else 0,
         level=LEVEL,
-        classes=_classes(method, labels),
+        classes=_classes(result),
         workers=_workers(people),
         n_workers=labels.n_workers,
         mean=_means(people, labels),
         doubtful=_doubtful(posterior, labels),
-        plan=plan,
-        answers=plan.in_words() if plan else [],
     )
 
 
-def _pictures(
-    method: Aggregator,
-    labels: CrowdLabels,
-    posterior: Floats,
-    people: pd.DataFrame,
-    found: CrowdBootstrap | None,
-    plan: Plan | None,
-) -> Iterator[tuple[str, Figure]]:
-    accuracy = people["accuracy"].to_numpy(dtype=np.float64)
-    yield "sure", draw_uncertainty(posterior)
-    yield "workers", draw_intervals(found) if found else draw_worker_accuracy(method.model_, labels)
+def _pictures(result: Consensus) -> Iterator[tuple[str, Figure]]:
+    method, labels, found = result.method, result.crowd, result.bootstrap
+    accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
+    yield "sure", draw_uncertainty(result.posterior)
+    judged = found is not None and not result.workers["verdict"].isin([NOT_KNOWN, UNJUDGED]).all()
+    yield "workers", draw_intervals(found) if found and judged else draw_worker_accuracy(method.model_, labels)
     shown = _shown(accuracy, labels)
     yield "confusions", draw_confusions(method.model_, labels.workers, shown, labels.classes, accuracy)
-    if plan:
-        yield "plan", draw_plan(plan)
 
 
 def _shown(accuracy: Floats, labels: CrowdLabels) -> Ints:
@@ -110,22 +82,24 @@ def _shown(accuracy: Floats, labels: CrowdLabels) -> Ints:
     return np.asarray(order[np.unique(np.linspace(0, len(order) - 1, min(PANELS, len(order))).round().astype(int))])
 
 
-def _cards(posterior: Floats, labels: CrowdLabels) -> list[tuple[str, str]]:
+def _cards(result: Consensus) -> list[tuple[str, str]]:
     """Numbers to open with, each with its words."""
-    doubtful = int(np.sum(posterior.max(axis=1) < SURE))
+    labels, error = result.crowd, result.errors
+    doubtful, against = int(np.sum(result.posterior.max(axis=1) < SURE)), result.labels["overruled"] > 0
+    expected = as_percent(expected_error(result)) if knows(result.method) else "unknown"
     return [
         (f"{labels.n_tasks:,}", "tasks now have a label"),
-        (f"{doubtful:,}", f"of them less than {percent(SURE)} certain"),
-        (f"{overruled(posterior.argmax(axis=1), labels).mean():.1%}", "of the labels differ from the majority vote"),
+        (expected, "expected error") if error is None else (f"{100 * error[0]:.1f} %", "error where truth is known"),
+        (f"{doubtful:,}", f"labels less than {percent(SURE)} certain"),
+        (f"{100 * against.mean():.1f} %", "of the labels differ from the majority vote"),
         (f"{labels.n_workers:,}", "workers"),
         (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
     ]
 
 
-def _findings(posterior: Floats, labels: CrowdLabels) -> Iterator[str]:
+def _findings(result: Consensus) -> Iterator[str]:
     """Yield sentences on the tasks, which can be passed on as they are."""
-    differ = overruled(posterior.argmax(axis=1), labels).sum()
-    yield f"On {differ:,} tasks the label is not the one that most workers gave"
+    yield f"On {(result.labels['overruled'] > 0).sum():,} tasks the label is not the one that most workers gave"
 
 
 def _of_workers(people: pd.DataFrame) -> Iterator[str]:
@@ -149,27 +123,17 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _of_plan(plan: Plan | None) -> Iterator[str]:
-    if plan:
-        for method, needed, least, most in plan.in_words():
-            yield (
-                f"At most {percent(plan.wanted, 1)} of the tasks wrong takes {needed} {plan.unit} with {method}"
-                f"{f' ({least} to {most})' * (least != most)}; now there are {plan.present:.3g}"
-            )
-
-
 def _counted(diagnosis: Diagnosis) -> str:
     count = Counter(check.status for check in diagnosis.checks)
     return f"{count['pass']} passed, {count['warn']} with a warning, {count['fail']} failed"
 
 
-def _classes(method: Aggregator, labels: CrowdLabels) -> list[dict[str, Any]]:
-    """Rows of the classes: their share of the labels given, and the tasks that have this label."""
-    counts = np.bincount(method.predict(labels), minlength=labels.n_classes)
-    given = labels.votes.sum(axis=0)
+def _classes(result: Consensus) -> list[dict[str, Any]]:
+    """Rows of the classes: their share of the labels given, and the tasks of each by the vote and by the method."""
+    given, (ours, votes) = result.crowd.votes.sum(axis=0), class_counts(result)
     return [
-        {"name": name, "share": given[k] / max(given.sum(), 1), "count": counts[k]}
-        for k, name in enumerate(labels.classes)
+        {"name": name, "share": given[k] / max(given.sum(), 1), "vote": votes[k], "count": ours[k]}
+        for k, name in enumerate(result.crowd.classes)
     ]
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor_app.planning.plan import Plan
+from cofactor.crowd.planned import Plan
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,

@@ -14,8 +14,8 @@ import numpy as np
 
 from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
-from cofactor_app.planning.crowd import plan
-from cofactor_app.planning.plan import Plan
+from cofactor.crowd.planned import Plan
+from cofactor.verbs.plan import plan
 from course.nb10.files import sorting_crowd
 
 KEPT = Path(__file__).with_name("pilots.npz")

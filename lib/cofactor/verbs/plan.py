@@ -1,4 +1,4 @@
-"""How many labels per task a wanted error takes: crowds simulated from the user's own.
+"""``plan``: how many labels per task a wanted error takes, in crowds simulated from the user's own.
 
 Every trial draws annotators as likely as the labels leave them, lets them label fresh tasks, and aggregates; see
 `population` for the crowd. How hard its tasks are cannot be told from labels alone: where everybody errs on the same
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,18 +21,19 @@ from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.crowd.base import Aggregator, error_rate, require_labels, right_shares
+from cofactor.crowd.base import Aggregator, error_rate, right_shares
 from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.planned import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
+from cofactor.crowd.population import Level, Population, harder, population_of, seen
 from cofactor.registry import Methods, names
-from cofactor_app.planning.plan import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
-from cofactor_app.planning.population import Level, Population, harder, population_of, seen
+from cofactor.verbs.aggregate import read_crowd
 
-__all__ = ["plan"]
 METHODS = Methods("crowd")
 
 MAX_LABELS = 15
+AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of more
 ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
 MIN_TRUTHS = 20  # known truths below this say too little about difficulty
 MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = (
@@ -41,7 +43,7 @@ MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = (
 
 
 def plan(
-    labels: CrowdLabels,
+    source: Any,
     wanted_error: float = 0.05,
     methods: Sequence[str] = ("MajorityVote", "WorkerTypes"),
     amounts: ArrayLike | None = None,
@@ -57,17 +59,18 @@ def plan(
 
     Parameters
     ----------
-    labels : CrowdLabels
+    source : any that `aggregate` takes
         Two labels per task or more; they need not be many.
     wanted_error : float in (0, 1)
         Share of tasks labelled wrongly that is asked for.
     methods : names in `METHODS`
         Aggregators to plan for.
     amounts : whole numbers, optional
-        Labels per task to try. Default: 1 to 15, but no more than there are workers.
+        Labels per task to try. Default: 1 to 15, or some from 1 to as many as there are now, if these are more; no more
+        than there are workers.
     truth : (n_tasks,) class codes, -1 where unknown, optional
-        From twenty on, they tell how much tasks differ in difficulty. Without them, tasks may be as hard as on any
-        public crowd, and the answer is a wide range.
+        Default: that of a data set. From twenty on, they tell how much tasks differ in difficulty. Without them, tasks
+        may be as hard as on any public crowd, and the answer is a wide range.
     n_tasks : int, optional
         Tasks of a simulated crowd. Default: as many as have a label now.
     n_trials : int
@@ -99,30 +102,40 @@ def plan(
     Examples
     --------
     >>> from cofactor import simulate
-    >>> from cofactor_app import planning
     >>> model = simulate.dawid_skene_model(9, 2, skill=0.5, random_state=0)
     >>> labels = simulate.crowd(model, 200, random_state=0).labels
-    >>> found = planning.crowd.plan(labels, wanted_error=0.1, n_trials=5, random_state=0)
+    >>> found = plan(labels, wanted_error=0.1, n_trials=5, random_state=0)
     >>> list(found.needed()["method"])
     ['MajorityVote', 'WorkerTypes']
     """
     checked_error(wanted_error)
     wanted = check_names(methods, names("crowd", takes="labels"))
-    require_labels(labels)
+    labels, own = read_crowd(source)
+    labels, truth = labels.whole, own if truth is None else truth
     check_runs(n_jobs, n_trials=n_trials)
     if n_tasks is not None:
         check_whole(1, n_tasks=n_tasks)
     active = int(np.count_nonzero(labels.table.entries_per_variable))
-    tried = checked_amounts(np.arange(1, MAX_LABELS + 1) if amounts is None else amounts, active)
+    present = labels.n_labels / max(seen(labels).n_rows, 1)
+    tried = checked_amounts(amounts_up_to(present) if amounts is None else amounts, active)
     fitted = fitted_on(WorkerTypes() if method is None else method, labels)
     rng = rng_of(random_state)
     populations, notes = _populations(labels, fitted, truth, n_trials, rng)
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks
     found = simulated(partial(_trial, n_tasks, tried, wanted), populations, rng, n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(wanted)}
-    present = labels.n_labels / max(seen(labels).n_rows, 1)
     told = wanted_error, present, notes, truth is None
     return Plan("labels per task", "share of tasks labelled wrongly", tried, errors, *told)
+
+
+def amounts_up_to(present: float) -> list[int]:
+    """Return the labels per task to try where so many are there now.
+
+    >>> amounts_up_to(18.5)
+    [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19]
+    """
+    most = int(np.ceil(present))
+    return list(range(1, MAX_LABELS + 1)) if most <= MAX_LABELS else [*(d for d in AMOUNTS if d < most), most]
 
 
 def _trial(

@@ -1,4 +1,4 @@
-"""Which tasks to label next: where a label lowers the expected error most, and when to stop.
+"""``next_tasks``: which tasks to label next, where a label lowers the expected error most, and when to stop.
 
     symbol   meaning                                                                             shape
     p        posterior of the classes                                                            (N, K)
@@ -31,12 +31,13 @@ import numpy as np
 from cofactor.core.checks import check_whole
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator, Labels, as_labels
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.bootstrap import estimated_accuracy, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.planned import checked_error
 from cofactor.crowd.workers import without_information
-from cofactor_app.planning.plan import checked_error
+from cofactor.verbs.aggregate import read_crowd
 
 AHEAD = 5  # labels a task at most, in one go
 NAMED = 3  # workers that a task can be given to
@@ -100,13 +101,13 @@ class NextTasks:
 
 
 def next_tasks(
-    labels: Labels, budget: int = 100, wanted_error: float | None = None, method: Aggregator | None = None
+    source: Any, budget: int = 100, wanted_error: float | None = None, method: Aggregator | None = None
 ) -> NextTasks:
     """Choose the tasks that should be labelled next, by workers like those so far.
 
     Parameters
     ----------
-    labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
+    source : any that `aggregate` takes
     budget : int
         Labels to ask for at most. Ask for few, and choose anew when they are there: so every label counts.
     wanted_error : float, optional
@@ -126,7 +127,7 @@ def next_tasks(
     check_whole(1, budget=budget)
     if wanted_error is not None:
         checked_error(wanted_error)
-    known = as_labels(labels)
+    known = read_crowd(source)[0].whole
     fitted = fitted_on(WorkerTypes() if method is None else method, known)
     posterior = fitted.predict_proba(known)
     slopes = worth(posterior, average_worker(fitted))

@@ -1,0 +1,384 @@
+"""``aggregate``: labels of a crowd in, one label per task out, with its probability, and what workers are worth."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cofactor.core.cells import Spelling
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import clone
+from cofactor.core.lazy import pd
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.crowd.base import Aggregator
+from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
+from cofactor.crowd.evidence import Gold, gold_codes
+from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels
+from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.order import in_declared_order
+from cofactor.crowd.outside import Outside
+from cofactor.crowd.readings import Readings, believed, readings
+from cofactor.crowd.tables import confusion_frame, consensus_frame, widened
+from cofactor.crowd.voting import MajorityVote
+from cofactor.crowd.workers import workers_table
+from cofactor.reading.labels import of_table, read_database, read_labels
+from cofactor.reading.tables import read_frame
+from cofactor.reading.truth import codes_of, read_truth, without_strange
+from cofactor.registry import Methods, names
+from cofactor.verbs import crowd_words as words
+from cofactor.verbs.result import SHOWN, Result, as_frame, frame_like, is_path, named_source, noting, paths_of
+
+METHODS = Methods("crowd")
+DEFAULT = "WorkerTypes"
+DRAWS = 50  # refits behind an interval
+NAMED_FILES = 4  # more are counted
+
+
+@dataclass(repr=False, eq=False)
+class Consensus(Result):
+    """Result of `aggregate`: a table of labels, one of workers, notes, the fit, a report.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        A row per task: task, label, probability, n_labels; disputed: whether the label is another than most workers
+        with information gave; overruled: by how many votes another class has more. Of grades also low and high.
+    method : Aggregator
+        The fitted method.
+    name : str
+        Its name.
+    crowd : CrowdLabels
+        What was aggregated.
+    posterior : (N, K) array
+        The probability of every class.
+    truth : (N,) class codes, -1 where unknown, or None
+        Of the tasks that judge the answer; gold tasks are not among them.
+    readings : Readings or None
+        How else the labels can be read; of the default method without gold.
+    right : dict
+        How many gold tasks each reading has right, where gold tasks chose it.
+    draws : int
+        Refits behind the intervals of workers.
+    """
+
+    page: ClassVar[str] = "crowd"
+    source: str
+    name: str
+    method: Aggregator
+    crowd: CrowdLabels
+    posterior: Floats
+    labels: pd.DataFrame
+    truth: Ints | None = None
+    readings: Readings | None = None
+    right: dict[str, float] = field(default_factory=dict)
+    draws: int = DRAWS
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @cached_property
+    def bootstrap(self) -> CrowdBootstrap | None:
+        """Refits to tasks drawn with replacement, computed at first use; None with `draws=0`."""
+        return bootstrap(self.method, self.crowd, self.draws, random_state=0) if self.draws else None
+
+    @cached_property
+    def workers(self) -> pd.DataFrame:
+        """A row per worker, see `cf.crowd.workers_table`; with the refits of its intervals made at first use."""
+        return workers_table(self.method, self.crowd, self.bootstrap, readings=self.readings)
+
+    @cached_property
+    def errors(self) -> tuple[float, float, int] | None:
+        """Error rates of the method and of the vote, and the number of tasks of known truth; None without any."""
+        return None if self.truth is None else words.errors(self.method, self.posterior, self.crowd, self.truth)
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """A row per entry of a confusion matrix: worker, true, said, probability."""
+        return confusion_frame(self.method)
+
+    @property
+    def wide(self) -> pd.DataFrame:
+        """The labels, with the probability of every class beside."""
+        return widened(self.labels, self.posterior, self.crowd)
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The labels."""
+        return self.labels
+
+    @property
+    def summary(self) -> list[str]:
+        """The size of the crowd, each class by the method and by the vote, the error, and what is uncertain."""
+        return words.summary(self)
+
+    @property
+    def details(self) -> list[str]:
+        """The fit, the workers, the gold tasks, a line each."""
+        return words.details(self)
+
+    def screen(self, more: str = "") -> list[str]:
+        """Return the summary as the command prints it; it needs no `more`."""
+        return self.summary
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<div><em>{html.escape(note)}</em></div>" for note in self.notes)
+        return f"<pre>{html.escape(repr(self))}</pre>{self.labels.head(SHOWN).to_html(index=False)}{notes}"
+
+
+def aggregate(
+    source: Any = None,
+    *,
+    task: str | None = None,
+    worker: str | None = None,
+    label: str | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    conflicts: Conflicts = "error",
+    spelling: Spelling = "classes",
+    skip_bad: bool = False,
+    method: str | Aggregator = DEFAULT,
+    gold: Any = None,
+    truth: Any = None,
+    order: Sequence[Any] | str | None = None,
+    group: Any = None,
+    database: str | None = None,
+    query: str = "",
+    spark: str | None = None,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    draws: int = DRAWS,
+    random_state: Seed = 0,
+    verbose: bool = False,
+) -> Consensus:
+    """Infer one label per task, with its probability, from labels of several workers.
+
+    Parameters
+    ----------
+    source : path, several paths, name of a data set, DataFrame, CrowdLabels, (task, worker, label) or an (n, 3) array
+        Long tables, one column a worker, exports of labelling tools; see `CrowdLabels.from_file`. A DataFrame may be of
+        pandas, polars, pyarrow or another with `to_pandas` or `__arrow_c_stream__`.
+    task, worker, label : names of columns, where they are not recognised
+    classes, ignore, conflicts : as of `CrowdLabels.from_frame`
+    spelling : {"classes", "keep", "all"}
+        Which names become one that differ in capitals, blanks around them or invisible characters alone.
+    skip_bad : bool
+        Leave out rows without task, worker or label, or with a label that is none of `classes`, by name.
+    method : str or Aggregator
+        A name of `cf.crowd.METHODS`, `FILE.py:NAME` or `PACKAGE.MODULE:NAME` (see `cf.crowd.Outside`), or one of this
+        kit with its settings.
+    gold, truth : path, DataFrame with task and truth, dict from task to class, or (N,) class codes, -1 where unknown
+        Known classes: gold is used in the fit, truth only measures the error.
+    order : classes from the lowest to the highest, or these as a text with commas
+        Classes are grades; the answer is the median grade.
+    group : path or DataFrame with columns worker and group, or a dict from worker to group
+        Which family or source a worker belongs to: each group as one worker is then a model to compare with.
+    database, query : address of a database, and SQL that returns the columns, in place of `source`
+    spark : address of a Spark cluster, such as "local[2]", which reads one file or folder and fits there
+    encoding, sep : of text
+    draws : int
+        Refits behind the intervals of workers; 0: none.
+    random_state : seed
+    verbose : bool
+        Show progress.
+
+    Returns a `Consensus`. Every task with a label has its row, sorted by id; what is left out is named in its notes.
+
+    Raises a CofactorError for what cannot be read or fitted. Warns (`DataWarning`) of what the reader noticed, and of
+    what makes the answer doubtful. Cost: a fit, and with the default those of `cf.crowd.readings`.
+
+    >>> rows = [("a", "ann", "cat"), ("a", "ben", "cat"), ("a", "cy", "dog"), ("b", "ann", "dog"), ("b", "ben", "dog")]
+    >>> aggregate(pd.DataFrame(rows, columns=["task", "worker", "label"])).labels[["task", "label", "n_labels"]]
+      task label  n_labels
+    0    a   cat         3
+    1    b   dog         2
+    """
+    if (source is None) == (database is None):
+        raise CofactorError("say where the labels are: files or a data set, or a database with its query")
+    if query and database is None:
+        raise CofactorError("a query asks a database: name it with database")
+    name = _name_of(method, order)
+    columns = {"task": task, "worker": worker, "label": label}
+    if spark is not None:
+        from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
+
+        plain = name == DEFAULT and order is None and group is None and conflicts == "error"
+        if not (plain and isinstance(method, str) and len(paths_of(source)) == 1):
+            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, without order, group or conflicts")
+        return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
+    notes, warned = list[str](), list[str]()
+    with noting(notes, []):
+        how = {"classes": classes, "ignore": ignore, "conflicts": conflicts, "spelling": spelling, "skip_bad": skip_bad}
+        crowd, own = read_crowd(source, columns, how, encoding, sep, database, query)
+        if order is not None:
+            crowd, own = in_declared_order(order, crowd, own)
+        right = own if truth is None else known_classes(truth, crowd, encoding, sep)
+        told = _gold_of(gold, crowd, encoding, sep)
+        families = group if group is None or isinstance(group, Mapping) else groups_of(group, crowd, encoding, sep)
+    with noting(notes, warned):
+        fitted, chosen = _fitted(method, crowd, told, order, families, random_state, verbose)
+        posterior = np.asarray(fitted.predict_proba(crowd))
+        seen = None
+        if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
+            seen = readings(crowd.whole, fitted, families)
+    name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
+    labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
+    found = Consensus(
+        *(file, name, fitted, crowd, posterior, labels, judged_by(right, told), seen, chosen, draws, notes, warned)
+    )
+    words.doubt(found, file if paths_of(source) else "FILE")
+    notes += [note for note in words.notes_of(found) if note not in notes]
+    return found
+
+
+# ---- the source ----
+
+
+def read_crowd(
+    source: Any,
+    columns: Mapping[str, str | None] = MappingProxyType({}),
+    how: Mapping[str, Any] = MappingProxyType({}),
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    database: str | None = None,
+    query: str = "",
+) -> tuple[CrowdLabels, Ints | None]:
+    """Return labels of any source, and the truth where a data set has one; `how` is what `labels_of` takes."""
+    if database is not None:
+        return read_database(database, query, _columns(columns), **how), None
+    paths = paths_of(source)
+    if len(paths) == 1 and paths[0].isidentifier() and not Path(paths[0]).exists():
+        from cofactor.data import load
+
+        source = load(paths[0], "crowd")
+    if isinstance(getattr(source, "labels", None), CrowdLabels):
+        return _without_columns(source.labels, columns), source.truth
+    if isinstance(source, CrowdLabels):
+        return _without_columns(source, columns), None
+    if paths:
+        read: Any = paths if len(paths) > 1 else paths[0]
+        return read_labels(read, _columns(columns), encoding, sep, **how), None
+    frame = as_frame(source) if frame_like(source) else _of_arrays(source)
+    return of_table(frame, _columns(columns), **how), None
+
+
+def _columns(named: Mapping[str, str | None]) -> tuple[str, str, str]:
+    task, worker, label = (named.get(name) or name for name in COLUMNS)
+    return task, worker, label
+
+
+def _without_columns(labels: CrowdLabels, columns: Mapping[str, str | None]) -> CrowdLabels:
+    """Return labels that need no reading, and refuse names of columns, which they do not have."""
+    if given := [f"{name}={value!r}" for name, value in columns.items() if value is not None]:
+        raise CofactorError(f"{listing(given)}: a data set and CrowdLabels have no columns to name")
+    return labels
+
+
+def _of_arrays(source: Any) -> pd.DataFrame:
+    """Return three arrays of equal length, or an array of three columns, as a table."""
+    if isinstance(source, tuple) and len(source) == len(COLUMNS) and len({np.shape(one) for one in source}) == 1:
+        return pd.DataFrame(dict(zip(COLUMNS, map(np.asarray, source), strict=True)))
+    array = np.asarray(source, dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
+    if array.ndim != 2 or array.shape[1] != len(COLUMNS):
+        given = f"{type(source).__name__} of shape {array.shape}" if array.size else type(source).__name__
+        wanted = (
+            "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array of three columns"
+        )
+        raise CofactorError(f"expected labels of a crowd, got {given}: {wanted}")
+    return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
+
+
+def _file(source: Any) -> str:
+    """Return how to call the source where a command is named."""
+    paths = paths_of(source)
+    if not paths:
+        return "labels of the database" if source is None else named_source(source)
+    return " ".join(paths) if len(paths) < NAMED_FILES else f"{len(paths)} files"
+
+
+# ---- what is known beforehand ----
+
+
+def known_classes(known: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> Ints:
+    """Return class codes of the tasks, -1 where unknown, of a file, a table, a dict or codes."""
+    if is_path(known):
+        return read_truth(known, labels, encoding, sep)
+    if isinstance(known, pd.DataFrame):
+        frame = known.rename(columns={"label": "truth"} if "truth" not in known else {})
+        if not {"task", "truth"} <= set(frame):
+            raise CofactorError(f"true classes need the columns task and truth, found {listing(known.columns)}")
+        return codes_of(frame[["task", "truth"]].astype(str), labels, "truth")
+    if isinstance(known, Mapping | pd.Series):
+        frame = pd.DataFrame(list(dict(known).items()), columns=["task", "truth"])
+        return codes_of(frame.astype(str), labels, "truth")
+    return gold_codes(np.asarray(known), labels)
+
+
+def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None) -> Ints | None:
+    """Return codes of the gold tasks, as given, or else as the source of the labels knows them itself."""
+    if gold is None:
+        return gold_codes(labels.gold, labels) if labels.gold else None
+    if is_path(gold):
+        return without_strange(read_truth(gold, labels, encoding, sep), labels, gold)
+    return gold_codes(gold, labels)
+
+
+def judged_by(truth: Ints | None, gold: Ints | None) -> Ints | None:
+    """Return the truth of the tasks that judge the answer: not of gold ones, whose class the fit was given."""
+    if truth is None or gold is None:
+        return truth
+    left = np.where(gold >= 0, -1, truth)
+    return left if (left >= 0).any() else None
+
+
+def groups_of(group: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> dict[Any, Any]:
+    """Return the group of every worker that a file or a table with the columns worker and group names."""
+    frame = read_frame(group, ("worker", "group"), encoding, sep, "worker") if is_path(group) else as_frame(group)
+    if not {"worker", "group"} <= set(frame):
+        raise CofactorError(f"a table of groups needs the columns worker and group, found {listing(frame.columns)}")
+    pairs = frame[["worker", "group"]].astype(str).drop_duplicates()
+    if (twice := pairs["worker"].duplicated()).any():
+        raise CofactorError(f"group names two groups for workers {listing(pairs['worker'][twice].unique())}: leave one")
+    known = {str(worker): worker for worker in labels.workers}
+    return {known.get(worker, worker): name for worker, name in pairs.to_numpy().tolist() if name}
+
+
+# ---- the method ----
+
+
+def _name_of(method: Any, order: Any) -> str:
+    """Return the name of a method; raises a CofactorError where there is none of this name."""
+    if isinstance(method, Aggregator):
+        return type(method).__name__
+    known = names("crowd", takes="labels")
+    if not isinstance(method, str) or (":" not in method and method not in known):
+        raise CofactorError(f"no method {method!r}: choose FILE.py:NAME, or one of {', '.join(known)}")
+    if order is not None and method != DEFAULT:
+        raise CofactorError(f"order is for {DEFAULT}: leave method {method} out")
+    return method
+
+
+def _fitted(
+    method: str | Aggregator,
+    labels: CrowdLabels,
+    gold: Gold | None,
+    order: Any,
+    group: Mapping[Any, Any] | None,
+    random_state: Seed,
+    verbose: bool,
+) -> tuple[Any, dict[str, float]]:
+    """Return the fitted method; of the default, the reading that gold tasks choose, and how many each has right."""
+    if isinstance(method, Aggregator):
+        own = clone(method)
+        return (own.set_params(order=labels.classes) if order is not None else own).fit(labels, gold=gold), {}
+    if gold is not None and method == DEFAULT and order is None:
+        return believed(labels, gold, verbose=verbose, group=group)
+    settings: dict[str, Any] = {"random_state": random_state, "verbose": verbose}
+    settings |= {} if order is None else {"order": labels.classes}
+    found = Outside(method, **settings) if ":" in method else METHODS[method](**settings)
+    return found.fit(labels, gold=gold), {}

@@ -1,0 +1,292 @@
+"""What `aggregate` says: the first screen, details of the fit, notes, and warnings that question the answer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cofactor.core.errors import DataWarning, listing
+from cofactor.core.lazy import special
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.aggregators import MultiStartEM
+from cofactor.crowd.agreement import krippendorff_alpha
+from cofactor.crowd.base import Aggregator, error_rate, right_shares, tied_share
+from cofactor.crowd.bootstrap import estimated_accuracy
+from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
+from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.order import suggested_order
+from cofactor.crowd.readings import Believed, Readings
+from cofactor.crowd.voting import MajorityVote
+from cofactor.crowd.workers import NO_INFORMATION, depending_on_camps, why_not_judged, without_information
+
+if TYPE_CHECKING:
+    from cofactor.verbs.aggregate import Consensus
+
+NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
+SHOWN_CLASSES = 5
+SURE = 0.9  # probability of a label below which it is uncertain
+CLOSE = 0.05  # of an accuracy under another reading, where no interval was asked for
+RANKED = 3  # workers listed at each end of the reliability ranking
+LEVEL = 0.05  # of the test against the vote
+BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
+MANY_UNANIMOUS = 0.01  # of all tasks
+LEAST_ERROR = 1e-4
+
+
+# ---- the first screen ----
+
+
+def summary(found: Consensus) -> list[str]:
+    """Return what a result says first, a line each."""
+    return [size_line(found), *class_lines(found), error_line(found), doubtful_line(found)]
+
+
+def size_line(found: Consensus) -> str:
+    """Return how many tasks, workers, classes and labels there are."""
+    labels = getattr(found, "on_spark", None) or found.crowd
+    amounts = {"tasks": labels.n_tasks, "workers": len(labels.workers), "classes": len(labels.classes)}
+    return ", ".join(f"{count:,} {what}" for what, count in {**amounts, "labels": labels.n_labels}.items())
+
+
+def class_counts(found: Consensus) -> tuple[Ints, Floats]:
+    """Return (K,) the tasks of each class by the method, and by the vote, in which a tie of t classes counts 1 / t."""
+    votes, K = found.crowd.votes, found.crowd.n_classes
+    top = (votes == votes.max(axis=1, keepdims=True)) & (votes.sum(axis=1, keepdims=True) > 0)
+    by_vote = (top / np.maximum(top.sum(axis=1, keepdims=True), 1)).sum(axis=0)
+    return np.bincount(found.method.answers(found.posterior), minlength=K), np.asarray(by_vote)
+
+
+def class_lines(found: Consensus) -> Iterator[str]:
+    """Yield a table of the classes: tasks by the model and by the vote; of many classes the largest."""
+    ours, votes = class_counts(found)
+    order = np.arange(len(ours))
+    if len(order) > SHOWN_CLASSES:
+        order = np.argsort(-ours, kind="stable")[:SHOWN_CLASSES]
+    classes = [str(found.crowd.classes[k]) for k in order]
+    width = max(5, *map(len, classes))
+    yield f"{'class':<{width}}{'model':>8}{'vote':>8}"
+    for name, k in zip(classes, order.tolist(), strict=True):
+        yield f"{name:<{width}}{ours[k]:>8,}{votes[k]:>8,.0f}"
+    if left := len(ours) - len(order):
+        yield f"... and {left:,} more classes ({ours.sum() - ours[order].sum():,} tasks)"
+
+
+def error_line(found: Consensus) -> str:
+    """Return the errors of the method and of the vote where truth is known, else the error that the model expects."""
+    if found.errors is not None:
+        ours, votes, known = found.errors
+        return f"error: {100 * ours:.1f} %, majority vote {100 * votes:.1f} % ({known:,} tasks with known truth)"
+    if not knows(found.method):
+        return "expected error: not known (no task has two labels)"
+    return f"expected error: {percent(expected_error(found))}"
+
+
+def percent(error: float) -> str:
+    """Return an expected error with two digits; what is below .01 % is not told apart from none.
+
+    >>> percent(0.1234), percent(0.0)
+    ('12 %', 'below .01 %')
+    """
+    return f"{100 * error:.2g} %" if error >= LEAST_ERROR else "below .01 %"
+
+
+def errors(method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> tuple[float, float, int]:
+    """Return the error rates of a method and of the vote, and the number of tasks of known truth."""
+    ours = error_rate(answered(method, posterior), truth)
+    return ours, error_rate(vote_shares(labels), truth), int(np.sum(truth >= 0))
+
+
+def expected_error(found: Consensus) -> float:
+    """Return the mean of 1 - probability over the labels."""
+    return float(1 - found.labels["probability"].mean())
+
+
+def knows(method: Aggregator) -> bool:
+    """Tell whether labels tell of the error."""
+    return not isinstance(method, WorkerTypes) or bool(method.types_)
+
+
+def doubtful_line(found: Consensus) -> str:
+    """Return how many labels are uncertain, and how many are not the vote's."""
+    unsure, behind = int((found.labels["probability"] < SURE).sum()), found.labels["overruled"]
+    far = int((behind >= BEHIND).sum())
+    by = f", {far:,} of them by two votes or more" if far else ""
+    against = f"{int((behind > 0).sum()):,} tasks{by} (column overruled)"
+    return f"uncertain (p < .9): {unsure:,} tasks; against the vote: {against}"
+
+
+# ---- details ----
+
+
+def details(found: Consensus) -> list[str]:
+    """Return more about the fit, a line each."""
+    method, labels = found.method, found.crowd
+    start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
+    lines = [
+        f"{found.name}{start}: {'converged' if method.result_.converged else 'NOT CONVERGED'}, {method.result_.reason}",
+        f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
+        *_tempered(method),
+        *_silent(method, labels),
+        f"disputed (differs from the vote of the workers with information): {found.labels['disputed'].sum():,} tasks",
+        *_ties(labels),
+        *_grades(method, labels),
+        *([f"readings: {found.readings}"] if found.readings else []),
+        *_reliability(method, labels, found.readings),
+        *_choice(method, found.right),
+        *([of_gold(method)] if method.gold_ else []),
+    ]
+    return lines + (
+        [] if found.truth is None else list(steps_off(found.name, method, found.posterior, labels, found.truth))
+    )
+
+
+def _ties(labels: CrowdLabels) -> Iterator[str]:
+    if share := tied_share(labels):
+        yield f"tied votes: {100 * share:.1f} % of the tasks; the label of any of the tied classes agrees with these"
+
+
+def _tempered(method: Aggregator) -> Iterator[str]:
+    """Yield by how much probabilities were tempered."""
+    if isinstance(method, WorkerTypes) and method.design_effect_ > 0:
+        yield f"workers share mistakes: probabilities were tempered (design effect {method.design_effect_:.1f})"
+
+
+def _silent(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
+    """Yield which workers say nothing beside the others."""
+    none, given = without_information(method), labels.table.entries_per_variable
+    if none.any() and not why_not_judged(method, labels):
+        named = listing(labels.workers[w] for w in np.flatnonzero(none))
+        share = 100 * given[none].sum() / labels.n_labels
+        yield f"workers with {NO_INFORMATION}: {none.sum()} of {len(none)} ({share:.1f} % of the labels): {named}"
+
+
+def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
+    """Yield which reading gold tasks chose, and how many of them each has right."""
+    if right:
+        chosen = "one voice" if getattr(method, "one_voice", ()) else "model"
+        chosen = "vote" if isinstance(method, MajorityVote) else chosen
+        chosen = "believed" if isinstance(method, Believed) else chosen
+        counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
+        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
+
+
+def of_gold(method: Aggregator) -> str:
+    """Return how many gold tasks were used in a fit, and how well they are predicted where that was tried."""
+    check, told = getattr(method, "gold_check_", None), f"gold tasks used in the fit: {len(method.gold_)}"
+    if check is None:
+        return told
+    held_out = f"error {100 * check.error:.1f} %, mean probability of the label {100 * check.confidence:.1f} %"
+    return f"{told}; where they were held out, {held_out}"
+
+
+def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None) -> Iterator[str]:
+    """Yield lines for the most and least reliable workers by estimated accuracy, or why nobody is judged."""
+    if why := why_not_judged(method, labels):
+        yield f"how reliable each worker is cannot be told from these labels: {why}"
+        return
+    accuracy = estimated_accuracy(method, labels)
+    given = labels.table.entries_per_variable
+    by_camps = depending_on_camps(labels, found, accuracy - CLOSE, accuracy + CLOSE)
+    if by_camps.any():
+        named = listing(labels.workers[m] for m in np.flatnonzero(by_camps))
+        yield f"how reliable these workers are depends on who shares a source: {named}"
+        if by_camps.all():
+            return
+    judged = np.flatnonzero((given >= FEW_PER_WORKER) & ~by_camps)
+    ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
+    shown = min(RANKED, (len(ranking) + 1) // 2)
+    for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
+        workers = ", ".join(f"{labels.workers[m]} {100 * accuracy[m]:.0f} % ({given[m]} labels)" for m in chosen)
+        yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"
+
+
+# ---- grades ----
+
+
+def graded(method: Aggregator) -> bool:
+    """Tell whether a method takes classes as grades."""
+    return getattr(method, "grades_", None) is not None
+
+
+def answered(method: Aggregator, posterior: Floats) -> Floats:
+    """Return the posterior; of grades, whose answer may not be the most probable one, one at the answer."""
+    return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
+
+
+def _grades(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
+    """Yield how well grades agree."""
+    if graded(method):
+        alphas = (f"{level} {krippendorff_alpha(labels, level):.2f}" for level in ("ordinal", "interval"))
+        yield f"agreement of grades (Krippendorff's alpha): {', '.join(alphas)}"
+        yield "answer: the median grade, which is fewest steps off"
+
+
+def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> Iterator[str]:
+    """Yield how many steps answers are off, beside the median and the rounded mean of a task's labels."""
+    known = (truth >= 0) & (truth < labels.n_classes)
+    if not graded(method) or not known.any():
+        return
+    shares, K = vote_shares(labels), labels.n_classes
+    median = np.sum(np.cumsum(shares, axis=1) < 0.5, axis=1)
+    answers = {"median label": median, "rounded mean": np.rint(shares @ np.arange(K)), name: method.answers(posterior)}
+    off = (f"{who} {np.abs(answer - truth)[known].mean():.3f}" for who, answer in answers.items())
+    yield f"steps off on the {known.sum()} tasks with known truth: {', '.join(off)}"
+
+
+# ---- notes, and what questions the answer ----
+
+
+def notes_of(found: Consensus) -> Iterator[str]:
+    """Yield what was taken unasked, or may be missing."""
+    method, labels = found.method, found.crowd
+    if not isinstance(method, WorkerTypes):
+        return
+    if not method.types_:
+        yield NOTHING_KNOWN
+    if method.copies_:
+        groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
+        yield f"duplicate workers count as one (same labels, same mistakes): {groups}"
+    if method.order is None and (order := suggested_order(labels)):
+        named = ",".join(map(str, order))
+        better = "in this order workers agree better by squared steps than in nine of ten others"
+        yield f'classes may be grades: {better}; if they are, declare it: --order "{named}"'
+
+
+def doubt(found: Consensus, file: str) -> None:
+    """Warn of what must be read before the labels are used, and add it to notes and warnings; `file` has the labels."""
+    two_ways = [found.readings.warning(file)] if found.readings and found.readings.ambiguous else []
+    for text in (*two_ways, *_worse_than_the_vote(found), *_against_all(found)):
+        found.notes.append(text)
+        found.warnings.append(text)
+        warnings.warn(text, DataWarning, stacklevel=3)
+
+
+def _worse_than_the_vote(found: Consensus) -> Iterator[str]:
+    """Warn of a method that is worse than the vote on the tasks of known truth, by an exact test of pairs.
+
+    McNemar's test counts the tasks that only one of two methods labels rightly. A tie of t votes is right by 1/t, so
+    that a task can count by a part; the sums of both sides are rounded, which makes the test no less strict.
+    """
+    if found.truth is None:
+        return
+    ours = answered(found.method, found.posterior)
+    gain = right_shares(ours, found.truth) - right_shares(vote_shares(found.crowd), found.truth)
+    won, behind = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
+    if behind > won and (p := 2 * special.bdtr(won, won + behind, 0.5)) < LEVEL:
+        mine, votes, _ = errors(found.method, found.posterior, found.crowd, found.truth)
+        rates = f"{100 * mine:.1f} % errors, the vote {100 * votes:.1f} %"
+        yield f"{found.name} is worse than the majority vote here (p = {p:.1g}): {rates}. Use --method MajorityVote"
+
+
+def _against_all(found: Consensus) -> Iterator[str]:
+    """Warn where labels differ from votes on which all workers agree."""
+    votes = found.crowd.votes
+    unanimous = (found.labels["overruled"].to_numpy() > 0) & (np.count_nonzero(votes, axis=1) == 1)
+    unanimous &= votes.sum(axis=1) > 1
+    if unanimous.mean() > MANY_UNANIMOUS:
+        share = f"{unanimous.sum():,} tasks ({100 * unanimous.mean():.1f} %)"
+        yield f"{found.name} overrules {share} on which all workers agree: check some by hand (column overruled)"

@@ -1,0 +1,173 @@
+"""`cf.aggregate`: every way in gives the same tables, the command's are the verb's, every task has its row."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cofactor as cf
+from cofactor_app.cli import main
+
+
+class Arrow:
+    """A table of another library, which speaks Arrow alone."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(self.frame, preserve_index=False).__arrow_c_stream__(requested_schema)
+
+
+@pytest.fixture
+def labels():
+    return cf.load("bluebird").labels
+
+
+def quietly(*arguments, **options):
+    with warnings.catch_warnings(action="ignore", category=cf.DataWarning):
+        return cf.aggregate(*arguments, **options)
+
+
+def test_every_way_in_gives_the_same_tables(labels, tmp_path):
+    frame = labels.to_frame()
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    frame.iloc[:900].to_csv(tmp_path / "old.csv", index=False)
+    frame.iloc[900:].to_csv(tmp_path / "new.csv", index=False)
+    expected = cf.aggregate(labels, method="MV-EM").labels
+    columns = tuple(frame[name].to_numpy() for name in ("task", "worker", "label"))
+    ways = {
+        "name": "bluebird",
+        "data set": cf.load("bluebird"),
+        "file": tmp_path / "labels.csv",
+        "files": [tmp_path / "old.csv", str(tmp_path / "new.csv")],
+        "frame": frame,
+        "arrow": Arrow(frame),
+        "three arrays": columns,
+        "one array": np.stack(columns, axis=1),
+        "rows": frame.to_numpy().tolist(),
+        "renamed": frame.rename(columns={"worker": "annotator"}),
+    }
+    for way, source in ways.items():
+        pd.testing.assert_frame_equal(quietly(source, method="MV-EM").labels, expected, check_dtype=False, obj=way)
+    named = frame.set_axis(["which", "who", "said"], axis=1)
+    found = cf.aggregate(named, task="which", worker="who", label="said", method=cf.crowd.METHODS["MV-EM"]())
+    pd.testing.assert_frame_equal(found.labels, expected)
+
+
+def test_a_database_is_a_source_in_python_too(labels, tmp_path):
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "labels.db") as base:
+        labels.to_frame().to_sql("answers", base, index=False)
+    found = cf.aggregate(
+        database=f"sqlite:///{tmp_path / 'labels.db'}", query="SELECT task, worker, label FROM answers", method="MV-EM"
+    )
+    pd.testing.assert_frame_equal(found.labels, cf.aggregate(labels, method="MV-EM").labels, check_dtype=False)
+
+
+def test_the_command_writes_what_the_verb_returns(labels, tmp_path):
+    path = tmp_path / "labels.csv"
+    labels.to_frame().to_csv(path, index=False)
+    group = pd.DataFrame({"worker": range(6), "group": list("aabbbc")})
+    group.to_csv(tmp_path / "group.csv", index=False)
+    for options, words in (({}, ()), ({"group": group}, ("--group", str(tmp_path / "group.csv")))):
+        files = {name: tmp_path / f"{name}{len(words)}.csv" for name in ("output", "workers", "confusion")}
+        named = [part for name, file in files.items() for part in (f"--{name}", str(file))]
+        assert main(["aggregate", str(path), "--wide", "-q", *words, *named]) == 0
+        found = quietly(path, **options)
+        for name, table in (("output", found.wide), ("workers", found.workers), ("confusion", found.confusion)):
+            written = pd.read_csv(files[name], keep_default_na=False, na_values={"low": "", "high": ""})
+            pd.testing.assert_frame_equal(written, table.round(6), check_dtype=False, atol=2e-6, obj=name)
+        assert ("groups" in found.readings.names) == bool(options)
+
+
+def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):
+    rows = [
+        ("t10", "a", "x"),
+        ("t9", "a", "y"),
+        ("t9", "b", "y"),
+        ("t2", "a", "skip"),
+        ("t10", "b", "x"),
+        ("t1", "b", ""),
+    ]
+    path = tmp_path / "labels.csv"
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(path, index=False)
+    with pytest.raises(cf.CofactorError, match="missing label in rows 7"):
+        quietly(path, ignore=["skip"])
+    found = quietly(path, ignore=["skip"], skip_bad=True)
+    assert found.labels["task"].tolist() == ["t10", "t9"]
+    assert "1 tasks without any label left are left out: t2" in found.notes
+    assert "1 tasks without any label left are left out: t1" in found.notes
+    assert any("1 labels without an entry are left out: rows 7" in note for note in found.notes)
+    found = quietly(path, ignore=["skip"], skip_bad=True, classes=["x", "z"])
+    assert found.labels["task"].tolist() == ["t10"]
+    numbers = pd.DataFrame({"task": [10, 9, 2, 10], "worker": list("abab"), "label": [1, 0, 1, 1]})
+    assert quietly(numbers).labels["task"].tolist() == [2, 9, 10]
+
+
+def test_gold_truth_and_order_are_taken_in_every_form(labels, tmp_path):
+    data = cf.load("bluebird")
+    truth = pd.DataFrame({"task": labels.tasks, "truth": data.truth})
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    forms = (tmp_path / "truth.csv", truth, dict(truth.itertuples(index=False)), data.truth)
+    for form in forms:
+        assert cf.aggregate(labels, truth=form).summary[4].startswith("error: 12.0 %, majority vote 24.1 % (108 tasks")
+    few = np.where(np.arange(108) < 6, data.truth, -1)
+    for form in (truth[:6], dict(truth[:6].itertuples(index=False)), few):
+        found = cf.aggregate("bluebird", gold=form)
+        assert len(found.method.gold_) == 6 and "(102 tasks with known truth)" in found.summary[4]
+        assert any(line.startswith("reading chosen by 6 gold tasks") for line in found.details)
+    frame = labels.to_frame().assign(label=lambda df: df["label"] + df["worker"] % 2)
+    text, words = (quietly(frame, order=order) for order in ("2, 0,1", [2, 0, 1]))
+    assert text.crowd.classes == [2, 0, 1] and text.labels.equals(words.labels) and {"low", "high"} <= set(text.labels)
+
+
+def test_notes_and_warnings_are_those_of_the_command(tmp_path, capsys):
+    crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(9, 2, skill=0.5, random_state=1), 300, random_state=1)
+    frame = crowd.labels.to_frame()
+    frame = pd.concat([frame, *(frame[frame.worker == 0].assign(worker=w) for w in (9, 10)), frame[:1]])
+    path = tmp_path / "labels.csv"
+    frame.to_csv(path, index=False)
+    truth = tmp_path / "truth.csv"
+    pd.DataFrame({"task": range(300), "truth": 1 - crowd.labels.votes.argmin(axis=1)}).to_csv(truth, index=False)
+    with pytest.warns(cf.DataWarning) as told:
+        found = cf.aggregate(path, truth=truth)
+    assert main(["aggregate", str(path), "--truth", str(truth)]) == 0
+    captured = capsys.readouterr()
+    said = [line.partition(": ")[2] for line in captured.err.splitlines()]
+    assert said == found.notes and len(said) > 1 and said[-1].startswith("duplicate workers count as one")
+    assert {str(one.message) for one in told} <= set(found.notes)
+    assert captured.out.splitlines() == found.summary == repr(found).splitlines()
+    assert main(["aggregate", str(path), "--strict"]) == 1
+    assert "error: --strict: " in capsys.readouterr().err
+
+
+def test_a_report_is_a_page_and_is_not_overwritten_unasked(labels, tmp_path):
+    found = cf.aggregate(labels, draws=0)
+    found.report(tmp_path / "page.html")
+    assert found.summary[-1] in (tmp_path / "page.html").read_text().replace("&lt;", "<")
+    with pytest.raises(cf.CofactorError, match="force=True"):
+        found.report(tmp_path / "page.html")
+    assert "<pre>108 tasks" in found._repr_html_() and len(found.workers) == 39
+
+
+def test_what_cannot_be_used_is_said():
+    frame = cf.load("bluebird").labels.to_frame()
+    for refused, arguments, options in (
+        ("no method 'Best': choose FILE.py:NAME, or one of WorkerTypes", (frame,), {"method": "Best"}),
+        ("label", (pd.DataFrame({"a": [1.5, 2.5], "b": [3.5, 4.5]}),), {}),
+        ("say where the labels are", (), {}),
+        ("name it with database", (frame,), {"query": "SELECT 1"}),
+        ("expected labels of a crowd, got ndarray of shape", (np.zeros((3, 2)),), {}),
+        ("task='a': a data set and CrowdLabels have no columns", (cf.load("bluebird").labels,), {"task": "a"}),
+        ("group names workers that gave no label: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
+        ("columns worker and group", (frame,), {"group": frame}),
+        ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
+        ("spark fits WorkerTypes to one file", (frame,), {"spark": "local[2]"}),
+    ):
+        with pytest.raises(cf.CofactorError, match=refused):
+            quietly(*arguments, **options)
