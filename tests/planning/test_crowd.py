@@ -87,7 +87,7 @@ def test_known_truth_tells_how_hard_tasks_are():
 
 def test_without_truth_the_range_is_that_of_the_difficulties():
     """The note's errors are those of crowds as easy and as hard as it says, on the same workers and tasks."""
-    found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], n_trials=2, random_state=0)
+    found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], n_trials=8, random_state=0)
     method = WorkerTypes().fit(CROWD.labels)
     levels = [*harder(population_of(CROWD.labels, method), CROWD.labels, method, 1)][:9]
     low, high = np.interp(difficulty_range(), [one.difficulty for one, _ in levels], [error for _, error in levels])
