@@ -164,5 +164,5 @@ def test_spans_are_ranks():
 
 
 def test_report_refuses_what_is_no_comparisons():
-    with pytest.raises(CofactorError, match="expected Comparisons, got list"):
+    with pytest.raises(CofactorError, match="expected Comparisons or a DataFrame, got list"):
         diagnose([1])

@@ -73,7 +73,7 @@ def test_a_table_from_another_country_gives_what_the_plain_one_gives(people, cap
     for name, said in (("plain", ""), ("comma", "with a decimal comma: age, income"),
                        ("dollars", "with ',' between thousands and in $: income")):  # fmt: skip
         assert main(["joint", str(people / f"{name}.csv"), "--rank", "2", "-o", str(people / f"{name}_out.csv")]) == 0
-        told = capsys.readouterr().out
+        told = capsys.readouterr().err
         assert (f"numbers {said}" in told) == bool(said) and "free text" not in told
         filled.append(pd.read_csv(people / f"{name}_out.csv"))
     answers = pd.DataFrame({"which": ["1,2", "2,3", "1", None] * 20, "sex": ["f", "m"] * 40})  # several at once

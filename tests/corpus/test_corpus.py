@@ -109,7 +109,8 @@ def test_aggregate_says_one_sentence_or_writes_a_table(capsys):
         code = main(["aggregate", str(make.FILES / name), "--method", "MajorityVote", "-o", "-", *options])
         out, err = capsys.readouterr()
         errors = [line for line in err.splitlines() if line.startswith("error: ")]
-        right = (1, 1, "") if "error" in expected else (0, 0, "task,label,probability,n_labels")
+        header = "task,label,probability,n_labels,disputed,overruled"
+        right = (1, 1, "") if "error" in expected else (0, 0, header)
         found = code, len(errors), out.split("\n")[0]
         differences[name] = [] if found == right else [f"{found}: {err}"]
     report(differences)

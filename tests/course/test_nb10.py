@@ -29,12 +29,15 @@ def test_labels_come_with_every_mistake(examples):
     with pytest.raises(cf.CofactorError, match="no column task, worker, label; found message, rater, answer"):
         cf.CrowdLabels.from_csv(examples.labels)
     with (
-        pytest.warns(cf.DataWarning, match="look alike"),
+        pytest.warns(cf.DataWarning, match="alone are one"),
         pytest.raises(cf.CofactorError, match="missing answer in rows"),
     ):
         cf.CrowdLabels.from_csv(examples.labels, **NAMES)
     frame = pd.read_csv(examples.labels, dtype=str).dropna()
-    with pytest.raises(cf.CofactorError, match="conflicting labels"):
+    with (
+        pytest.warns(cf.DataWarning, match="alone are one"),
+        pytest.raises(cf.CofactorError, match="conflicting labels"),
+    ):
         cf.CrowdLabels.from_frame(frame, **NAMES)
     with pytest.warns(cf.DataWarning, match="given again"):
         labels = cf.CrowdLabels.from_frame(frame, **NAMES, conflicts="last")

@@ -80,7 +80,8 @@ def test_an_answer_can_be_none():
         assert CrowdLabels.from_frame(unsure, spelling="keep").n_classes == 4
     noted = " ".join(str(one.message) for one in said)
     assert re.search(r"count as a class: 'Unsure' .1., 'unsure' .2.; if.*--ignore 'Unsure'", noted)
-    labels = CrowdLabels.from_frame(unsure, ignore=["unsure"])
+    with pytest.warns(DataWarning, match="^1 tasks without any label left are left out: c$"):
+        labels = CrowdLabels.from_frame(unsure, ignore=["unsure"])
     assert (labels.tasks, labels.classes, labels.n_labels) == (["a", "b"], ["x", "y"], 2)
     with pytest.raises(CofactorError, match="no labels: all are"):
         CrowdLabels.from_frame(unsure, ignore=["unsure", "x", "y"])

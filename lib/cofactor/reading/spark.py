@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many
 FORMS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json"}
+MASTER = re.compile(r"local(\[(\d+|\*)\])?|yarn|(spark|k8s)://\S+")
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 T = TypeVar("T")
 Part = tuple[Piece, list[Any]]  # whole tasks, and their ids
@@ -139,10 +141,15 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
     form = FORMS.get(Path(path).suffix.lower())
     if form is None:
         raise CofactorError(f"{path}: Spark reads files or folders named {', '.join(FORMS)}")
+    if not MASTER.fullmatch(master):
+        raise CofactorError(f"no master of Spark: {master!r}; give one such as local[2] or spark://host:7077")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take any python3
     quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-    session = SparkSession.builder.master(master).appName("cofactor").config(map=quiet).getOrCreate()
+    try:
+        session = SparkSession.builder.master(master).appName("cofactor").config(map=quiet).getOrCreate()
+    except Exception as error:  # of Java, or of the cluster
+        raise CofactorError(f"Spark does not start at {master}: {' '.join(str(error).split())[:300]}") from None
     session.sparkContext.setLogLevel("ERROR")
     options = {"header": True, "sep": "\t" if path.endswith(".tsv") else ",", "escape": '"'} if form == "csv" else {}
     frame = session.read.options(**options).format(form).load(path)
