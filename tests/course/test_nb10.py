@@ -39,7 +39,7 @@ def test_labels_come_with_every_mistake(examples):
         pytest.raises(cf.CofactorError, match="conflicting labels"),
     ):
         cf.CrowdLabels.from_frame(frame, **NAMES)
-    with pytest.warns(cf.DataWarning, match="given again"):
+    with pytest.warns(cf.DataWarning, match="given again"), pytest.warns(cf.DataWarning, match="alone are one"):
         labels = cf.CrowdLabels.from_frame(frame, **NAMES, conflicts="last")
     assert labels.table.entries_per_variable[labels.workers.index("trainee")] == 1
     assert cf.crowd.diagnose(labels)["co-labelling graph"].value.startswith("2 components")
