@@ -189,7 +189,7 @@ def test_one_file_for_each_worker(tmp_path, capsys, recwarn):
     assert any("labels of A3: task from id, label from label" in str(one.message) for one in recwarn)
     assert sorted(map(tuple, labels.to_frame().to_numpy())) == sorted(ROWS)
     assert main(["aggregate", *map(str, paths)]) == 0
-    assert "5 files: 12 tasks, 5 workers, 3 classes, 60 labels" in capsys.readouterr().out
+    assert "12 tasks, 5 workers, 3 classes, 60 labels" in capsys.readouterr().out
     with pytest.raises(CofactorError, match="no file of labels is named"):
         read([])
 

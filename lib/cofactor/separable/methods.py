@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import check_kind
+from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
 from cofactor.core.types import Floats, Indices, Seed
@@ -62,6 +62,7 @@ class AnchorMethod(Estimator):
 
     def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
         """Find anchors among the columns of X, (M, N), dense or sparse; y is not used."""
+        rng_of(self.random_state)  # refuses what is no seed, also where nothing is drawn
         points = dense_points(X)
         return self._keep(self._find(points), points)
 

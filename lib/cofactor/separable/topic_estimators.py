@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import Estimator
 from cofactor.core.lazy import pd
@@ -45,6 +46,7 @@ class TopicTransformer(Estimator):
 
     def fit(self, counts: Matrix, y: object = None) -> Self:
         """Find topics in (D, N) counts of words in documents, dense, sparse or a data frame; y is not used."""
+        rng_of(self.random_state)  # refuses what is no seed, also where nothing is drawn
         self.model_ = self._topics(self._checked(counts))
         self.result_ = cast(Result, self.model_.result)
         self.n_iter_ = self.result_.n_iter
