@@ -34,6 +34,7 @@ class TopicTransformer(Estimator):
         As in scikit-learn: the number of words, and their names where `counts` is a data frame.
     """
 
+    random_state: Seed
     model_: TopicModel
     result_: Result
     n_features_in_: int
