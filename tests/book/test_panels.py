@@ -91,9 +91,10 @@ def test_other_code_values_or_versions_are_computed_anew(monkeypatch):
     before = panels.mark(WALK, written, few=False)
     assert panels.mark(WALK, written, few=False) == before
     others = [panels.mark(WALK, written, few=True), panels.mark(WALK, written | {"noise": [0.0, 0.2]}, few=False)]
-    for name, other in (("library", lambda: "other code"), ("version", lambda package: f"another {package}")):
+    library, version = (panels, "library", lambda: "code"), (panels.metadata, "version", lambda one: f"another {one}")
+    for where, name, other in (library, version):
         with monkeypatch.context() as changed:
-            changed.setattr(panels, name, other)
+            changed.setattr(where, name, other)
             others.append(panels.mark(WALK, written, few=False))
     assert before not in others and len(set(others)) == 4
 
