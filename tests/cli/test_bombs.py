@@ -199,7 +199,7 @@ def test_hostile_files_are_refused_soon_and_in_little_memory(tmp_path):
     answer = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert answer.returncode == 0, answer.stderr
     found = json.loads(answer.stdout.splitlines()[-1])
-    assert found["wrong"] == [] and found["cases"] > 40
+    assert found["wrong"] == [] and found["cases"] > 30
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class ProjectedSPA(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MERIT(AnchorMethod):
-    """Convex self-dictionary by Frank-Wolfe in linear memory; points are columns. Parameters, cost and source: see `merit`.
+    """Convex self-dictionary by Frank-Wolfe; points are columns. Parameters, cost and source: see `merit`.
 
     `model_` is a `MeritFit`. `max_iter` is the number of steps, `n_iter` there.
     """
