@@ -71,25 +71,6 @@ from evaluation.released.crowd_steps import random_pair_imputation
     told=False,
     published="crowd_text",
     granularity={"bluebird": 1521, "dog": 2704, "rte": 26896, "trec": 580644},
-    notes={
-        (("miss=70", "miss=50", "miss=30"), ""): """
-            the parts and the rate are those that meet the vote of Table 3; the paper tells neither
-        """,
-        ("table1,p=0.3", ""): """
-            one random pair of linking annotators, as released, leaves some of the ten per cent of missing blocks: the
-            pair that is drawn may have too few tasks in common with one of the two
-        """,
-        (("dog", "rte", "trec"), ""): """
-            the printed shares after imputation do not follow from Eq. (7) and (8), by which nearly all blocks are
-            linked; the released rule, one random pair, leaves more, but not as many as printed
-        """,
-    },
-    apart={
-        ("", "", "missing, imputed"): """
-            what stays missing after imputation hangs on how many tasks a pair must have in common and on which
-            linking annotators are taken; the paper tells neither
-        """,
-    },
 )
 def missing(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial: labels, and the shares of all M^2 blocks that are missing, by all pairs and by a random one.

@@ -49,58 +49,6 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
     published="crowd_table4",
     granularity={"bluebird": 108, "dog": 807, "rte": 800, "trec": 2275},
     cut_off=True,
-    protocol="""
-        Published label sets, all tasks with known truth. Random rows are averaged over seeds, the others run once.
-        The paper protocol counts every pair with a task in common: with the thresholds that give the missing shares
-        which the paper prints (5 tasks on Dog, 1 on TREC) its errors are met less well. Binary methods run on Dog
-        through ordinal splits, which mean little for unordered classes.
-    """,
-    notes={
-        (
-            "bluebird",
-            ("MajorityVote", "MV-EM"),
-        ): "the printed number is that of the first 30 of the 39 annotators, see that row",
-        (
-            "bluebird",
-            "Spectral-D&S",
-        ): "with the first 30 of the 39 annotators it gives the printed number, as the vote does",
-        (
-            "bluebird",
-            (
-                "DesSymNMF",
-                "DesSymNMF (paper protocol)",
-                "SymNMF(no imputation)",
-                "SymNMF(no imputation) (paper protocol)",
-            ),
-        ): """
-            one or two of 108 tasks: over 20 seeds the paper's rule for designated annotators gives 11.11 to 13.89 %,
-            and without imputation 12.04 %; only EM afterwards comes to 10.19 %
-        """,
-        ("dog", "DesSymNMF"): """
-            the mean over all pairs instead of one random pair: better than the paper's rule with any seed
-        """,
-        ("dog", "DesSymNMF (paper protocol)"): "one random pair decides: single seeds give 16.3 to 17.0 %",
-        ("", "CNMF (converged)"): """
-            run to the optimum, which ten iterations do not reach: a better fit labels no better here
-        """,
-        ("", "Spectral-D&S"): """
-            cause unknown: neither another seed nor the released EM of ten rounds with a uniform prior gives the
-            printed number (16.11 % on Dog, 7.25 % on RTE, 29.49 % on TREC). On Dog the printed 17.84 % is what a
-            prototype of ours gave before EM, where this row has 16.98 % without EM; over eight other splits of the
-            workers into three groups errors spread by half a point and more, but the split here is the released one
-        """,
-        ("", ("PG-TAC", "CRIAV")): """
-            reconstructed from a short description: the original definition could not be had; over six seeds of the
-            labels held out, errors move by up to 0.9 points
-        """,
-    },
-    apart={
-        ("", "CNMF", "error"): """
-            the printed row is CNMF followed by EM, see the row CNMF-EM: it has 11.11, 15.86, 7.13 and 29.89 % on
-            Bluebird, Dog, RTE and TREC, printed are 11.11, 15.86, 7.12 and 29.84 %; without EM there are 12.96, 17.66,
-            8.75 and 31.58 %
-        """,
-    },
 )
 @experiment(
     "crowd-table5",
@@ -109,41 +57,6 @@ AFTER_OR_BEFORE_EM = ("CNMF-EM", "Spectral-D&S(no EM)")
     source="Ibrahim and Fu, ICML 2021, Table 5",
     settings={"rte": "RTE (N=800, M=164, K=2)", "trec": "TREC (N=19,033, M=762, K=2)"},
     published="crowd_table5",
-    notes={
-        ("rte", "SymNMF(no imputation)"): """
-            the square root of the largest singular values takes a negative eigenvalue for a positive one, as the row
-            of the paper protocol does, which gives the printed number
-        """,
-        ("trec", "SymNMF(no imputation)"): """
-            where most blocks are zero, the second direction of X separates groups of workers rather than classes;
-            ordering the columns of every annotator by itself, as the paper does, hides much of that
-        """,
-        ("trec", "SymNMF(no imputation) (paper protocol)"): """
-            with annotators shifted against their labels, as in the released code (see the row with that bug), it errs
-            on 35.3 %
-        """,
-        ("trec", "RobSymNMF-EM"): "two of 2,275 tasks",
-        ("trec", "MultiSPA"): "five of 2,275 tasks; cause unknown",
-        ("trec", "RobSymNMF (paper protocol)"): """
-            single seeds give 30.2 to 32.9 %, and the paper does not say over how many runs its number is a mean
-        """,
-        ("trec", "DesSymNMF (paper protocol)"): """
-            with annotators shifted against their labels, as in the released code, six seeds give 34.6 to 36.7 %,
-            among which the printed number lies; without that bug 39.9 to 42.5 %
-        """,
-        ("trec", "MultiSPA (paper protocol)"): """
-            198 of the 762 workers have no co-occurrence of full rank and get random confusion matrices: single seeds
-            give 31.6 to 32.4 %
-        """,
-        (
-            "trec",
-            "RobSymNMF(w=1)",
-        ): "the printed number is that of annotators shifted against their labels, see that row",
-        ("trec", "EigenRatio"): """
-            43.95 % is the share of the first class among the known truths, the error of a method whose scores are all
-            NaN; two workers share no task with anybody, so that the formula as printed divides 0 by 0
-        """,
-    },
 )
 def real_data(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 4 or 5: what is random in every trial, what is not in the first one only."""
@@ -199,16 +112,6 @@ DEEP = ("CrowdLayer", "DL-MV")
     plot="histogram",
     published="crowd_table9",
     granularity={"labelme": 1000},
-    notes={
-        ("", "RobSymNMF-EM"): """
-            2.5 labels per task cannot settle 8 classes: SymNMF turns the factor, which started in the order of the
-            votes, away from them; stopped after 20 sweeps, as in the paper, it stays nearer
-        """,
-        (
-            "",
-            ("DesSymNMF", "DesSymNMF-EM"),
-        ): "no block has full rank at 2.5 labels per task, so that next to nothing is imputed",
-    },
 )
 def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 9: the random methods in every trial, the others in the first one only.
