@@ -354,16 +354,6 @@ def processes(named: bool, extra: list[str]) -> list[str]:
     return ["--dist", "loadscope", "--no-loadscope-reorder", *([] if asked else ["-n", str(os.cpu_count() or 1)])]
 
 
-def bench(extra: list[str]) -> int:
-    """Run the benchmarks in order, stopping at the first that fails."""
-    set_up("dev", "bench")
-    for script in sorted((ROOT / "evaluation" / "benchmarks").glob("bench_*.py")):
-        print(f"--- {script.name}", flush=True)
-        if code := python(script, *extra):
-            return code
-    return 0
-
-
 def program(extras: list[str], module: str) -> Callable[[list[str]], int]:
     """Return the command that runs one program of the project, on one thread."""
 
@@ -374,9 +364,10 @@ def program(extras: list[str], module: str) -> Callable[[list[str]], int]:
     return command
 
 
-COMMANDS = {"lab": lab, "test": test, "lint": lint, "durations": durations, "bench": bench}
+COMMANDS = {"lab": lab, "test": test, "lint": lint, "durations": durations}
 COMMANDS |= {"notebooks": program([], "tools.refresh_notebooks"), "kernels": program([], "tools.kernels")}
 COMMANDS |= {"book": program(["book"], "docs.build"), "classroom": program(["classroom"], "tools.classroom")}
+COMMANDS |= {"bench": program(["bench"], "evaluation.benchmarks")}
 COMMANDS |= {"mutants": program(["topics"], "tools.mutants")}
 
 

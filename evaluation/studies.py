@@ -1,11 +1,13 @@
 """Two studies beyond the papers, whose numbers docs/topics.md quotes; nothing is kept of them.
 
-    python -m evaluation.studies corners [DRAWS] > table.csv
-    python -m evaluation.studies outliers [DRAWS] > table.csv
+    python -m evaluation.studies scenes [DRAWS]
+    python -m evaluation.studies outliers [DRAWS]
 
-`corners`: how near finders of pure columns, and SISAL, come where no column is pure: angles in degrees. Draws mixtures
-of K pure columns, uniform on (0, 1) in 50 rows, with weights uniform where none is above `most`; adds noise, and in one
-family each outliers, brightness or many columns. K-means on columns of length one is the trivial answer.
+`scenes`: how near finders of pure spectra come on simulated scenes, mean spectral angle in degrees, and when k-means is
+ahead. Draws 3 to 6 smooth spectra of 60 bands and 1000 pixels that are mixtures of them; noise is Gaussian. Where
+brightness varies, pixels are divided by their sums first, as `cofactor anchors --scale` does. K-means by angle is the
+trivial answer. "warned" is the share of draws in which `cofactor anchors` warns that the anchors are hardly pure; its
+factor FAR was set on these scenes.
 
 `outliers`: how often the number of anchors is right, and how many anchors are found, where some columns are outliers.
 Draws mixtures of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one
@@ -22,46 +24,57 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 
 from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import METHODS, lone_columns, suggest_n_anchors
+from cofactor.separable.projected import angular_means, held_out_angles
 from cofactor.separable.selection import CLEAR_MARGIN
+from cofactor.verbs.anchors import FAR
 
-# ---- corners ----
+# ---- scenes ----
 
-PURE = 2.0  # in place of the largest weight: the last K columns are pure
-CORNERS = {  # K, columns, dB, the largest weight, outliers, spread of brightness
-    "as below": (5, 1000, 30.0, 0.8, 0, 0.0),
-    "pure columns nearly there": (5, 1000, 30.0, 1.0, 0, 0.0),
-    "no weight above 0.6": (5, 1000, 30.0, 0.6, 0, 0.0),
-    "3 pure columns": (3, 300, 30.0, 0.8, 0, 0.0),
-    "10 pure columns": (10, 2000, 30.0, 0.8, 0, 0.0),
-    "40 dB": (5, 1000, 40.0, 0.8, 0, 0.0),
-    "20 dB": (5, 1000, 20.0, 0.8, 0, 0.0),
-    "20 dB, 10,000 columns": (5, 10_000, 20.0, 0.8, 0, 0.0),
-    "1 outlier": (5, 1000, 30.0, 0.8, 1, 0.0),
-    "10 outliers": (5, 1000, 30.0, 0.8, 10, 0.0),
-    "50 outliers": (5, 1000, 30.0, 0.8, 50, 0.0),
-    "brightness varies by 20 %": (5, 1000, 30.0, 0.8, 0, 0.2),
-    "pure columns there": (5, 1000, 30.0, PURE, 0, 0.0),
-    "pure columns there, 10,000 columns": (5, 10_000, 30.0, PURE, 0, 0.0),
+BANDS, PIXELS = 60, 1000
+SCENES = {  # dB, parameter of the Dirichlet weights, whether pure pixels are put in, spread of brightness
+    "30 dB": (30.0, 1.0, True, 0.0),
+    "20 dB": (20.0, 1.0, True, 0.0),
+    "15 dB": (15.0, 1.0, True, 0.0),
+    "brightness varies by 30 %": (30.0, 1.0, True, 0.3),
+    "weights near the middle": (30.0, 3.0, True, 0.0),
+    "most pixels pure": (30.0, 0.1, True, 0.0),
+    "no pixel above 0.8": (30.0, 1.0, False, 0.0),
+    "shadow, ten odd pixels, materials that vary": (30.0, 0.1, True, 0.3),
 }
+HARD = "shadow, ten odd pixels, materials that vary"
 
 
-def mixtures(family: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return pure columns and mixtures, of which the first may be outliers: other columns, uniform on (0, 1)."""
-    K, N, decibels, most, outliers, spread = CORNERS[family]
-    W, H = rng.random((50, K)), np.empty((K, 0))
-    while H.shape[1] < N:
-        more = rng.dirichlet(np.ones(K), 4 * N).T
-        H = np.hstack([H, more[:, more.max(axis=0) < most]])
-    H = np.hstack([H[:, : N - K], np.eye(K)]) if most == PURE else H[:, :N]
-    X = W @ H * np.exp(spread * rng.standard_normal(N))
-    X[:, :outliers] = rng.random((50, outliers))
-    return W, X + rng.standard_normal(X.shape) * np.sqrt(np.mean(X**2) / 10 ** (decibels / 10))
+def curves(n_spectra: int, rng: np.random.Generator) -> Floats:
+    """Draw smooth spectra: a rising curve with five peaks or dips."""
+    t, W = np.linspace(0, 1, BANDS)[:, None], np.empty((BANDS, n_spectra))
+    for k in range(n_spectra):
+        place, width, height = rng.random(5), rng.uniform(0.03, 0.15, 5), rng.uniform(-0.25, 0.35, 5)
+        peaks = (height * np.exp(-(((t - place) / width) ** 2) / 2)).sum(axis=1)
+        W[:, k] = 0.25 + 0.5 * rng.random() * t[:, 0] ** rng.uniform(0.3, 2) + peaks
+    return np.clip(W, 0.02, 1.2)
+
+
+def scene_of(scene: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the pure spectra and the pixels, scaled where brightness varies."""
+    decibels, alpha, pure, spread = SCENES[scene]
+    K = int(rng.integers(3, 7))
+    W, H = curves(K, rng), rng.dirichlet(np.full(K, alpha), (1 if pure else 12) * PIXELS).T
+    if pure:
+        H[:, :K] = np.eye(K)
+    else:
+        H = H[:, H.max(axis=0) < 0.8][:, :PIXELS]
+    X = W @ H * np.exp(spread * rng.standard_normal(H.shape[1]))
+    if scene == HARD:
+        X *= 1 + 0.1 * np.cumsum(rng.standard_normal(X.shape), axis=0) / np.sqrt(BANDS)
+        X[:, 10:100] *= 0.05
+        X[:, K : K + 10] = curves(10, rng)
+    X = X + rng.standard_normal(X.shape) * np.sqrt(np.mean(X**2) / 10 ** (decibels / 10))
+    return W, X / np.abs(X.sum(axis=0)) if spread else X
 
 
 def mean_angle(W: Floats, found: Floats) -> float:
@@ -71,25 +84,18 @@ def mean_angle(W: Floats, found: Floats) -> float:
     return float(angle[linear_sum_assignment(angle)].mean())
 
 
-def by_means(X: Floats, K: int, seed: int) -> Floats:
-    """Return the centres of k-means on columns of length one."""
-    centres = KMeans(K, n_init=3, random_state=seed).fit((X / np.linalg.norm(X, axis=0)).T).cluster_centers_
-    return np.asarray(centres.T)
-
-
-def corners(n_draws: int) -> Iterator[dict[str, object]]:
-    """Yield a row per draw."""
-    for number, family in enumerate(CORNERS):
-        K, N = CORNERS[family][:2]
+def scenes(n_draws: int) -> Iterator[dict[str, object]]:
+    """Yield the angles of every draw, and whether `cofactor anchors` warns that k-means is ahead."""
+    for scene in SCENES:
         for seed in range(n_draws):
-            W, X = mixtures(family, np.random.default_rng([29, number, seed]))
-            row: dict[str, object] = {"family": family, "k-means": mean_angle(W, by_means(X, K, seed))}
-            for name in ("SPA", "VCA", *(["MERIT"] if N <= 1000 else []), "SISAL"):
-                row[name] = mean_angle(W, METHODS[name](K, random_state=seed).fit(X).W_)
-            row["SISAL, lam 0.1"] = mean_angle(W, METHODS["SISAL"](K, lam=0.1, random_state=seed).fit(X).W_)
-            scaled = METHODS["SISAL"](K, random_state=seed).fit(X / X.sum(axis=0)).W_
-            row["SISAL, scaled"] = mean_angle(W, scaled)
-            yield row
+            W, X = scene_of(scene, np.random.default_rng(seed))
+            K = W.shape[1]
+            row: dict[str, object] = {"scene": scene, "k-means": mean_angle(W, angular_means(X, K))}
+            for name in ("SPA", "FastAnchor", "ProjectedSPA"):
+                row[name] = mean_angle(W, METHODS[name](K, random_state=0).fit(X).W_)
+            held_out = held_out_angles(X, lambda half, K=K: METHODS["ProjectedSPA"](K).fit(half).W_, K)
+            assert held_out is not None
+            yield row | {"warned": float(held_out.centres < held_out.mixtures or held_out.ratio > FAR)}
 
 
 # ---- outliers ----
@@ -177,7 +183,7 @@ def _found(kept: Indices, X: Floats, K: int) -> float:
     return float(np.isin(np.arange(K), kept[spa(X[:, kept], K, restart=True)]).mean())
 
 
-STUDIES = {"corners": (corners, 10, ["family"]), "outliers": (outliers, 30, ["family", "spoiled"])}
+STUDIES = {"scenes": (scenes, 20, ["scene"]), "outliers": (outliers, 30, ["family", "spoiled"])}
 
 
 def main(name: str, *draws: str) -> None:
