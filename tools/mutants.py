@@ -40,11 +40,12 @@ ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib"
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.toml"
 ROOMS = (
-    *("plain", "core", "crowd", "pmf", "separable", "comparisons", "baselines", "data", "simulate"),
+    *("plain", "core", "crowd", "pmf", "separable", "comparisons", "baselines", "rivals", "data", "simulate"),
     *("verbs", "reading", "bench", "cli"),
 )
 ELSEWHERE = {  # where not all tests lie in the folder of the room's name
     "plain": ["tests/plain", "tests/crowd/test_worker_types.py"],
+    "rivals": ["tests/pmf"],
     "baselines": [f"tests/{line}" for line in ("crowd", "pmf", "separable", "comparisons")],
     "reading": ["tests/reading", "tests/corpus", "tests/data"],
     "core": ["tests/core", "tests/cli/test_messy.py"],

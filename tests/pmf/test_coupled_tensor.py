@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from scipy.optimize import minimize
 
-from cofactor.baselines import triple_moments as module
-from cofactor.baselines.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from cofactor.rivals import triple_moments as module
+from cofactor.rivals.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
+from cofactor.rivals.triple_moments import triple_moments
 from tests.oracles.coupled import exact_pairs, exact_triples, least_squares, pair_blocks, triple_blocks
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
 

@@ -15,8 +15,7 @@ from cofactor.pmf.metrics import mre, mse
 from cofactor.pmf.ratings import BMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
 
 if TYPE_CHECKING:
-    from cofactor.baselines.pmf.ctd import CTD
-    from cofactor.baselines.pmf.mle_ad import MLEAD, MLEADEM
+    from cofactor.rivals.pmf import CTD, MLEAD, MLEADEM
 
 
 __all__ = [
