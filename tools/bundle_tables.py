@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cofactor.data.readers import UNKNOWN, read_table
 from cofactor.data.registry import DATASETS_DIR, entries
-from cofactor.data.tabular import UNKNOWN, read_table
 
 
 def table_csv(entry, folder):
