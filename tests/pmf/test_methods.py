@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from cofactor import CategoricalTable, CofactorError, NotFittedError, pmf, simulate
-from cofactor.pmf.methods import name_of
+from cofactor.pmf import name_of
 from tests.oracles.generators import recorded
 
 TABLE = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 300, observed=0.8, random_state=0)
