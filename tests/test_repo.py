@@ -110,6 +110,7 @@ def imported():
     return {name.split(".")[0] for name in names} - sys.stdlib_module_names - OWN
 
 
+@pytest.mark.slow
 def test_what_is_imported_is_declared_and_the_other_way_round():
     runtime = {IMPORT_NAME.get(name, name) for name in requirements(PROJECT["dependencies"])}
     extras = {IMPORT_NAME.get(n, n) for group in PROJECT["optional-dependencies"].values() for n in requirements(group)}
