@@ -83,7 +83,7 @@ def install(extras: list[str]) -> bool:
     uv = [str(PYTHON.with_name("uv")), "pip", "install", "--quiet", "--python", str(PYTHON)]
     calls = {"newest": [["--upgrade", *own]], "pinned": [["-c", "constraints.txt", "-b", "constraints.txt", *own]]}
     calls["oldest"] = [["--resolution", "lowest-direct", "-e", ".[notebooks]"], own]  # tools of dev are the newest
-    (VENV / "uv.txt").write_text("".join(re.findall(r"\nuv==.*(?:\\\n.*)*", pins)), encoding="utf8")
+    (VENV / "uv.txt").write_text("".join(re.findall(r"\nuv==.*(?:\n +--hash.*)*", pins)), encoding="utf8")
     if run(*pip, "-r", VENV / "uv.txt") == 0 and all(run(*uv, *call) == 0 for call in calls[VERSIONS]):
         return True
     print("uv could not install the packages; pip tries now, without checking hashes", file=sys.stderr, flush=True)
