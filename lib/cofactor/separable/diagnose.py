@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cofactor.core.checks import available_bytes
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import listing
-from cofactor.core.memory import available_bytes
 from cofactor.core.spa import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.base import Matrix, columns_with_size, points_of

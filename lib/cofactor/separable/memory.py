@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, require_bytes
 from cofactor.core.errors import CofactorError
-from cofactor.core.memory import require_bytes
 from cofactor.separable.lists import CAPACITY
 from cofactor.separable.tiles import BLOCK_ROWS, THIN_BLOCK, THIN_ROWS, THIN_TILE, TILE_COLUMNS
 

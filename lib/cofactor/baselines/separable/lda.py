@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import check_positive, check_whole, rng_of
+from cofactor.core.checks import check_positive, check_whole, require_bytes, rng_of
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.memory import require_bytes
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.base import Matrix
