@@ -296,6 +296,7 @@ BY_CLASSES = ("KOS(ordinal)", "GhoshSVD(ordinal)", "EigenRatio(ordinal)", "EBCC"
 FOR_TWO = ("KOS", "GhoshSVD", "EigenRatio")
 
 
+@pytest.mark.slow
 def test_methods_of_crowds_pass_but_for_what_is_known():
     moved = {"order": set(), "classes": set()}
     for name in names("crowd", takes="labels"):

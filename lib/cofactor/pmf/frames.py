@@ -445,12 +445,12 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     >>> as_text(pd.DataFrame({"age": [31.0, None], "hat": ["red", "blue"]})).values.tolist()
     [['31', 'red'], [nan, 'blue']]
     """
-    columns = [_texts(frame.iloc[:, n], name) for n, name in enumerate(frame.columns)]
+    columns = [_column_as_text(frame.iloc[:, n], name) for n, name in enumerate(frame.columns)]
     found = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(frame)))
     return found.set_axis([str(name) for name in frame.columns], axis=1)
 
 
-def _texts(column: pd.Series[Any], name: object) -> pd.Series[str]:
+def _column_as_text(column: pd.Series[Any], name: object) -> pd.Series[str]:
     cells = column.reset_index(drop=True)
     if pd.api.types.is_float_dtype(cells):
         numbers = cells.dropna().to_numpy(dtype=np.float64)
