@@ -28,7 +28,7 @@ from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import METHODS, lone_columns, suggest_n_anchors
-from cofactor.separable.selection import CLEAR_MARGIN
+from cofactor.separable.columns import CLEAR_MARGIN
 
 # ---- corners ----
 
