@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from cofactor.core import scattering as module
-from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.latent_class import match_columns
 from cofactor.core.scattering import _has_clique, scattering_certificate, slice_vertices
 from cofactor.crowd.symnmf import symnmf
 from tests.oracles.generators import laws, recorded, seeds

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import cofactor as cf
-from cofactor.core.alignment import match_classes, match_columns
+from cofactor.core.latent_class import match_classes, match_columns
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import is_whole, numbers, positions, unmasked
+from cofactor.core.checks import is_whole, numbers, positions, require_bytes, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Ints
 
 MISSING = -1

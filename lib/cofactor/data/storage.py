@@ -19,8 +19,7 @@ from textwrap import shorten
 from typing import Literal
 
 from cofactor.core.errors import DatasetUnavailableError, listing
-from cofactor.core.files import PIECE, make_folder, whole_file
-from cofactor.core.locks import locked
+from cofactor.core.files import PIECE, locked, make_folder, whole_file
 from cofactor.data.digits import digits_csv
 from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 

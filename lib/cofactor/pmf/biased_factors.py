@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import rng_of
+from cofactor.core.checks import require_bytes, rng_of
 from cofactor.core.errors import CofactorError
-from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 

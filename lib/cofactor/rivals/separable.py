@@ -34,10 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.checks import check_positive, check_whole, numbers, rng_of
+from cofactor.core.checks import check_positive, check_whole, numbers, require_bytes, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import njit
-from cofactor.core.memory import require_bytes
 from cofactor.core.result import Result, progress
 from cofactor.core.spa import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed

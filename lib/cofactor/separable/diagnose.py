@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 from cofactor.core.bootstrap import LEVEL, Rows, quantiles, resample
-from cofactor.core.checks import positions
+from cofactor.core.checks import available_bytes, positions
 from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import optimize, pd
-from cofactor.core.memory import available_bytes
 from cofactor.core.spa import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.columns import (

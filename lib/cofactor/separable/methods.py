@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cofactor.core.checks import check_kind, check_whole, rng_of
+from cofactor.core.checks import check_kind, check_whole, require_bytes, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.registry import Methods, names
 from cofactor.separable.columns import (

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import require_bytes
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Indices
 from cofactor.data import fetch
 from cofactor.data.registry import entries

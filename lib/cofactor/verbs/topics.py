@@ -13,10 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, require_bytes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 from cofactor.data import fetch, load
 from cofactor.data.registry import entries
