@@ -180,7 +180,7 @@ def anchors(
 
     >>> import cofactor as cf
     >>> cf.anchors("mixture", 4).shown["point"].tolist()
-    ['p371', 'p178', 'p251', 'p85']
+    ['p332', 'p51', 'p319', 'p57']
     """
     find = _finder(method)
     notes, warned = list[str](), list[str]()
