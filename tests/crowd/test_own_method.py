@@ -74,6 +74,7 @@ BY_CLASSES = ("KOS(ordinal)", "GhoshSVD(ordinal)", "EigenRatio(ordinal)", "EBCC"
 FOR_TWO = ("KOS", "GhoshSVD", "EigenRatio")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_methods_of_this_kit_pass_but_for_what_is_known():
     moved = {"order": set(), "classes": set()}

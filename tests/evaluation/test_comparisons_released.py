@@ -22,6 +22,7 @@ from tests.comparisons.problems import distance, drawn, error_of, few, problem, 
 from tests.oracles.generators import recorded
 
 
+@pytest.mark.slow
 def test_each_is_found_by_name_and_fits():
     data = drawn(*truth(0, 40, 30, 2), 1500)
     assert list(RELEASED["comparisons"]) == ["ProjectedGradientDescent", "Adam", "RatingMF"]

@@ -68,6 +68,7 @@ def test_recommenders_are_found_by_name_and_refuse_likewise(name):
     assert fitted.result_.reason
 
 
+@pytest.mark.slow
 def test_the_recommender_takes_cnmf_em_where_no_estimator_is_given():
     user, item = (index.ravel() for index in np.indices((30, 4)))
     known = user, item, 1.0 + (user % 3 + item) % 5

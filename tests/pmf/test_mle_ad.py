@@ -55,6 +55,7 @@ def test_sweeps_equal_the_slow_version(order, sizes):
     assert np.isclose(result.objective[-1], np.mean(slow))
 
 
+@pytest.mark.slow
 def test_falls_to_the_truth_of_exact_moments():
     truth = separated()
     found, result = fit(exact_triples(truth), random_model(truth.sizes, 3, 0), max_iter=200, tol=1e-12)

@@ -60,6 +60,7 @@ def test_a_blunt_penalty_equals_the_dense_version_too(seed):
     assert np.abs(fit.coefficients.toarray() - dense_merit(X, 0.5, 0.05, C0=C0, t_init=2)[0]).max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_equals_the_dense_version_over_several_tiles_and_blocks():
     for M in (3, 20):
         X = problem(7, M=M, N=2300)
@@ -231,6 +232,7 @@ def rates(snr_db, n_trials=24, **settings):
     return np.mean(hits)
 
 
+@pytest.mark.slow
 def test_figure_4a():
     """Success .68 at 8 dB and 1.00 at 10 dB with the paper's penalty; without any, nothing at 10 dB."""
     paper = {"lam": "paper", "n_iter": 100}
