@@ -2,8 +2,8 @@
 
     python -m evaluation.studies [DRAWS] > table.csv
 
-How often the number of anchors is right, and how many anchors are found, where some columns are outliers. Draws mixtures
-of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one thing each;
+How often the number of anchors is right, and how many anchors are found, where some columns are outliers. Draws
+mixtures of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one thing;
 spoils none, one or two columns. `GROWTH` and `WHITE` of `cofactor.separable.columns` were set on uniform mixtures and
 looked at on all.
 """
