@@ -18,7 +18,7 @@ from cofactor.crowd.outside import DONE, answer_of, loaded
 from cofactor.pmf.base import Data, JointPMFEstimator
 from cofactor.pmf.frames import coded
 from cofactor.protocol.answers import Problem, answer_on, fitted
-from cofactor.separable.base import AnchorFit, anchors_by_scores
+from cofactor.separable.columns import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
 
 MODEL = "a cofactor.LatentClassModel, or an object with one as model_"
