@@ -229,12 +229,33 @@ def paths_in(text):
     return [word for word in words if NAMED_PATH.fullmatch(word) and not word.startswith(".venv")]
 
 
+def map_of_files():
+    """Return what ARCHITECTURE.md says of every file of lib, by its path; a folder stands for its __init__.py."""
+    found, folder = [], ""
+    for line in text_of("ARCHITECTURE.md").partition("## Every file of lib\n")[2].splitlines():
+        if heading := re.fullmatch(r"### `(lib/[\w/]+)`: (.+)", line):
+            folder = heading[1]
+            found.append((f"{folder}/__init__.py", heading[2]))
+        elif entry := re.fullmatch(r"- `(\w+\.py)`: (.+)", line):
+            found.append((f"{folder}/{entry[1]}", entry[2]))
+    return found
+
+
+def test_the_map_names_every_file_of_the_library_once_in_a_line():
+    named = [path for path, _ in map_of_files()]
+    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "lib").rglob("*.py")}
+    assert len(set(named)) == len(named), "named twice"
+    assert not there - set(named), f"not in ARCHITECTURE.md: {sorted(there - set(named))}"
+    assert not set(named) - there, f"in ARCHITECTURE.md, and not there: {sorted(set(named) - there)}"
+    assert all(10 < len(said) <= 120 for _, said in map_of_files())
+
+
 @pytest.mark.parametrize("name", GUIDES)
 def test_every_path_that_a_guide_names_is_there(name):
     assert paths_in("`cli/`, `kit.py lint`, `a/nbNN`, `NAME.csv`, `x_hat`, `<p>no</p>`") == [
         *("cli/", "kit.py", "a/nb04", "crowd_table1.csv")
     ]
-    named = paths_in(text_of(name))
+    named = paths_in(text_of(name).partition("## Every file of lib")[0])  # which has a test of its own
     assert len(named) > 20
     assert not [path for path in named if not any((place / path).exists() for place in PLACES)]
 

@@ -159,15 +159,15 @@ def _pmf() -> Iterator[Method]:
 
 def _separable() -> Iterator[Method]:
     make = partial(Method, line="separable", takes="points")
-    room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
+    room, rivals = "cofactor.separable", "cofactor.rivals.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
-        yield make(name, path=f"{room}:{kind}", group="papers")
-    yield make("ProjectedSPA", path=f"{room}:ProjectedSPA", group="default")
-    for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+        yield make(name, path=f"{room}.methods:{kind}", group="papers")
+    yield make("ProjectedSPA", path=f"{room}.methods:ProjectedSPA", group="default")
+    for name in ("FastGradient", "XRAY", "FastAnchor"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("SPOC", "GeoNMF"):
-        yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
-    yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")
+        yield Method(name, "separable", f"{room}.graphs:{name}", "rivals", "graph")
+    yield Method("LDA", "separable", f"{rivals}:LDA", "rivals", "counts")
 
 
 def _comparisons() -> Iterator[Method]:

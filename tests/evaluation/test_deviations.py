@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cofactor.baselines.separable import lda
 from sklearn.cluster import KMeans
 
 from cofactor import (
@@ -22,7 +23,6 @@ from cofactor import (
 )
 from cofactor.baselines.comparisons import nuclear
 from cofactor.baselines.crowd import spectral
-from cofactor.baselines.separable import lda
 from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, symnmf

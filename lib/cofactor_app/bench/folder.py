@@ -86,7 +86,7 @@ def sets_of(folder: Path, line: str) -> list[Crowd]:
 
 def _what(line: str) -> str:
     plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if line == "crowd" else ""
-    return f"it needs NAME.toml,{plain} see docs/commands.md"
+    return f"it needs NAME.toml,{plain} see docs/bench.md"
 
 
 def _declarations(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.outside import DONE, answer_of, loaded
 from cofactor.pmf.base import Data, JointPMFEstimator
 from cofactor.pmf.frames import coded
-from cofactor.separable.base import AnchorFit, anchors_by_scores
+from cofactor.separable.columns import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
 from cofactor_app.bench.answers import Problem, answer_on, fitted
 
