@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.baselines.crowd.multispa import match_to_votes, model_of_matrices, tell_uninformative, vertex_matrices
 from cofactor.core.errors import DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -29,6 +28,7 @@ from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.moments import CrowdMoments
 from cofactor.crowd.voting import CLOSED_FORM
+from cofactor.rivals.crowd.multispa import match_to_votes, model_of_matrices, tell_uninformative, vertex_matrices
 from evaluation.released import crowd_steps as steps
 from evaluation.released.crowd_criav import CRIAV
 from evaluation.released.crowd_pgtac import PGTAC

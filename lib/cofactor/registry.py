@@ -15,12 +15,11 @@ from typing import Any
 
 ENTRY_POINTS = "cofactor.methods"
 GROUPS = {  # what methods of a line are for, in the order in which they are shown
-    "default": "the default, in which the labels choose what every worker is; relatives with a prior",
-    "simple": "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)",
-    "vote": "Dawid-Skene and other models fitted from the vote; GLAD knows hard tasks, and is slow",
+    "default": "the default, in which the labels choose what every worker is",
+    "simple": "simple: the vote, plain or weighted by known skills",
+    "vote": "Dawid-Skene, fitted from the vote",
     "papers": "from co-occurrences of labels (the papers); with -EM, refined by EM",
     "rivals": "what the papers compare with",
-    "features": "networks that learn from features of the tasks, and need pip install 'cofactor[deep]'",
     "trivial": "what every other method has to beat",
     "elsewhere": "of other packages",
 }
@@ -36,7 +35,7 @@ class Method:
     line : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
-    takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons"
+    takes : what `fit` takes: "labels", "table", "points", "graph", "counts" or "comparisons"
     options : settings that make the class this method
     """
 
@@ -107,7 +106,7 @@ def names(line: str, **wanted: str) -> tuple[str, ...]:
 
 def _crowd() -> Iterator[Method]:
     make = partial(Method, line="crowd", takes="labels")
-    room, rivals = "cofactor.crowd", "cofactor.baselines.crowd"
+    room, rivals = "cofactor.crowd", "cofactor.rivals.crowd"
     with_em = {"em": True}
     yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
     yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
@@ -134,14 +133,6 @@ def _crowd() -> Iterator[Method]:
     for name in binary:
         ordinal = {"multiclass": "ordinal"}
         yield make(f"{name}(ordinal)", path=f"{rivals}.binary:{name}", group="rivals", options=ordinal)
-    for name in ("IBCC", "EBCC"):
-        yield make(name, path=f"{rivals}.bayesian:{name}", group="default")
-    for name, group in (("Wawa", "simple"), ("CATD", "simple"), ("BWA", "vote")):
-        yield make(name, path=f"{rivals}.weighted_votes:{name}", group=group)
-    for name, file, group in (("OneCoin", "one_coin", "simple"), ("MACE", "mace", "simple"), ("GLAD", "glad", "vote")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group=group)
-    for name, kind in (("CrowdLayer", "CrowdLayer"), ("DL-MV", "DLMV")):
-        yield Method(name, "crowd", f"{rivals}.deep:{kind}", "features", "labels and features")
 
 
 def _pmf() -> Iterator[Method]:

@@ -34,7 +34,6 @@ PAIRS, OF_PAIRS = (
 )
 MOST_MEGABYTES = 500  # of the co-occurrences
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
-ONE_COIN_ADVICE = "OneCoin where wrong labels scatter evenly over the classes"
 METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
@@ -112,7 +111,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if failed:
         said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        said.append(f"WorkerTypes suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
+        said.append(f"WorkerTypes suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
         said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
     if status.get("readings") == "warn":
@@ -143,7 +142,7 @@ def _labels_per_cell(labels: CrowdLabels) -> Check:
     counts, K = labels.table.entries_per_variable, labels.n_classes
     per_cell = float(np.median(counts)) / K**2
     value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
-    remedy = f"use WorkerTypes, whose prior fills it, or {ONE_COIN_ADVICE}"
+    remedy = "use WorkerTypes, whose prior fills it"
     advice = f"a full confusion matrix is beyond most workers' labels: {remedy}"
     return _warned_if(per_cell < LABELS_PER_CELL, Check("labels per cell", "pass", value), advice)
 
