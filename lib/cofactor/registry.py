@@ -83,7 +83,7 @@ def listed(line: str) -> dict[str, Method]:
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']
     >>> listed("crowd")["MV-EM"].path
-    'cofactor.crowd.voting:MVEM'
+    'cofactor.crowd.aggregators:MVEM'
     """
     own = {method.name: method for method in OWN if method.line == line}
     takes = next(method.takes for method in own.values())
@@ -109,8 +109,8 @@ def _crowd() -> Iterator[Method]:
     room, rivals = "cofactor.crowd", "cofactor.rivals.crowd"
     with_em = {"em": True}
     yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
-    yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
-    yield make("MV-EM", path=f"{room}.voting:MVEM", group="vote")
+    yield make("MajorityVote", path=f"{room}.aggregators:MajorityVote", group="simple")
+    yield make("MV-EM", path=f"{room}.aggregators:MVEM", group="vote")
     equal = {"p": 2.0}
     for name, kind, options in (
         ("RobSymNMF", "RobSymNMF", {}),

@@ -11,11 +11,10 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import METHODS
-from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.voting import MVEM, MajorityVote
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]

@@ -8,10 +8,9 @@ import pytest
 
 from cofactor import CofactorError, CrowdLabels, DataWarning
 from cofactor.crowd import METHODS
-from cofactor.crowd.bootstrap import mean_over_labels
-from cofactor.crowd.disputes import weighted_vote_shares
-from cofactor.crowd.voting import MVEM, MajorityVote
-from cofactor.crowd.workers import agreement_with_others
+from cofactor.crowd.aggregators import MVEM, MajorityVote
+from cofactor.crowd.method import weighted_vote_shares
+from cofactor.crowd.workers import agreement_with_others, mean_over_labels
 from cofactor.rivals.crowd.binary import KOS
 
 ASKED_FIVE_TIMES = [("a", "model", "x")] * 3 + [("a", "model", "y")] * 2

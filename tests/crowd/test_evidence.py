@@ -9,8 +9,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
 from cofactor.crowd import confidence as dependence_module
 from cofactor.crowd import evidence as module
-from cofactor.crowd.evidence import UNKNOWN, Evidence
-from cofactor.crowd.rows import Rows
+from cofactor.crowd.evidence import UNKNOWN, Evidence, Rows
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.each import each
 

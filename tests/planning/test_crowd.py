@@ -8,7 +8,7 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
-from cofactor.crowd.population import (
+from cofactor.crowd.plan_next import (
     CLARITY_RANGE,
     LOG_STEP,
     Population,

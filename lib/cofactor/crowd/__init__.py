@@ -3,22 +3,19 @@
 from typing import TYPE_CHECKING
 
 from cofactor.core.lazy import lazy_exports
-from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.agreement import krippendorff_alpha
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.agreement import in_order, krippendorff_alpha
 from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
-from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.order import in_order
 from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor.crowd.voting import MVEM, MajorityVote
-from cofactor.crowd.workers import workers_table
+from cofactor.crowd.workers import CrowdBootstrap, bootstrap, workers_table
 from cofactor.registry import Methods
 
 if TYPE_CHECKING:
