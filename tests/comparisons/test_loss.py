@@ -82,6 +82,7 @@ def objective_and_point(seed=0, link="logistic", outcome=None, rank=2, **options
     return objective, np.random.default_rng(seed).standard_normal(objective.size)
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_equals_the_papers_formulas(seed):

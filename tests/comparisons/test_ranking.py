@@ -92,6 +92,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     assert np.allclose(clustered(cells, fitted, prompt), two + P @ R @ P, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_new_users_and_new_prompts():
     """Tastes of users and kinds of prompts differ; the truth is what all of them would say on the mean."""
     rng, held, n, m = np.random.default_rng(0), {"users": [], "both": []}, 8, 900
@@ -251,10 +252,12 @@ def in_band(right):
     return binomtest(int(one.sum()), len(one), 0.9).pvalue > 0.01 and 0.88 <= right.mean() <= 0.92
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_of_nine_in_ten():
     assert in_band(hits(200, np.linspace(-1, 1, 6), m=300, tau=-0.5))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_where_each_item_was_compared_twice():
     """Laplace's approximation of the evidence finds these items too much alike: its intervals hold 81 %."""
     right, sds = [], []
@@ -287,6 +290,7 @@ def test_mean_log_likelihood_is_that_of_draws(tied):
     assert abs(cells.objective(theta)[0] - np.mean(draws)) > 8 * np.std(draws) / np.sqrt(4000)
 
 
+@pytest.mark.slow
 def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     """With users equal in utilities on average the truth is zero for all, whatever the spread of tastes."""
     truth, busy = np.zeros(6), np.repeat(np.arange(24), [80] * 4 + [20] * 20)
@@ -294,6 +298,7 @@ def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     assert in_band(right) or right.mean() > 0.9  # equal items are what the prior knows less of than there is
 
 
+@pytest.mark.slow
 def test_all_places_at_once_are_held_nine_times_in_ten():
     """Utilities are drawn as the prior has them."""
     right = []

@@ -21,9 +21,6 @@ from cofactor import (
     simulate,
 )
 from cofactor.baselines.comparisons import nuclear
-from cofactor.baselines.coupled_tensor import _admm, coupled_tensor
-from cofactor.baselines.separable import lda
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, symnmf
@@ -31,7 +28,10 @@ from cofactor.crowd import base as crowd_base
 from cofactor.pmf import CNMFOPT, CTD, cnmf_opt
 from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
+from cofactor.rivals import separable as lda
+from cofactor.rivals.coupled_tensor import _admm, coupled_tensor
 from cofactor.rivals.crowd import spectral
+from cofactor.rivals.triple_moments import triple_moments
 from cofactor.separable import communities as find_communities
 from cofactor.separable import geo_nmf, graphs, spa, spoc, topic_model
 from cofactor.separable import methods as separable_methods

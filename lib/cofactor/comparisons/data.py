@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.checks import check_whole, is_number, numbers, positions, rng_of, whole_codes
+from cofactor.core.checks import check_whole, is_number, numbers, positions, require_bytes, rng_of, whole_codes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import csgraph, pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 
 Codes = NDArray[np.int32]  # half the memory of 64 bits, and passes over comparisons are bound by memory

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.comparisons.data import Codes, Comparisons
+from cofactor.core.checks import require_bytes
 from cofactor.core.lazy import csgraph, linalg
-from cofactor.core.memory import require_bytes
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
 

@@ -65,7 +65,7 @@ from cofactor.crowd.readings import Readings
 
 
 Refit = tuple[LatentClassModel, Floats, bool]  # the model, the accuracies, and whether it converged
-MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
+MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/default.md
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +151,7 @@ def bootstrap(
     ---------------------
     See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is this kit's own, see the top of this
     module. On 29 public crowds, intervals of 90 per cent hold the accuracy of 87 to 100 workers in 100 on 22, of 50 to
-    76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/aggregation.md.
+    76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/default.md.
     Intervals of other methods hold the truth only if the Dawid-Skene model does: on 23 of these crowds, those of
     maximum likelihood hold 55.
 
@@ -363,7 +363,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     than chance; where the answer is the
     vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
     share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
-    often intervals hold with and without this rule is in docs/aggregation.md.
+    often intervals hold with and without this rule is in docs/default.md.
 
     Cost: that of the posterior and of `suggested_order`.
     """

@@ -1,1 +1,1 @@
-"""Rivals: what the methods of the papers are compared with, by line. A reader of these methods needs none of it."""
+"""What the papers compare their methods with, by problem."""
