@@ -18,9 +18,7 @@ def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
     Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
     """
     K = int(table.sizes[0])
-    cells, share = table.rows * K + table.values, table.indicator.data
-    of_weights = weight[table.variables] * share
-    weighted, plain = (np.bincount(cells, w, table.n_rows * K).reshape(table.n_rows, K) for w in (of_weights, share))
+    weighted, plain = (table.indicator @ np.kron(w[:, None], np.eye(K)) for w in (weight, np.ones(len(weight))))
     votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
     return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
 
