@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cofactor.baselines.comparisons import nuclear
 from cofactor.baselines.separable import lda
 from sklearn.cluster import KMeans
 
@@ -21,7 +22,6 @@ from cofactor import (
     separable,
     simulate,
 )
-from cofactor.baselines.comparisons import nuclear
 from cofactor.baselines.coupled_tensor import _admm, coupled_tensor
 from cofactor.baselines.crowd import spectral
 from cofactor.baselines.triple_moments import triple_moments
