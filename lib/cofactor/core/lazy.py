@@ -96,7 +96,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         setattr(module, name, found)
         return found
 
-    return import_name, lambda: sorted({*vars(module), *module.__all__})
+    return import_name, lambda: sorted({*(name for name in vars(module) if name.startswith("__")), *module.__all__})
 
 
 @cache
