@@ -187,6 +187,7 @@ def posterior_of(name, labels):
         return made("crowd", name).fit(labels).predict_proba(labels)
 
 
+@pytest.mark.slow
 @each("name", CROWD)
 def test_names_and_order_of_rows_do_not_matter(name):
     labels = cf.load("bluebird").labels

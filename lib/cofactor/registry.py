@@ -146,38 +146,38 @@ def _crowd() -> Iterator[Method]:
 
 def _pmf() -> Iterator[Method]:
     make = partial(Method, line="pmf", takes="table")
-    room, rivals = "cofactor.pmf.estimators", "cofactor.baselines.pmf"
+    room, rivals = "cofactor.pmf.estimators", "cofactor.rivals.pmf"
     for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
         yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
     yield make("RAND-EM", path=f"{room}:RANDEM", group="vote")
-    yield make("CTD", path=f"{rivals}.ctd:CTD", group="rivals")
-    yield make("MLE-AD", path=f"{rivals}.mle_ad:MLEAD", group="rivals")
-    yield make("MLE-AD-EM", path=f"{rivals}.mle_ad:MLEADEM", group="rivals")
+    yield make("CTD", path=f"{rivals}:CTD", group="rivals")
+    yield make("MLE-AD", path=f"{rivals}:MLEAD", group="rivals")
+    yield make("MLE-AD-EM", path=f"{rivals}:MLEADEM", group="rivals")
     yield make("Independence", path=f"{room}:Independence", group="trivial")
     yield make("Constant", path=f"{room}:Constant", group="trivial")
 
 
 def _separable() -> Iterator[Method]:
     make = partial(Method, line="separable", takes="points")
-    room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
+    room, rivals = "cofactor.separable", "cofactor.rivals.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
-        yield make(name, path=f"{room}:{kind}", group="papers")
-    yield make("ProjectedSPA", path=f"{room}:ProjectedSPA", group="default")
-    for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+        yield make(name, path=f"{room}.methods:{kind}", group="papers")
+    yield make("ProjectedSPA", path=f"{room}.methods:ProjectedSPA", group="default")
+    for name in ("FastGradient", "XRAY", "FastAnchor"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("SPOC", "GeoNMF"):
-        yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
-    yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")
+        yield Method(name, "separable", f"{room}.graphs:{name}", "rivals", "graph")
+    yield Method("LDA", "separable", f"{rivals}:LDA", "rivals", "counts")
 
 
 def _comparisons() -> Iterator[Method]:
     make = partial(Method, line="comparisons", takes="comparisons")
-    rivals = "cofactor.baselines.comparisons"
+    rivals = "cofactor.rivals.comparisons"
     yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
-    for name, file in (("BPR", "bpr"), ("AltSVM", "altsvm"), ("NuclearNormMLE", "nuclear")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    for name in ("BPR", "AltSVM", "NuclearNormMLE"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("BradleyTerry", "WinRate"):
-        yield make(name, path=f"{rivals}.ranking:{name}", group="trivial")
+        yield make(name, path=f"{rivals}:{name}", group="trivial")
 
 
 OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())

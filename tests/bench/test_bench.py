@@ -234,6 +234,7 @@ def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, mo
     assert run._answer("Wawa", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CLEAR_REFS.exists(), reason="the system does not tell")
 def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, capsys):
     """A process that takes 300 MB on one set, and gives them back, does not have them on the next one."""
@@ -258,6 +259,7 @@ def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, c
     assert f"<td>{plain['WorkerTypes']:.0f}</td></tr>" in page and "<th>MB</th>" in page
 
 
+@pytest.mark.slow
 def test_no_truth_reaches_the_method(mine):
     own = crowds(["mine"], sets_of(mine.parent, "crowd"))
     for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):

@@ -220,6 +220,7 @@ def test_ebcc_keeps_the_start_of_largest_evidence():
 # ---- levels on public sets ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_ibcc_has_the_measured_mean():
     sets = cf.datasets()

@@ -158,6 +158,7 @@ def test_many_classes_have_the_usual_effect():
     assert method.difficulty_ is None and method.design_effect_ == USUAL_DESIGN_EFFECT
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_probabilities_of_real_crowds_can_be_believed():
     """Mean calibration error of seven sets: .065; .084 where only correlations of errors were looked at."""

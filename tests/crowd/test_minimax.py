@@ -25,6 +25,7 @@ def small_crowd(seed, n_classes=3):
     )
 
 
+@pytest.mark.slow
 def test_agrees_with_a_general_solver_round_by_round():
     labels = small_crowd(0)
     gamma, lam_w = 0.25, 0.25 * 9

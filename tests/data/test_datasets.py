@@ -14,13 +14,12 @@ from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
-from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
+from cofactor.data.storage import digits_csv
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.simulate import MACHINES
 from tests.each import each
 from tools import simulated_sets
-from tools.bundle_tables import table_csv
 
 TWICE = ["bluebird", "dog", "rte", "trec", "web"]  # two repositories carry them
 REAL = [*TWICE, "labelme"]
@@ -225,13 +224,6 @@ def test_the_upstream_copy_of_a_bundled_table_reads_as_the_same(name, monkeypatc
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", BUNDLED_TABLES)
-def test_bundled_tables_are_the_conversion_of_the_upstream_copy(name):
-    entry = entries()[name]
-    assert gzip.decompress((BUNDLED / f"{name}.csv.gz").read_bytes()) == table_csv(entry, mirror_path("raw"))
-
-
-@pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", ["connect4", "adult"])
 def test_downloaded_tables_are_what_the_registry_says(name):
     check_table(name)
@@ -277,6 +269,7 @@ def test_nursery_is_the_task_of_the_repository_with_every_combination_once():
     assert len(np.unique(nursery.features, axis=0)) == 12960 == np.prod(nursery.table.sizes[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_adult_codes_education_from_low_to_high():
     adult = cf.load("adult")

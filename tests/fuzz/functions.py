@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import cofactor as cf
-from cofactor.core.alignment import match_classes, match_columns
+from cofactor.core.latent_class import match_classes, match_columns
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -106,7 +106,7 @@ def classify(X, y, new):
 def use_table(codes, sizes, rows, variables, n):
     table = cf.CategoricalTable(codes, sizes)
     assert np.array_equal(table.codes, np.asarray(codes))
-    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes), list(table.chunks(n))
+    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes)
     return cf.pairwise_moments(table).joint(0, 1)
 
 

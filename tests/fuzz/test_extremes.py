@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import cofactor as cf
-from cofactor.core import memory
+from cofactor.core import checks
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
@@ -46,7 +46,7 @@ REFUSED = object()
 @pytest.fixture(autouse=True)
 def small_machine(monkeypatch):
     """Give every machine the same memory, little enough that what fits takes no time."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e9)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e9)
 
 
 def run(name, /, **changes):

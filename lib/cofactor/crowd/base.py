@@ -10,12 +10,11 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.core.alignment import match_classes
 from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.em import em_rounds, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, NotFittedError
-from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable

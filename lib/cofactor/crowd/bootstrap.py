@@ -55,7 +55,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.priors import prior_cells
 
-MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/aggregation.md
+MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/default.md
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +141,7 @@ def bootstrap(
     ---------------------
     See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is this kit's own, see the top of this
     module. On 29 public crowds, intervals of 90 per cent hold the accuracy of 87 to 100 workers in 100 on 22, of 50 to
-    76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/aggregation.md.
+    76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/default.md.
     Intervals of other methods hold the truth only if the Dawid-Skene model does: on 23 of these crowds, those of
     maximum likelihood hold 55.
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.moments import pairwise_moments
-from cofactor.core.spectrum import classes_told_apart
+from cofactor.core.moments import classes_told_apart, pairwise_moments
 from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha
 from cofactor.crowd.base import gold_against_vote, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import check_kind, positions, whole_codes
+from cofactor.core.checks import check_kind, positions, require_bytes, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.answers import most_frequent, shares_of_answers

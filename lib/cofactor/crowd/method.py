@@ -116,7 +116,7 @@ class WorkerTypes(Aggregator):
 
     Source and deviations
     ---------------------
-    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/aggregation.md.
+    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/default.md.
 
     Examples
     --------

@@ -44,7 +44,7 @@ from 88 to 74 %). So the bound may fall here.
 Sources: "coin" is the one-coin model and "own" that of Dawid and Skene (1979) with the variational treatment of Kim and
 Ghahramani, AISTATS 2012; a type that spams is in MACE (Hovy et al., NAACL 2013), there for single labels; graders are
 the graded responses of Johnson, "On Bayesian analysis of multirater ordinal data", JASA 1996, on a lattice. The rest is
-this library's; what was tried beside is in docs/aggregation.md.
+this library's; what was tried beside is in docs/default.md.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ NO_INFORMATION_COUNT = 0.5  # gamma
 SCORES = 3  # m
 OFFSETS = np.array([-1.5, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 1.5])  # b, in units of (K - 1) / 4
 SPREADS = np.array([0.25, 0.4, 0.6, 0.9, 1.3, 2.0])  # s, in the same units
-OFFSET_WIDTH = 0.25  # of omega, in the same units; chosen on public sets, see docs/aggregation.md
+OFFSET_WIDTH = 0.25  # of omega, in the same units; chosen on public sets, see docs/default.md
 REVERSED_SHARE, LAPSE = 0.1, 0.02  # of omega; of the labels, which are any grade
 
 

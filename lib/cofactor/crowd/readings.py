@@ -10,7 +10,7 @@ So these readings are compared, and none but the model chooses the answer:
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
-Source: this library's. What ten known tasks gain, and how often warnings are false, is in docs/aggregation.md.
+Source: this library's. What ten known tasks gain, and how often warnings are false, is in docs/default.md.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     than chance; where the answer is the
     vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
     share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
-    often intervals hold with and without this rule is in docs/aggregation.md.
+    often intervals hold with and without this rule is in docs/default.md.
 
     Cost: that of the posterior and of `suggested_order`.
     """

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cofactor.core.cells import plain_name
+from cofactor.core.checks import available_bytes
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import available_bytes
 from cofactor.reading.tables import HEAD, PACKED, Coded
 from cofactor.reading.text import UTF_8, check_text, separator_of
 

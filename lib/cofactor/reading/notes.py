@@ -59,7 +59,7 @@ def _compound(labels: Sequence[str]) -> Iterator[str]:
     for mark in (">", "<", ","):
         orders = [[part.strip() for part in name.split(mark)] for name in labels]
         if len(labels) > 1 and len(orders[0]) > 2 and all(sorted(one) == sorted(orders[0]) for one in orders):
-            ranked = "give the places in columns of their own to `cofactor rank --places`"
+            ranked = "the package choix ranks such orders"
             yield f"labels such as {labels[0]!r} are orders of the same {len(orders[0])} things: {ranked}"
             return
     for mark in ("/", ">", "::"):

@@ -97,7 +97,7 @@ def plan(
 
     Source
     ------
-    This kit's own; how often its ranges held on public crowds is in docs/aggregation.md.
+    This kit's own; how often its ranges held on public crowds is in docs/default.md.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def _add_aggregate(commands: Any) -> None:
     reading.add_argument("--spark", metavar="MASTER", help=master)
     fit = command.add_argument_group("method, and what is known")
     one: dict[str, Any] = {"type": file_name, "metavar": "FILE"}
-    method = f"a name (docs/commands.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
+    method = f"a name (docs/aggregate.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
     fit.add_argument("--method", metavar="METHOD", default=DEFAULT, help=method)
     fit.add_argument("--gold", **one, help="task, truth: tasks of known class, used in the fit")
     fit.add_argument("--truth", **one, help="task, truth: measures the error; not used in the fit")

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, match_columns
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa

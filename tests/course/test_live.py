@@ -1,0 +1,84 @@
+"""Live figures: what moves is drawn over a background that stays, and costs little."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cofactor.core.errors import CofactorError
+from cofactor_app.plots.style import new_picture, say, styled
+from course.live import Live, drag, reveal
+from tests.fingerprint import fingerprint
+
+
+@styled
+def toy():
+    fig = new_picture()
+    ax = fig.subplots()
+    ax.set(xlim=(0, 10), ylim=(-1, 1), xlabel="x", ylabel="y")
+    ax.plot(np.linspace(0, 10, 300), np.sin(np.arange(300)), ".")
+    (dot,), (line,) = ax.plot([], [], "o", ms=12), ax.plot([0, 10], [0, 1])
+    say(fig, "A dot <moves>")
+
+    def update(x, shown):
+        if x == 7:
+            raise CofactorError("seven is <too many>")
+        dot.set_data([x], [0])
+        line.set_visible(shown)
+        return f"The dot is at <{x}>."
+
+    return Live({"x": drag(1, 0, 10, 1, "place"), "shown": reveal()}, fig, [dot, line], update, "Drag it")
+
+
+def pixels(png):
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
+def test_a_frame_is_the_figure_drawn_whole():
+    live = toy()
+    before = live.image.value
+    live.controls["x"].value, live.controls["shown"].value = 6, True
+    assert live.text == "The dot is at <6>." and "&lt;6&gt;" in live.view.value
+    differs = np.abs(pixels(live.image.value) - pixels(before)).max(axis=2) > 0
+    assert 0 < differs.mean() < 0.03  # the dot and the line, nothing else
+    live._repr_mimebundle_()
+    off = np.abs(pixels(live.image.value) - pixels(live.png))
+    assert off.mean() < 0.5  # 256 colours
+
+
+def test_controls_answer_while_they_are_dragged_and_draw_the_background_never_again(monkeypatch):
+    live = toy()
+    assert live.controls["x"].continuous_update
+    monkeypatch.setattr(live.figure, "draw", None)
+    before = live.image.value
+    live.controls["x"].value = 5
+    assert live.image.value != before
+
+
+def test_what_the_kit_refuses_is_told_and_the_figure_stays():
+    live = toy()
+    before = live.image.value
+    live.controls["x"].value = 7
+    assert live.image.value == before and "&lt;too many&gt;" in live.view.value and 'role="alert"' in live.view.value
+    live.controls["x"].value = 8
+    assert live.text == "The dot is at <8>." and live.image.value != before
+
+
+def test_without_a_kernel_the_figure_stands_with_its_sentence():
+    live = toy()
+    bundle, metadata = live._repr_mimebundle_()
+    assert bundle["text/plain"] == "[interactive panel] The dot is at <1>. Shown for: place = 1; answer = hidden."
+    assert len(bundle["image/png"]) < 20_000 and "A dot <moves>" in metadata["image/png"]["alt"]
+
+
+def test_the_fingerprint_follows_what_moves():
+    live = toy()
+    first = fingerprint(live.draw(live.outcome))
+    live.controls["x"].value = 6
+    assert fingerprint(live.draw(live.outcome)) != first
+
+
+@pytest.mark.parametrize(("value", "kind"), [(1, int), (1.5, float)])
+def test_a_slider_of_whole_numbers_gives_whole_numbers(value, kind):
+    assert isinstance(drag(value, 0, 10, 1, "place").value, kind)
