@@ -163,12 +163,12 @@ def _separable() -> Iterator[Method]:
 
 def _comparisons() -> Iterator[Method]:
     make = partial(Method, line="comparisons", takes="comparisons")
-    rivals = "cofactor.baselines.comparisons"
+    rivals = "cofactor.rivals.comparisons"
     yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
-    for name, file in (("BPR", "bpr"), ("AltSVM", "altsvm"), ("NuclearNormMLE", "nuclear")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    for name in ("BPR", "AltSVM", "NuclearNormMLE"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("BradleyTerry", "WinRate"):
-        yield make(name, path=f"{rivals}.ranking:{name}", group="trivial")
+        yield make(name, path=f"{rivals}:{name}", group="trivial")
 
 
 OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())

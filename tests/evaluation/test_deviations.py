@@ -20,7 +20,6 @@ from cofactor import (
     separable,
     simulate,
 )
-from cofactor.baselines.comparisons import nuclear
 from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, symnmf
@@ -28,6 +27,7 @@ from cofactor.crowd import base as crowd_base
 from cofactor.pmf import CNMFOPT, CTD, cnmf_opt
 from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
+from cofactor.rivals import comparisons as rivals
 from cofactor.rivals import separable as lda
 from cofactor.rivals.coupled_tensor import _admm, coupled_tensor
 from cofactor.rivals.crowd import spectral
@@ -365,7 +365,7 @@ def test_the_penalty_of_the_nuclear_norm_is_chosen_on_held_out_comparisons():
     slope = np.zeros((20, 15))  # of the loss of all utilities zero
     np.add.at(slope, (learn.user, learn.left), 0.5 - learn.outcome)
     np.add.at(slope, (learn.user, learn.right), learn.outcome - 0.5)
-    ridges = np.linalg.norm(slope, 2) * nuclear.NUCLEAR_PATH[:4]
+    ridges = np.linalg.norm(slope, 2) * rivals.NUCLEAR_PATH[:4]
     losses = []
     for ridge in ridges:
         model = recorded(NuclearNormMLE(ridge).fit, learn)[0]

@@ -238,12 +238,11 @@ def candidates(table: CategoricalTable) -> Ints:
     if np.count_nonzero(table.entries_per_variable >= MIN_COMMON) < 2:
         return np.arange(M)
     limit = _limit(max(int(np.count_nonzero(table.entries_per_variable)), 2))
-    start, d, same = table.indicator.indptr, table.entries_per_row, _same_label(table)
+    start, d = table.indicator.indptr, table.entries_per_row
     if int(d @ d) <= WORTH_COMPILING:
-        pairs = _alike_of_few(start, table.variables, table.values, same, limit)
+        pairs = _alike_of_few(start, table.variables, table.values, _same_label(table), limit)
     else:
-        place, first = _by_worker(table)
-        pairs = _alike(first, place, start, table.variables, table.values, same, limit)
+        pairs = _alike(start, table.indicator.indices, table.sizes, table.entries_per_variable, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
     group = csgraph.connected_components(links, directed=False)[1]
     _, first_of_group = np.unique(group, return_index=True)
@@ -323,35 +322,44 @@ def _alike_of_few(start: Ints, worker: Ints, label: Ints, same: Ints, limit: flo
 
 
 @njit(cache=True, nogil=True)
-def _alike(
-    first: Ints, place: Ints, start: Ints, worker: Ints, label: Ints, same: Ints, limit: float
-) -> NDArray[np.int64]:
-    """Return the pairs of workers who are copies; one worker after the other is held against all later ones."""
-    M = len(first) - 1
-    task_of = np.empty(len(worker), dtype=np.int64)
+def _alike(start: Ints, column: Ints, sizes: Ints, given: Ints, limit: float) -> NDArray[np.int64]:
+    """Return the pairs of workers who are copies; one worker after the other is held against all later ones.
+
+    `column` has the labels as columns of the indicator, by task, and `given` how many each worker gave.
+    """
+    M = len(sizes)
+    owner, base = np.repeat(np.arange(M).astype(np.int32), sizes), np.cumsum(sizes) - sizes
+    first = np.zeros(M + 1, dtype=np.int64)
+    first[1:] = np.cumsum(given)
+    free, tasks = first[:-1].copy(), np.empty(len(column), dtype=np.int32)
     for i in range(len(start) - 1):
-        task_of[start[i] : start[i + 1]] = i
+        for x in range(start[i], start[i + 1]):
+            u = owner[column[x]]
+            tasks[free[u]] = i
+            free[u] += 1
     common, unlike = np.zeros(M, dtype=np.int64), np.zeros(M, dtype=np.int64)
     others, differ = np.zeros(M), np.zeros(M)
     found = [(np.int64(0), np.int64(0))][:0]
     for u in range(M):
-        if first[u + 1] - first[u] < MIN_COMMON:
+        if given[u] < MIN_COMMON:
             continue
         met = [np.int64(0)][:0]
-        for x in range(first[u], first[u + 1]):
-            e = place[x]
-            i = task_of[e]
-            n = start[i + 1] - start[i]
-            for y in range(start[i], start[i + 1]):
-                v = worker[y]
-                if v <= u:
-                    continue
+        for z in range(first[u], first[u + 1]):
+            a, b = start[tasks[z]], start[tasks[z] + 1]
+            x = a
+            while owner[column[x]] != u:
+                x += 1
+            own, same = column[x] - base[u], 0
+            for y in range(a, b):
+                same += column[y] - base[owner[column[y]]] == own
+            for y in range(x + 1, b):
+                v = owner[column[y]]
                 if common[v] == 0:
                     met.append(np.int64(v))
                 common[v] += 1
-                unlike[v] += label[y] != label[e]
-                others[v] += n - 2
-                differ[v] += n - same[e]
+                unlike[v] += column[y] - base[v] != own
+                others[v] += b - a - 2
+                differ[v] += b - a - same
         for v in met:
             if common[v] >= MIN_COMMON and unlike[v] == 0 and others[v] > 0:
                 d = (differ[v] + 0.5) / (others[v] + 1.0)

@@ -280,13 +280,13 @@ class WorkerTypes(Aggregator):
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
         part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
-        of_labels = np.bincount(part[table.variables])
+        given = table.entries_per_variable
+        of_labels = np.bincount(part[:M], given).astype(np.int64)
         largest = int(of_labels.argmax())
         inside = part == largest
         if of_labels[largest] == table.n_entries or np.sum(inside[M:]) < 2:
             return ""
-        given = table.entries_per_variable > 0
-        self.left_out_ = [labels.workers[w] for w in np.flatnonzero(given & ~inside[:M])]
+        self.left_out_ = [labels.workers[w] for w in np.flatnonzero((given > 0) & ~inside[:M])]
         words = [labels.classes[k] for k in np.flatnonzero(~inside[M:])]
         self._without_words = set(self.left_out_), set(words)
         n_left_out = table.n_entries - of_labels[largest]
@@ -403,17 +403,21 @@ class WorkerTypes(Aggregator):
         votes = self.informed_votes(labels)
         label = self.answers(np.asarray(self.predict_proba(labels)))
         known = as_labels(labels, self.classes_)
-        gold = np.array([task in self.gold_ for task in known.tasks])
         behind = votes.max(axis=1) - votes[np.arange(len(votes)), label]
-        return np.asarray((behind > SAME_SHARE) & ~gold)
+        found = np.asarray(behind > SAME_SHARE)
+        if self.gold_:
+            found &= np.array([task not in self.gold_ for task in known.tasks])
+        return found
 
 
 def _links(table: CategoricalTable, n: int) -> Any:
     """Return the graph of workers and, after them, classes: an edge where a worker used a class."""
     from scipy import sparse
 
-    pairs = np.unique(table.variables * np.int64(n) + table.n_variables + table.values)
-    return sparse.coo_array((np.ones(len(pairs)), np.divmod(pairs, n)), shape=(n, n))
+    used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
+    worker = np.repeat(np.arange(table.n_variables), table.sizes)[used]
+    classes = table.n_variables + used - table.offsets[worker]
+    return sparse.coo_array((np.ones(len(used)), (worker, classes)), shape=(n, n))
 
 
 def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
@@ -422,8 +426,6 @@ def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
     Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
     """
     K = int(table.sizes[0])
-    cells, share = table.rows * K + table.values, table.indicator.data
-    of_weights = weight[table.variables] * share
-    weighted, plain = (np.bincount(cells, w, table.n_rows * K).reshape(table.n_rows, K) for w in (of_weights, share))
+    weighted, plain = (table.indicator @ np.kron(w[:, None], np.eye(K)) for w in (weight, np.ones(len(weight))))
     votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
     return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))

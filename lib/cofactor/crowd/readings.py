@@ -210,12 +210,13 @@ def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) 
 
 def _pairs_of_busy(start: Ints, worker: Ints, most: int) -> tuple[Ints, Ints]:
     """Return the places of two labels of a task, for all pairs; of too many, for those of the busiest workers only."""
-    n, place = np.diff(start), np.arange(len(worker))
-    busiest = np.argsort(-np.bincount(worker), kind="stable")
-    while n @ (n - 1) // 2 > most and len(busiest) > 2:
-        busiest = busiest[: len(busiest) * 3 // 4]
-        place = np.flatnonzero(np.isin(worker, busiest))
-        n = np.diff(np.searchsorted(place, start))
+    n, place, taken = np.diff(start).astype(np.int64), np.arange(len(worker)), int(worker.max(initial=-1)) + 1
+    busy = np.argsort(np.argsort(-np.bincount(worker), kind="stable"))[worker]  # 0: of the busiest worker
+    while n @ (n - 1) // 2 > most and taken > 2:
+        taken = taken * 3 // 4
+        kept = busy < taken
+        busy, place, start = busy[kept], place[kept], np.append(0, np.cumsum(kept))[start]
+        n = np.diff(start)
     first, many = np.repeat(np.cumsum(n) - n, n), np.repeat(n, n)
     e = np.repeat(np.arange(len(place)), many)
     g = np.repeat(first, many) + np.arange(len(e)) - np.repeat(np.cumsum(many) - many, many)
