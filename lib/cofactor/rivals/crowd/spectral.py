@@ -32,9 +32,9 @@ from cofactor.core.lazy import optimize
 from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
+from cofactor.crowd.aggregators import CLOSED_FORM
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.voting import CLOSED_FORM
 
 N_GROUPS = 3
 RESTARTS, ITERATIONS = 100, 100  # of the tensor power method, as released

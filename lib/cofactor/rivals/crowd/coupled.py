@@ -11,7 +11,6 @@ import warnings
 from dataclasses import dataclass
 from typing import Literal
 
-from cofactor.baselines.crowd.multispa import MultiSPA
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -20,6 +19,7 @@ from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, v
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.rivals.coupled_tensor import coupled_tensor
+from cofactor.rivals.crowd.multispa import MultiSPA
 from cofactor.rivals.triple_moments import triple_moments
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run

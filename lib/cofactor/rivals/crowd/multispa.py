@@ -27,10 +27,10 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats
+from cofactor.crowd.aggregators import CLOSED_FORM
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.voting import CLOSED_FORM
 
 CONFUSION_FLOOR = (
     1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible
