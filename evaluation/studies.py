@@ -11,8 +11,8 @@ factor FAR was set on these scenes.
 
 `outliers`: how often the number of anchors is right, and how many anchors are found, where some columns are outliers.
 Draws mixtures of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one
-thing each; spoils none, one or two columns. `GROWTH` and `WHITE` of `selection` were set on uniform mixtures and looked
-at on all.
+thing each; spoils none, one or two columns. `GROWTH` and `WHITE` of `cofactor.separable.columns` were set on uniform
+mixtures and looked at on all.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import METHODS, lone_columns, suggest_n_anchors
+from cofactor.separable.columns import CLEAR_MARGIN
 from cofactor.separable.projected import angular_means, held_out_angles
-from cofactor.separable.selection import CLEAR_MARGIN
 from cofactor.verbs.anchors import FAR
 
 # ---- scenes ----
@@ -200,4 +200,4 @@ def main(name: str, *draws: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*map(int, sys.argv[1:]))

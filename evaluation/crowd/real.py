@@ -22,6 +22,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.data import load
 from cofactor.data.loading import CrowdDataset
 from cofactor.simulate import crowd, dawid_skene_model
+from evaluation.crowd.deep import DLMV, CrowdLayer
 from evaluation.crowd.machines import PARTS, annotated
 from evaluation.crowd.methods import (
     BINARY,
@@ -106,7 +107,7 @@ def index_bug(labels: CrowdLabels, truth: Ints, **options: Any) -> dict[str, flo
 
 # ---- Table 9 and Figure 4: LabelMe ----
 
-DEEP = ("CrowdLayer", "DL-MV")
+DEEP = {"CrowdLayer": CrowdLayer, "DL-MV": DLMV}
 
 
 @experiment(
@@ -142,8 +143,7 @@ def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 
 
 def _deep(name: str, found: CrowdDataset, score: Measure, **options: Any) -> dict[str, float]:
-    method: Any = method_named(name, **options)
-    return score(method.fit(found.labels, found.features))
+    return score(DEEP[name](**options).fit(found.labels, found.features))
 
 
 # ---- numbers of the text: missing co-occurrences ----

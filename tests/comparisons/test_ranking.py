@@ -13,9 +13,10 @@ from scipy.special import expit, log_expit, logit
 from scipy.stats import binomtest
 
 import cofactor as cf
-from cofactor.comparisons import Comparisons, davidson, evidence, rank
-from cofactor.comparisons.clusters import clustered, independent
-from cofactor.comparisons.places import spreads
+from cofactor.comparisons import Comparisons, davidson, rank
+from cofactor.comparisons.davidson import clustered, independent
+from cofactor.comparisons.ranking import spreads
+from tests.each import each
 from tests.oracles import davidson as oracle
 
 # many of these data are of equal items, or few; tests of this warning see it all the same
@@ -59,7 +60,7 @@ def test_ties_and_covariates_are_at_the_optimum(tied):
     data, X = tied
     X = X / np.sqrt(np.mean(X**2))
     found = rank(data, X, random_state=0)
-    R = np.array([found.sd**-2] * 4 + [evidence.COEFFICIENT_SD**-2, 0])
+    R = np.array([found.sd**-2] * 4 + [davidson.COEFFICIENT_SD**-2, 0])
     slope = oracle.gradient(lambda x: oracle.log_likelihood(x, data, X) - R @ x**2 / 2, found.parameters)
     assert found.parameters[:4].sum() == pytest.approx(0, abs=1e-12)
     assert np.abs(slope).max() < 1e-5
@@ -68,7 +69,7 @@ def test_ties_and_covariates_are_at_the_optimum(tied):
 def test_covariance_is_that_of_the_curvature_or_of_users_left_out(tied):
     data, X = tied
     cells = cells_of(data, X)
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     R = np.diag(fitted.ridge)
     H = R - oracle.hessian(lambda x: oracle.log_likelihood(x, data, X), fitted.theta)
     assert np.allclose(independent(cells, fitted), oracle.inverse(H, 4), rtol=1e-3, atol=1e-4)
@@ -81,7 +82,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     """Every comparison is of another user and prompt here, so that both count each comparison."""
     data, X = tied
     cells, prompt = cells_of(data, X), (np.arange(60) % 10 * 7 % 10).astype(np.int32)
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     R, P = np.diag(fitted.ridge), independent(cells, fitted)
     one, two = (oracle.jackknife(fitted.theta, data, X, R, way) for way in (data.user, prompt))
     s = [oracle.gradient(lambda x, c=c: oracle.log_likelihood(x, data, X, [c]), fitted.theta) for c in range(60)]
@@ -92,6 +93,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     assert np.allclose(clustered(cells, fitted, prompt), two + P @ R @ P, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_new_users_and_new_prompts():
     """Tastes of users and kinds of prompts differ; the truth is what all of them would say on the mean."""
     rng, held, n, m = np.random.default_rng(0), {"users": [], "both": []}, 8, 900
@@ -116,19 +118,19 @@ def test_intervals_hold_for_new_users_and_new_prompts():
 
 def test_doubt_about_the_prior_moves_utilities_as_another_prior_would(tied):
     cells = cells_of(*tied)
-    thetas = [davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(-0.2)))
+    thetas = [davidson.fit_ranking(cells, davidson.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, np.exp(-0.2)))
     P = independent(cells, fitted)
     way = (thetas[2] - thetas[0]) / 0.002
-    added = evidence.with_doubt(P, P, fitted, 0.5, np.full(4, 30.0)) - P
+    added = davidson.with_doubt(P, P, fitted, 0.5, np.full(4, 30.0)) - P
     assert added == pytest.approx(0.5 * np.outer(way, way), rel=1e-2, abs=1e-5)
 
 
 def test_doubt_about_who_is_compared_moves_utilities_as_another_prior_mean_would(tied):
     cells, compared = cells_of(*tied), np.array([2.0, 7.0, 20.0, 1.0])
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     P, mean = independent(cells, fitted), np.zeros(cells.size)
-    mean[:4] = 0.8 * evidence.SLOPE * (np.log(compared) - np.log(compared).mean())
+    mean[:4] = 0.8 * davidson.SLOPE * (np.log(compared) - np.log(compared).mean())
 
     def loss(theta):
         value, gradient, _ = cells.objective(theta)
@@ -137,7 +139,7 @@ def test_doubt_about_who_is_compared_moves_utilities_as_another_prior_mean_would
 
     moved = minimize(loss, fitted.theta, jac=True, method="BFGS", options={"gtol": 1e-9}).x
     way = (davidson.centred(moved, 4) - fitted.theta) / 0.01
-    added = evidence.with_doubt(P, P, fitted, 0.0, compared) - P
+    added = davidson.with_doubt(P, P, fitted, 0.0, compared) - P
     assert added == pytest.approx(np.outer(way, way), rel=5e-2, abs=1e-4)
     assert added.max() > 1e-3
 
@@ -166,14 +168,14 @@ def test_evidence_is_the_integral_over_utilities():
 
     def exact(sd):
         prior = np.exp(-(grid**2) / (4 * sd**2)) / sd
-        return np.log(np.sum(prior * np.exp(log_density - log_density.max()))) + np.log(sd) - evidence.RATE * sd
+        return np.log(np.sum(prior * np.exp(log_density - log_density.max()))) + np.log(sd) - davidson.RATE * sd
 
     def ours(sd):
-        return evidence.log_evidence(cells, davidson.fit_ranking(cells, evidence.precisions(cells, sd)), sd)
+        return davidson.log_evidence(cells, davidson.fit_ranking(cells, davidson.precisions(cells, sd)), sd)
 
     for sd in (0.1, 0.5, 3.0):
         assert ours(sd) - ours(1.0) == pytest.approx(exact(sd) - exact(1.0), abs=0.02)
-    best = evidence.chosen(cells)[0]
+    best = davidson.chosen(cells)[0]
     assert ours(best) >= max(ours(0.9 * best), ours(1.1 * best))
 
 
@@ -203,14 +205,9 @@ def test_chances_no_better_than_a_guess_are_warned_of():
     share = np.mean(apart.outcome == 0.5)
     entropy = -share * np.log(share) - (1 - share) * np.log((1 - share) / 2)
     assert found.log_loss < found.trivial_log_loss == pytest.approx(entropy, abs=0.01)
-
-
-def test_a_side_that_wins_more_often_is_part_of_the_trivial_guess():
-    rng = np.random.default_rng(0)
-    data, _ = drawn(np.linspace(-0.3, 0.3, 5), 600, rng, beta=(1.0,))
-    home = Comparisons([0] * 600, data.left, data.right, (rng.random(600) < 0.7).astype(float))
-    with warnings.catch_warnings(action="ignore", category=cf.DataWarning):
-        found = rank(home, pd.DataFrame({"home": np.ones(600)}), random_state=0)
+    rng = np.random.default_rng(0)  # a side that wins more often is known to the guess
+    home = Comparisons([0] * 400, apart.left, apart.right, (rng.random(400) < 0.7).astype(float))
+    found = rank(home, pd.DataFrame({"home": np.ones(400)}), random_state=0)
     share = home.outcome.mean()
     assert found.trivial_log_loss == pytest.approx(-share * np.log(share) - (1 - share) * np.log(1 - share), abs=0.01)
 
@@ -251,10 +248,12 @@ def in_band(right):
     return binomtest(int(one.sum()), len(one), 0.9).pvalue > 0.01 and 0.88 <= right.mean() <= 0.92
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_of_nine_in_ten():
     assert in_band(hits(200, np.linspace(-1, 1, 6), m=300, tau=-0.5))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_where_each_item_was_compared_twice():
     """Laplace's approximation of the evidence finds these items too much alike: its intervals hold 81 %."""
     right, sds = [], []
@@ -287,6 +286,7 @@ def test_mean_log_likelihood_is_that_of_draws(tied):
     assert abs(cells.objective(theta)[0] - np.mean(draws)) > 8 * np.std(draws) / np.sqrt(4000)
 
 
+@pytest.mark.slow
 def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     """With users equal in utilities on average the truth is zero for all, whatever the spread of tastes."""
     truth, busy = np.zeros(6), np.repeat(np.arange(24), [80] * 4 + [20] * 20)
@@ -294,6 +294,7 @@ def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     assert in_band(right) or right.mean() > 0.9  # equal items are what the prior knows less of than there is
 
 
+@pytest.mark.slow
 def test_all_places_at_once_are_held_nine_times_in_ten():
     """Utilities are drawn as the prior has them."""
     right = []
@@ -314,12 +315,6 @@ def test_items_far_apart_with_few_comparisons_have_intervals_that_may_be_too_sho
         with warnings.catch_warnings(action="ignore", category=cf.DataWarning):
             doubts = rank(drawn(sd * rng.standard_normal(40), m, rng)[0], random_state=0).doubts()
         assert any(text.startswith(said) for text in doubts) == expected
-
-
-def test_clear_differences_leave_one_rank_each():
-    data = drawn(np.array([2.0, 0.0, -2.0]), 2000, np.random.default_rng(0))[0]
-    table = rank(data, random_state=0).table()
-    assert table[["item", "rank", "rank_low", "rank_high"]].to_numpy().tolist() == [[k, *[k + 1] * 3] for k in range(3)]
 
 
 # ---- what the tables say ----
@@ -377,6 +372,9 @@ def test_the_largest_part_is_ranked_and_the_rest_named():
         found = rank(data, random_state=0)
     assert sorted(found.items) == ["a", "b", "c"]
     assert found.counts[:, 2].tolist() == [2, 2, 2]
+    with pytest.warns(cf.DataWarning, match="items without comparisons have no rank: 1"):
+        found = rank(Comparisons([0, 0], [0, 2], [2, 0], [1, 1], n_items=3), random_state=0)
+    assert sorted(found.items) == [0, 2]
 
 
 def test_items_of_few_comparisons_can_be_left_out():
@@ -428,12 +426,6 @@ def test_chance_of_a_match_and_the_pairs_to_ask_next(tied):
     assert (np.diff(asked["gain"]) <= 0).all()
 
 
-def test_items_without_comparisons_are_left_out():
-    with pytest.warns(cf.DataWarning, match="items without comparisons have no rank: 1"):
-        found = rank(Comparisons([0, 0], [0, 2], [2, 0], [1, 1], n_items=3), random_state=0)
-    assert sorted(found.items) == [0, 2]
-
-
 def test_covariates_that_follow_from_others_are_refused(tied):
     data, X = tied
     twice = pd.DataFrame({"words": X[:, 0], "letters": 5 * X[:, 0]})
@@ -473,8 +465,8 @@ def test_items_that_few_users_compared_are_named():
     rank(with_judges(5), random_state=0)  # without a warning, which would be an error
 
 
-@pytest.mark.parametrize(
-    ("outcome", "covariates", "message"),
+@each(
+    "outcome, covariates, message",
     [
         ([1, 0, 0.3], None, "outcomes must be 1, 0 or 0.5 .* not 0.3"),
         ([0.5, 0.5, 0.5], None, "every comparison is a tie"),

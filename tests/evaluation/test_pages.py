@@ -12,7 +12,7 @@ import cofactor as cf
 from cofactor.data.published import published
 from evaluation import EXPERIMENTS, claims, pages, real_data
 from evaluation.claims import Case, Rule, judged
-from evaluation.released import METHODS
+from evaluation.methods import METHODS
 from evaluation.summary import UNKNOWN
 from evaluation.verdicts import VERDICTS
 
