@@ -3,6 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from course.desk import LETTERS, NOTEBOOKS, check, exercises_of, given
 from tests.each import each
 
@@ -18,6 +20,7 @@ TRIED = [
 ]
 
 
+@pytest.mark.slow
 @each("place, name, reply, answer", TRIED)
 def test_answer_gets_the_reply_that_it_should(place, name, reply, answer, capsys):
     check(name, answer(given(name)))

@@ -72,12 +72,14 @@ def test_the_picture_of_accuracies_names_the_best_of_each():
 # ---- live figures, and what the notebook says of them ----
 
 
+@pytest.mark.slow
 def test_utilities_come_back_from_some_400_comparisons_and_not_from_250():
     errors = {m: error for m, (_, error) in panels.fits_by_amount().items()}
     assert errors[250] > 1 and errors[400] < 1e-3 and all(errors[m] < 1e-5 for m in panels.AMOUNTS if m >= 450)
     assert "relative error" in moved(panels.amount_live(), m=450, shown=True)
 
 
+@pytest.mark.slow
 def test_turning_costs_nothing_and_moving_does():
     least = panels.placed(0, 0)[1]
     assert all(np.isclose(panels.placed(angle, 0)[1], least) for angle in (-180, 35, 90))
@@ -85,6 +87,7 @@ def test_turning_costs_nothing_and_moving_does():
     assert moved(panels.valley_live(), angle=180).startswith("features changed by 200%")
 
 
+@pytest.mark.slow
 def test_choices_fitted_ask_for_no_ridge_and_others_for_about_three():
     own, other, errors = np.array([each[1:] for each in panels.fits_by_ridge().values()]).T
     assert np.all(np.diff(own) > 0)
@@ -92,6 +95,7 @@ def test_choices_fitted_ask_for_no_ridge_and_others_for_about_three():
     assert "relative error 0.54" in moved(panels.ridge_live(), ridge=3.2, shown=True)
 
 
+@pytest.mark.slow
 def test_tastes_help_on_new_pairs_and_not_on_new_recipes():
     pairs, recipes = np.array(list(panels.fits_by_price()[1].values())).T
     assert pairs[0] > 0.78 and abs(pairs[-1] - 0.62) < 0.02 and np.ptp(recipes) < 0.05
@@ -128,6 +132,7 @@ def test_counts_of_numbers_are_told_apart():
         assert abs(wrong - part.answer) > 4 * part.tolerance * part.answer, says
 
 
+@pytest.mark.slow
 def test_of_the_four_fits_the_one_with_the_fewest_comparisons_meets_them_best_and_the_last_is_to_be_trusted():
     for problem in judging.PROBLEMS:
         fits = judging.four_fits(problem)

@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
@@ -104,6 +105,7 @@ def moved(live, **values):
     return live.text
 
 
+@pytest.mark.slow
 def test_pairs_are_nearer_than_counts_at_every_size():
     _, found = panels.learnt()
     errors = np.array([[panels.off(table) for table in tables] for tables in found.values()])
@@ -111,6 +113,7 @@ def test_pairs_are_nearer_than_counts_at_every_size():
     assert "counting is off by 0.28, pairs by 0.14" in moved(panels.slice_live(), rows=1000, first=5, shown=True)
 
 
+@pytest.mark.slow
 def test_votes_tell_a_party_as_the_library_does():
     model, codes = panels.congress()
     chances = panels.told_by_votes(codes[3])

@@ -218,14 +218,16 @@ def moved(live, **values):
     return live.text
 
 
+@pytest.mark.slow
 def test_without_a_leak_corners_are_words_of_the_three_topics_and_with_one_they_are_inside():
-    theta, taken, names, error = panels.topic_corners(400, 0.0)
+    theta, taken, _, error = panels.topic_corners(400, 0.0)
     assert sorted(theta[taken].argmax(axis=1)) == [0, 1, 2] and theta[taken].max(axis=1).min() > 0.9 and error < 0.2
     inside = panels.topic_corners(400, 0.6)
     assert inside[0].max() < theta.max() and np.allclose(inside[0].sum(axis=1), 1)
     assert "corners flour, galaxy, tempo; 14 %" in moved(panels.topic_live(), shown=True)
 
 
+@pytest.mark.slow
 def test_mixing_leaves_nobody_pure():
     src = {mixing: panels.community_corners(mixing)[3] for mixing in (0.2, 0.5, 1.0)}
     assert [round(each, 2) for each in src.values()] == [0.89, 0.84, 0.21]

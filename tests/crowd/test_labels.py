@@ -56,6 +56,7 @@ def test_reads_a_long_table():
     assert (labels.n_tasks, labels.n_workers, labels.n_classes, labels.n_labels) == (2, 2, 2, 3)
 
 
+@pytest.mark.slow
 @laws
 @given(
     rows=st.dictionaries(

@@ -30,6 +30,7 @@ def grown(method, n_points, **settings):
     return figures["peak_mb"] - figures["base_mb"]
 
 
+@pytest.mark.slow
 @linux
 def test_merit_takes_what_was_predicted_and_no_square():
     small, large = (grown("merit", N, n_iter=5, n_jobs=1) for N in (1_000, 10_000))
@@ -38,6 +39,7 @@ def test_merit_takes_what_was_predicted_and_no_square():
     assert large < 0.1 * 8 * 10_000**2 / MEGABYTE
 
 
+@pytest.mark.slow
 @linux
 def test_fast_gradient_takes_what_was_predicted():
     for N in (1_500, 2_500):

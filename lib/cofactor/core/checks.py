@@ -91,7 +91,8 @@ def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DType
         try:
             array = np.asarray(values, dtype)
         except (ValueError, TypeError) as error:
-            raise CofactorError(f"no array can be made of {type(values).__name__}: {error}") from None
+            why = "its rows differ in length" if "inhomogeneous" in str(error) else error
+            raise CofactorError(f"no array can be made of {type(values).__name__}: {why}") from None
         return _numbers_of_objects(array, missing) if dtype is None and array.dtype == object else array
     masked: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
     plain = masked.data if masked.dtype.kind in "biuf" else masked.data.astype(object)
