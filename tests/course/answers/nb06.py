@@ -225,7 +225,7 @@ ANSWERS = [
     ("pull", "the outcome is missing", lambda g: expit(apart(g)) * g["U_u"]),
     ("pull", "g'(z) cancels", lambda g: -expit(apart(g)) * expit(-apart(g)) ** 2 * g["U_u"]),
     ("pull", "expected an array of shape (2,)", lambda g: expit(apart(g)) - 1),
-    ("pull", "entry [0] is furthest off", lambda g: 0.7 * (expit(apart(g)) - 1) * g["U_u"]),
+    ("pull", "is furthest off", lambda g: 0.7 * (expit(apart(g)) - 1) * g["U_u"]),
     ("pull", "this is half of it", lambda g: 0.5 * (expit(apart(g)) - 1) * g["U_u"]),
     ("error", "correct", utilities_off),
     ("error", "correct", with_projector),

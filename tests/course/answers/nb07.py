@@ -153,7 +153,7 @@ ANSWERS = [
     ("backwards", "to the base e", lambda g: np.log2(g["accuracy"] / (1 - g["accuracy"]))),
     ("backwards", "do not cut at zero", lambda g: np.maximum(np.log(g["accuracy"] / (1 - g["accuracy"])), 0)),
     ("backwards", "keep the sign", lambda g: np.abs(np.log(g["accuracy"] / (1 - g["accuracy"])))),
-    ("backwards", "entry [4]", lambda g: np.log10(g["accuracy"] / (1 - g["accuracy"]) + 0.5)),
+    ("backwards", "is furthest off", lambda g: np.log10(g["accuracy"] / (1 - g["accuracy"]) + 0.5)),
     ("backwards", "NaN or infinite", lambda g: g["accuracy"] * np.nan),
     ("starts", "correct", log_likelihoods),
     ("starts", "correct", lambda g: tuple(per_task(g, lambda joint: np.log(joint.sum(axis=1)).sum()))),

@@ -239,7 +239,7 @@ ANSWERS = [
     ("refits", "expected an array of shape (2,)", lambda g: np.quantile(g["refits"], 0.9)),
     ("refits", "entry [0] is furthest off", lambda g: [0.5, np.quantile(g["refits"], 0.95)]),
     ("enough", "correct", lambda g: (share(g), first(g))),
-    ("enough", "correct", lambda g: [(g["errors"] <= 0.05).mean(axis=0), float(np.quantile(of_each_crowd(g), 0.9))]),
+    ("enough", "correct", lambda g: [(g["errors"] <= 0.05).mean(axis=0), float(np.quantile(of_each_crowd(g), 0.9, method="inverted_cdf"))]),
     ("enough", "correct", lambda g: {"amount": first(g), "share": pd.Series(share(g))}),
     ("enough", "the mean error gets there",
      lambda g: (share(g), g["amounts"][np.argmax(g["errors"].mean(axis=0) <= g["wanted"])])),
