@@ -12,7 +12,8 @@ import pytest
 
 from tools import classroom, learner, tasks
 
-NAMES = [path.stem for path in learner.sources()]
+PATHS = {path.stem: path for path in learner.sources()}
+NAMES = list(PATHS)
 RUN = NAMES[0]  # the one that is marked; it runs in seconds
 CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
@@ -41,7 +42,7 @@ def name(request):
 
 
 def source(name):
-    return nbformat.read(learner.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    return nbformat.read(PATHS[name], as_version=4)
 
 
 def found_tasks(name):

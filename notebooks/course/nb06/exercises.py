@@ -305,3 +305,4 @@ EXERCISES = {
 
 
 OBJECTIVES = (("error",), ("pull",), ("choices",))  # of the notebook, in its order: the exercises of each
+LAB = ("comparison_gradient", "flat", "trusted", "personal", "failures")  # exercises of the lab

@@ -262,3 +262,4 @@ EXERCISES = {
 }
 
 OBJECTIVES = (("paired",), ("backwards",), ("imagined",))  # of the notebook, in its order: the exercises of each
+LAB = ("holes", "wawa_round", "printed", "starts")  # exercises of the lab

@@ -370,3 +370,4 @@ EXERCISES = {
 }
 
 OBJECTIVES = (("pair",), ("residual",), ("missing",))  # of the notebook, in its order: the exercises of each
+LAB = ("second", "pair_step", "evidence", "held_out", "blind")  # exercises of the lab

@@ -204,3 +204,4 @@ EXERCISES = {
 }
 
 OBJECTIVES = (("word_pairs",), ("projection",), ("membership",))  # of the notebook, in its order: the exercises of each
+LAB = ("products", "coherent", "contests", "ranks", "lonely")  # exercises of the lab

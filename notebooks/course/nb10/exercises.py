@@ -275,3 +275,4 @@ EXERCISES = {
 }
 
 OBJECTIVES = (("groups",), ("refits",), ("enough",))  # of the notebook, in its order: the exercises of each
+LAB = ("contradicted", "coverage")  # exercises of the lab

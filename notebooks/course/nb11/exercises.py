@@ -252,3 +252,4 @@ OBJECTIVES = (  # of the notebook, in its order: the exercises of each
     ("choose", "reading"),
     ("defended", "unseen"),
 )
+LAB = ()  # it has no lab
