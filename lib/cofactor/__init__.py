@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from cofactor.core.tables import CategoricalTable
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
-    from cofactor.protocol.checks import check_method
     from cofactor.verbs.aggregate import aggregate
     from cofactor.verbs.anchors import anchors
     from cofactor.verbs.joint import joint
@@ -67,7 +66,6 @@ __all__ = [
     "NotIdentifiableError",
     "aggregate",
     "anchors",
-    "check_method",
     "comparisons",
     "crowd",
     "data",

@@ -146,13 +146,13 @@ def _crowd() -> Iterator[Method]:
 
 def _pmf() -> Iterator[Method]:
     make = partial(Method, line="pmf", takes="table")
-    room, rivals = "cofactor.pmf.estimators", "cofactor.baselines.pmf"
+    room, rivals = "cofactor.pmf.estimators", "cofactor.rivals.pmf"
     for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
         yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
     yield make("RAND-EM", path=f"{room}:RANDEM", group="vote")
-    yield make("CTD", path=f"{rivals}.ctd:CTD", group="rivals")
-    yield make("MLE-AD", path=f"{rivals}.mle_ad:MLEAD", group="rivals")
-    yield make("MLE-AD-EM", path=f"{rivals}.mle_ad:MLEADEM", group="rivals")
+    yield make("CTD", path=f"{rivals}:CTD", group="rivals")
+    yield make("MLE-AD", path=f"{rivals}:MLEAD", group="rivals")
+    yield make("MLE-AD-EM", path=f"{rivals}:MLEADEM", group="rivals")
     yield make("Independence", path=f"{room}:Independence", group="trivial")
     yield make("Constant", path=f"{room}:Constant", group="trivial")
 

@@ -14,8 +14,8 @@ from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
-from cofactor.data.digits import digits_csv
 from cofactor.data.registry import NUMBER, entries
+from cofactor.data.storage import digits_csv
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.simulate import MACHINES
 from tests.each import each

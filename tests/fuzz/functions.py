@@ -106,7 +106,7 @@ def classify(X, y, new):
 def use_table(codes, sizes, rows, variables, n):
     table = cf.CategoricalTable(codes, sizes)
     assert np.array_equal(table.codes, np.asarray(codes))
-    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes), list(table.chunks(n))
+    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes)
     return cf.pairwise_moments(table).joint(0, 1)
 
 

@@ -85,7 +85,6 @@ def sound():
             {"task": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 1, 1], "n_classes": 2, "n_tasks": 2, "n_workers": 2},
         ),
         "LatentClassModel": (cf.LatentClassModel, {"prior": joint.prior.copy(), "conditionals": joint.conditionals}),
-        "check_method": (cf.check_method, {"method": "MajorityVote"}),
         "aggregate": (
             lambda source, method: cf.aggregate(source, method=method).labels,
             {"source": labels.to_frame(), "method": "MV-EM"},

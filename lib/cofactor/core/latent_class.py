@@ -173,12 +173,8 @@ class LatentClassModel:
         return map_class(self.posterior(table), self.prior)
 
     def log_likelihood(self, table: CategoricalTable) -> float:
-        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible.
-
-        Rows count by their weights, where the table has some.
-        """
-        found, weights = self.explain(table)[1], table.weights
-        return float(found.sum() if weights is None else found[weights > 0] @ weights[weights > 0])
+        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible."""
+        return float(self.explain(table)[1].sum())
 
     def conditional(self, table: CategoricalTable, target: int) -> Floats:
         """Return Pr(variable `target` | all that was observed of the other variables) in every row: (S, I_target).

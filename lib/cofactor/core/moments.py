@@ -56,7 +56,7 @@ class PairwiseMoments:
     ----------
     counts : sparse (sum I_n, sum I_n), int64
         Symmetric. Block (m, j) holds C_mj; diagonal blocks are empty, since one variable with itself is no evidence.
-        Floats where rows have weights, as are `singles`.
+        Floats where tables of probabilities were given, as are `singles`.
     singles : (sum I_n,) int64
         How often each variable took each value.
     sizes : (N,) ints
@@ -109,8 +109,7 @@ def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
 def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
     """Count all pairs of values in a table.
 
-    Rows with weights count as so many rows; counts are floats then. Cost: O(sum over rows of (entries in the row)^2)
-    time, and at most SCAN times as many cells looked at; memory
+    Cost: O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells looked at; memory
     O(pairs of values that occurred), or V^2 / 2 cells where there are as many pairs to count, V = sum I_n.
 
     >>> pairwise_moments(CategoricalTable([[0, 1], [1, 1], [0, -1]])).joint(0, 1)
@@ -119,21 +118,8 @@ def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
     """
     check_kind(CategoricalTable, table=table)
     F = table.indicator
-    if table.weights is not None:
-        return _weighted_moments(table, table.weights)
     singles = np.bincount(F.indices, minlength=F.shape[1])
     return PairwiseMoments(_count_pairs(F, table.entries_per_row), singles, table.sizes, table.n_rows)
-
-
-def _weighted_moments(table: CategoricalTable, weights: Floats) -> PairwiseMoments:
-    """Count as `_by_product`, each row as often as its weight says."""
-    one = table.indicator
-    F = sparse.csr_array((np.ones(table.n_entries), one.indices, one.indptr), shape=one.shape)
-    counts = F.T.tocsr() @ F.multiply(weights[:, None]).tocsr()
-    counts = (counts - sparse.diags_array(counts.diagonal(), format="csr")).tocsr()
-    counts.eliminate_zeros()
-    counts.sort_indices()
-    return PairwiseMoments(counts, F.T @ weights, table.sizes, table.n_rows)
 
 
 def _count_pairs(F: sparse.csr_array, d: Ints) -> sparse.csr_array:

@@ -1,1 +1,1 @@
-"""What the papers compare with, by line: whoever reads the papers' methods needs none of it."""
+"""What the papers compare their methods with, by problem."""

@@ -11,9 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Literal
 
-from cofactor.baselines.coupled_tensor import coupled_tensor
 from cofactor.baselines.crowd.multispa import MultiSPA
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -21,6 +19,8 @@ from cofactor.core.result import Result
 from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.cnmf_opt import cnmf_opt
+from cofactor.rivals.coupled_tensor import coupled_tensor
+from cofactor.rivals.triple_moments import triple_moments
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start where MultiSPA cannot run
 PROXIMAL = 0.01  # of TensorADMM, as released

@@ -78,8 +78,7 @@ class TripleMoments:
 def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> TripleMoments:
     """Count all triples of values in a table, a batch of rows at a time.
 
-    Raises a CofactorError where rows have weights, or cells would need, at worst, more than `most_bytes`; the message
-    says how many.
+    Raises a CofactorError where cells would need, at worst, more than `most_bytes`; the message says how many.
 
     Cost: O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows of d_s entries, or O(P)
     where a dense table of all cells is small; memory at most 150 bytes, those of a later fit included, for each of P,
@@ -88,8 +87,6 @@ def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> Tri
     >>> triple_moments(CategoricalTable([[0, 1, 0], [0, 1, 0], [1, -1, 0]], [2, 2, 1])).counts
     array([2])
     """
-    if table.weights is not None:
-        raise CofactorError("triples are counted without weights of rows: use a method of pairs, or EM")
     V, sizes = int(table.sizes.sum()), table.sizes.astype(np.float64)
     if V > 2_000_000:
         raise CofactorError(f"{V} values in all: triples can be counted of at most 2,000,000; use pairwise moments")
