@@ -37,7 +37,14 @@ def pages():
     for package, module in packages().items():
         text += [package, "-" * len(package), "", f".. automodule:: {package}", "   :no-members:", ""]
         text += [".. autosummary::", f"   :toctree: {package.rpartition('.')[2]}", "   :nosignatures:", ""]
-        text += [f"   ~{package}.{name}" for name, thing in names(module).items() if is_documented(thing)]
+        found, own = [name for name, thing in names(module).items() if is_documented(thing)], homes_of_things()
+        text += [f"   {name}" for name in found if own[getattr(module, name)] == f"{package}.{name}"]
+        others = [
+            f":py:obj:`{name} <{home}>`"
+            for name in found
+            if (home := own[getattr(module, name)]) != f"{package}.{name}"
+        ]
+        text += ["", f"Also here: {', '.join(others)}." if others else ""]
         constants = {name: thing for name, thing in names(module).items() if not is_documented(thing)}
         text += ["", *(line for name, thing in constants.items() for line in constant(package, name, thing)), ""]
     return {"index": "\n".join(text)}

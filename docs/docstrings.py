@@ -30,14 +30,33 @@ def converted(lines):
     """Return the lines as reStructuredText, with the sections of fields as napoleon reads them."""
     new = []
     for title, body in sections(lines):
-        kind = title.partition(" ")[0]
-        if kind in FIELDS and any(line.startswith("    ") for line in body):
-            new += [kind, "-" * len(kind), *(escaped(line) if line.startswith("    ") else line for line in body)]
-        else:
-            new += [f".. rubric:: {title.replace('`', '')}", ""] if title else []
-            new += text(body)
-        new.append("")
+        kind, (named, rest) = title.partition(" ")[0], fields(body)
+        if kind in FIELDS and named:
+            new += [kind, "-" * len(kind), *named, ""]
+        elif title:
+            new += [f".. rubric:: {title.replace('`', '')}", ""]
+        new += [*(text(rest) if kind in FIELDS and named else text(body)), ""]
     return new
+
+
+def fields(lines):
+    """Split into fields, a name with an indented description each, and what follows them; escaped."""
+    groups = [
+        list(group) for is_gap, group in itertools.groupby(lines, key=lambda line: not line.strip()) if not is_gap
+    ]
+    ends = next(
+        (k for k, group in enumerate(groups) if not any(line.startswith("    ") for line in group)), len(groups)
+    )
+    named = [term(line) for group in groups[:ends] for line in group]
+    return named, [line for group in groups[ends:] for line in (*group, "")]
+
+
+def term(line):
+    """Return a line of a field, with signs escaped in its type or description; napoleon escapes a single name."""
+    if line.startswith("    "):
+        return escaped(line)
+    name, colon, kind = line.partition(" : ")
+    return name.replace("_,", r"\_,") + colon + escaped(kind)
 
 
 def sections(lines):

@@ -41,7 +41,7 @@ def test_who_compared_one_pair_keeps_it():
 
 def test_nothing_to_hold_out_is_refused():
     data = Comparisons([0, 1, 1], [0, 1, 2], [1, 2, 1], [1, 1, 0])
-    with pytest.raises(CofactorError, match="nobody compared two pairs of items"):
+    with pytest.raises(CofactorError, match="no user compared two pairs of items"):
         folds(data, 5, np.random.default_rng(0))
 
 

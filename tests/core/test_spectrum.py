@@ -1,4 +1,4 @@
-"""Hidden classes are counted by eigenvalues above those of chance."""
+"""Latent classes are counted by eigenvalues above those of chance."""
 
 import numpy as np
 import pytest

@@ -32,12 +32,12 @@ def test_a_sound_table_passes():
 
 
 def test_hidden_classes_are_counted_that_stand_out():
-    check = diagnose(sound())["hidden classes"]
+    check = diagnose(sound())["latent classes"]
     assert (check.status, check.value, check.advice) == ("pass", "3 stand out of the noise in pairs", "")
-    assert diagnose(sound(), rank=2)["hidden classes"].status == "warn"
+    assert diagnose(sound(), rank=2)["latent classes"].status == "warn"
     alone = simulate.joint_table(simulate.joint_model(6, 4, 1, random_state=0), 3000, random_state=0)
-    assert diagnose(alone)["hidden classes"].status == "warn"
-    assert "Independence" in diagnose(alone)["hidden classes"].advice
+    assert diagnose(alone)["latent classes"].status == "warn"
+    assert "Independence" in diagnose(alone)["latent classes"].advice
 
 
 def test_empty_rows_are_counted():
@@ -103,7 +103,7 @@ def test_parameters_are_counted_against_rows():
     assert "rank 2 has as few as rows" in diagnose(sound(55, observed=1.0), rank=5)["parameters"].advice
     assert diagnose(sound(60, observed=1.0), rank=3)["parameters"].status == "pass"
     assert diagnose(sound(17, observed=1.0))["parameters"].status == "warn"
-    assert diagnose(sound(18, observed=1.0))["parameters"].value == "18 for each hidden class, for 18 rows"
+    assert diagnose(sound(18, observed=1.0))["parameters"].value == "18 for each latent class, for 18 rows"
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2, 3], [2, 0, 3, 1]], ids=["same", "renamed"])

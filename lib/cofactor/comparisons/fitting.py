@@ -1,4 +1,4 @@
-"""One fit: what it is told, where it starts, which solver finds it, and when it is refused."""
+"""One fit: what it gets, where it starts, which solver finds it, and when it is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_BIAS_RIDGE = 1e-6  # ridge of biases alone, which have no maximum where an
 
 @dataclass(frozen=True)
 class FitSettings:
-    """What fits are told: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
+    """What a fit gets: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
 
     ranks: tuple[int, ...] = (1,)
     link: str = "logistic"

@@ -111,10 +111,10 @@ class Ranking:
         return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
 
     def doubts(self) -> list[str]:
-        """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
-        found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
+        """Return sentences: that no order can be inferred, which were seldom compared, that intervals are short."""
+        found = [] if self.told_apart else ["no order can be inferred: the allowed ranks of all items overlap"]
         few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
-        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly told"
+        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly determined"
         found += [f"{what}: {listing(few)}"] if few else []
         each = float(np.median(self.counts[:, 2]))
         if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:

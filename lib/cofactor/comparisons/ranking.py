@@ -212,7 +212,7 @@ def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells
 def _check_told(cells: davidson.Cells, names: list[str]) -> None:
     """Refuse comparisons that are all ties, and covariates that are sums of utilities and of other covariates."""
     if not (cells.won.any() or cells.lost.any()):
-        raise NotIdentifiableError("every comparison is a tie: nobody says which item is better")
+        raise NotIdentifiableError("every comparison is a tie, so none says which item is better")
     left, whole = davidson.covariate_information(cells, np.zeros(cells.size))
     bad = []
     for k, name in enumerate(names):
@@ -226,7 +226,7 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
 
 
 def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
-    """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
+    """Name items outside of the largest group in which every item lost to every other, directly or through others."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:

@@ -350,7 +350,7 @@ def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0, unseen: Floats | 
 
 
 def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
-    """Order the hidden classes so that they agree most with the majority votes; no ground truth is used."""
+    """Order the latent classes so that they agree most with the majority votes; no ground truth is used."""
     labelled = labels.table.entries_per_row > 0
     posterior = model.posterior(labels.table)[labelled]
     return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
@@ -391,7 +391,7 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
         Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
     truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that nobody chose, as `read_truth` has it: never predicted rightly.
+        K, one more than the last class, is a class that none chose, as `read_truth` has it: never predicted rightly.
 
     Raises
     ------

@@ -238,7 +238,7 @@ def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
         warnings.simplefilter("ignore", DataWarning)  # what it says is a check of its own
         fit = WorkerTypes().fit(labels)
     if fit.by_vote_:
-        return (Check("who knows", "warn", "not told by the labels", fit.why_by_vote(labels)),)
+        return (Check("who knows", "warn", "not determined by the labels", fit.why_by_vote(labels)),)
     if not fit.types_:
         return ()
     seen = readings(labels, fit)

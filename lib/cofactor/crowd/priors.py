@@ -27,7 +27,7 @@ def own_class(labels: CrowdLabels) -> Floats:
 
     Such a worker never gave that label. In the equations of 1979 the column is 0 / 0, and code that leaves it at zero
     excludes the class on the tasks of the worker; so does this one, which is a distribution. A uniform column would
-    bring in classes that nobody chose on a task: where workers have four labels each of five classes, EM then ends
+    bring in classes that no worker chose on a task: where workers have four labels each of five classes, EM then ends
     elsewhere, five points lower.
     """
     given = labels.table.entries_per_variable > 0

@@ -1,4 +1,4 @@
-"""One voice: workers who count as one, and what the labels gain by it.
+"""Workers who count as one, and what the labels gain by it.
 
 A group of workers as one has a voice, which says what most of its members say of a task (ties: the first in the file).
 Its labels are explained in two steps, the voice by the classes, and the members by the voice:
@@ -93,7 +93,7 @@ def _log_beta(x: Floats) -> Floats:
 
 
 class Gains:
-    """Gains of groups of a crowd as one voice, over the crowd with all apart; what is asked twice is computed once.
+    """Gains of groups of a crowd as one worker, over the crowd with all apart; what is asked twice is computed once.
 
     Parameters
     ----------

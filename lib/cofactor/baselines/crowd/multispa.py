@@ -128,7 +128,7 @@ def model_of_matrices(A: Floats, floor: float) -> LatentClassModel:
 
 
 def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, instead: str = "uniform") -> None:
-    """Warn of workers who cannot be estimated; refuse where nobody can."""
+    """Warn of workers who cannot be estimated; refuse where no worker can."""
     if not informative.any():
         raise CofactorError(
             f"no worker shares labels of all {labels.n_classes} classes with others often enough: MultiSPA can "
