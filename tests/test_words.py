@@ -12,7 +12,7 @@ PRIVATE = {  # a word that no reader knows, and what to write
     r"hangs? (?:up)?on": "depend on",
     r"whole or not at all": "atomically",
     r"(?:the|this) kit": "cofactor",
-    r"hidden class(?:es)?": "latent class",
+    r"latent class(?:es)?": "latent class",
     r"doubtful": "uncertain",
     r"as (?:usual|ever)": "(drop it)",
     r"(?:is|are|was|were|not) told(?! apart)": "reported, printed",

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons import Comparisons, Objective, PreferenceModel, gradient_descent, spectral_start
-from cofactor.comparisons.kernels import Arrays, Codes
-from cofactor.comparisons.solvers import Callback, checked_start
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.objective import Arrays, Codes
+from cofactor.comparisons.solvers import Callback, checked_start, project_to_centred
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import njit

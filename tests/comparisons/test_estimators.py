@@ -8,10 +8,9 @@ import pytest
 
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
-from cofactor.comparisons.choosing import choose_rank_and_ridge, vanishing_ridge
-from cofactor.comparisons.fitting import FitSettings
-from cofactor.comparisons.loss import excess_loss
+from cofactor.comparisons.estimators import FitSettings, choose_rank_and_ridge, vanishing_ridge
 from cofactor.comparisons.metrics import product_norm
+from cofactor.comparisons.objective import excess_loss
 from tests.comparisons.problems import drawn, error_of, few, truth
 from tests.each import each
 from tests.oracles.generators import recorded
@@ -301,7 +300,6 @@ def test_unknown_names_are_refused():
         ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
         ({"rank": [2, 9]}, "rank=9"),
         ({"link": "cauchy"}, "link='cauchy'"),
-        ({"solver": "gd"}, "solver='gd': choose one of 'lbfgs', 'bb'"),
         ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
         ({"ridge": "big"}, "ridge='big'"),
         ({"bias_ridge": np.inf}, "bias_ridge=inf"),

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from cofactor import CofactorError, Comparisons
 from cofactor.comparisons import LINKS, Objective
-from cofactor.comparisons.kernels import _exponentials, _logistic_chances
-from cofactor.comparisons.loss import excess_loss, gamma
+from cofactor.comparisons.objective import _exponentials, _logistic_chances, excess_loss, gamma
 from tests.comparisons.problems import few
 from tests.oracles.comparisons import balance_penalty, logistic_gradient, plain_loss
 from tests.oracles.generators import laws, seeds

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from cofactor import CofactorError, DataWarning
 from cofactor.comparisons import Objective, feature_error, gradient_descent, pair_accuracy, random_start
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.solvers import project_to_centred
 from evaluation.released import RELEASED
 from evaluation.released.comparisons import (
     Adam,

@@ -187,7 +187,9 @@ class CategoricalTable:
     @property
     def entries_per_variable(self) -> Ints:
         """(N,) in how many rows each variable was observed."""
-        return np.bincount(self.variables, minlength=self.n_variables)
+        of_values = np.bincount(self.indicator.indices, minlength=int(self.sizes.sum()))
+        up_to = np.append(0, np.cumsum(of_values))
+        return np.diff(up_to[np.append(self.offsets, len(of_values))])
 
     @property
     def codes(self) -> Ints:

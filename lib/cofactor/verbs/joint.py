@@ -27,6 +27,7 @@ from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.filling import ENOUGH, Draws, draw, fill, no_better, number_errors, pooled
 from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, rows_told, text_cells
 from cofactor.pmf.metrics import HeldOutCells, held_out
+from cofactor.reading.notes import totals
 from cofactor.reading.tables import read_frame
 from cofactor.verbs.rank import brief
 from cofactor.verbs.result import Result, as_frame, data_set, frame_like, joined, named_source, noting, paths_of
@@ -367,6 +368,8 @@ def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> 
 
 def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequence[int]) -> Iterator[str]:
     """Yield what was left out, taken for an answer, or written otherwise."""
+    if total := totals(data.frame):
+        yield total
     empty = data.table.entries_per_row == 0
     if empty.any():
         yield f"{empty.sum()} rows without a value stay empty: {rows_told(data.frame.index[empty])}"
