@@ -32,7 +32,7 @@ def converted(lines):
     for title, body in sections(lines):
         kind, (named, rest) = title.partition(" ")[0], fields(body)
         if kind in FIELDS and named:
-            new += [kind, "-" * len(kind), *named, ""]
+            new += [kind, "-" * len(kind), *named, "", ""]  # two empty lines end a section for napoleon
         elif title:
             new += [f".. rubric:: {title.replace('`', '')}", ""]
         new += [*(text(rest) if kind in FIELDS and named else text(body)), ""]

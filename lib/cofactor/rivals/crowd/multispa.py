@@ -132,7 +132,7 @@ def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, inst
     if not informative.any():
         raise CofactorError(
             f"no worker shares labels of all {labels.n_classes} classes with others often enough: MultiSPA can "
-            "estimate nobody; leave out classes that are never used, gather more labels per task, or use MV-EM or "
+            "estimate no worker; leave out classes that are never used, gather more labels per task, or use MV-EM or "
             "MajorityVote"
         )
     if not informative.all():
