@@ -16,7 +16,6 @@ INVARIANCES = {"ids", "order", "classes", "columns", "values", "rows", "scale", 
 ORDER = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S", "Spectral-D&S(no EM)")
 MOVED = {  # by which checks a method may be told: what its docstring has numbers of
     **{name: {"order"} for name in ORDER},
-    "EBCC": {"order", "classes"},
     "ComparisonMF": {"ids"},
     "BradleyTerry": {"ids"},
     "AltSVM": {"ids"},

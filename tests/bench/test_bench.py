@@ -230,8 +230,8 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
 def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
     found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
-    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", lambda self, labels: 1 / 0)
-    assert run._answer("Wawa", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
+    monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
+    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
 
 @pytest.mark.slow
@@ -288,8 +288,8 @@ def test_an_open_of_the_data_is_refused_and_told(mine, monkeypatch, tmp_path):
     def opens(*_, **__):
         watch("open", (str(tmp_path / "truth.csv"), "r", 0))
 
-    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", opens)
-    assert run._answer("Wawa", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
+    monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", opens)
+    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
     monkeypatch.setattr(run, "loaded", opens)
     with pytest.raises(CofactorError, match=r"my\.py:vote opens data sets"):
         run._find(f"{mine}:vote")

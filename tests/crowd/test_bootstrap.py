@@ -9,7 +9,7 @@ import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, crowd, simulate
 from cofactor.core.errors import DataWarning
 from cofactor.crowd import METHODS, worker_accuracy
-from cofactor.crowd.bootstrap import MODEL_ERROR_FACTOR, ends_in_em
+from cofactor.crowd.workers import MODEL_ERROR_FACTOR, ends_in_em
 from tests.oracles.generators import permutations_of, relabel
 
 TRUTH = simulate.dawid_skene_model(6, 3, skill=0.7, random_state=0)

@@ -8,7 +8,7 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
-from cofactor.crowd.population import (
+from cofactor.crowd.plan_next import (
     CLARITY_RANGE,
     LOG_STEP,
     Population,
@@ -236,7 +236,6 @@ def test_any_fitted_method_can_lend_its_model():
     [
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
-        ({"methods": ["CrowdLayer"]}, "choose one or more"),
         ({"amounts": [0.5]}, "whole numbers"),
         ({"amounts": [20]}, "the most is 12"),
         ({"n_trials": 1}, "at least two trials"),

@@ -246,8 +246,10 @@ class Ranking:
         Raises a CofactorError for items and covariates that are not of this ranking.
         """
         way, given = np.zeros(len(self.parameters)), given or {}
-        for name, sign in ((item, 1.0), (against, -1.0)):
-            way[self._place(name)] += sign
+        for one, sign in ((item, 1.0), (against, -1.0)):
+            if one not in self.items:
+                raise CofactorError(f"no item {one}: the ranking has {listing(self.items)}")
+            way[self.items.index(one)] += sign
         for name, value in given.items():
             if name not in self.covariates or not is_number(value):
                 known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
@@ -279,11 +281,6 @@ class Ranking:
             rows.append((self.items[i], self.items[j], float(p[i, j]), float(np.log1p(told[i, j]) / 2)))
             V -= p[i, j] * (1 - p[i, j]) / (1 + told[i, j]) * np.outer(way, way)
         return pd.DataFrame(rows, columns=["item", "against", "chance", "gain"])
-
-    def _place(self, item: Any) -> int:
-        if item not in self.items:
-            raise CofactorError(f"no item {item}: the ranking has {listing(self.items)}")
-        return self.items.index(item)
 
     @property
     def _ties(self) -> bool:

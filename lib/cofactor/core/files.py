@@ -47,7 +47,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
     followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `WAIT_SECONDS`.
     """
-    path = _followed(path)
+    path = path.resolve() if path.is_symlink() else path
     part = beside(path, "part")
     with locked(path, WAIT_SECONDS), told_if_full(path):
         part.unlink(missing_ok=True)  # of a run that was killed
@@ -92,10 +92,6 @@ def make_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
         sync(folder.parent)
-
-
-def _followed(path: Path) -> Path:
-    return path.resolve() if path.is_symlink() else path
 
 
 def beside(path: Path, ending: str) -> Path:

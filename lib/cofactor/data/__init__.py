@@ -1,4 +1,4 @@
-"""Data sets by name: bundled, made on first use, or downloaded once and checked against a pinned hash.
+"""Data sets by name: bundled, or downloaded once and checked against a pinned hash.
 
 >>> from cofactor.data import load
 >>> load("bluebird").labels

@@ -210,10 +210,8 @@ def _labels(entry: Entry) -> CrowdLabels:
     n_tasks, n_workers, n_classes = entry.n_tasks, entry.n_workers, entry.n_classes
     task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, n_classes).T
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
-    if entry.recipe:
-        from cofactor.simulate import MACHINES  # here: the other lines are slow to import
-
-        labels.workers = list(MACHINES)
+    if entry.workers:
+        labels.workers = list(entry.workers)
     return labels
 
 

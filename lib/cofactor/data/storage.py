@@ -1,4 +1,4 @@
-"""The files of data sets: found, made or downloaded, and whether they are what they should be.
+"""The files of data sets: found or downloaded, and whether they are what they should be.
 
 A file may have copies: the first that is at hand is used, else the first that can be had. Downloads go to a cache
 folder, and only what has the pinned hash gets there.
@@ -13,18 +13,14 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from cofactor.core.errors import DatasetUnavailableError, listing
-from cofactor.core.files import PIECE, locked, make_folder, whole_file
-from cofactor.core.lazy import pd
-from cofactor.core.types import Ints
+from cofactor.core.files import PIECE, locked, make_folder
 from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 
 Status = Literal["ok", "absent", "damaged"]
@@ -45,61 +41,48 @@ def fetch(name: str) -> list[Path]:
 def verify(name: str) -> dict[str, Status]:
     """Check the files of a data set that are on this machine against their pinned hashes; downloads nothing.
 
-    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged". Files that are
-    made here are made anew and compared.
+    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged".
     """
-    entry = find(name)
-    made = digits_csv(entry.recipe) if entry.recipe else {}
-    return {
-        file.name: _status(file, hashlib.sha256(made[file.role]).hexdigest() if made else file.sha256)
-        for file in entry.files
-    }
+    return {file.name: _status(file) for file in find(name).files}
 
 
 def offline(entry: Entry) -> bool:
     """Whether a data set can be loaded without the network."""
-    return bool(entry.recipe) or all(any(map(_at_hand, entry.copies(role))) for role in entry.roles)
+    return all(any(map(_at_hand, entry.copies(role))) for role in entry.roles)
 
 
 def locate(entry: Entry, role: Role) -> File:
-    """Return a sound copy of a file: one at hand, else made or downloaded.
+    """Return a sound copy of a file: one at hand, else downloaded.
 
     Where none is to be had, a DatasetUnavailableError says why for each, and what to do.
     """
     failures = []
     for file in entry.copies(role):
-        if _sound(file):
+        if _status(file) == "ok":
             return file
     for file in entry.copies(role):
         try:
-            _obtain(file, entry)
+            _obtain(file)
             return file
         except (OSError, ValueError) as error:
             failures.append(_failure(file, error))
     raise DatasetUnavailableError(f"data set {entry.name!r} is not to be had:\n{''.join(failures)}{_ways_out(entry)}")
 
 
-def _sound(file: File) -> bool:
-    """Whether a file is here and whole; of one made here, whose hash is not pinned, the size tells."""
-    if not file.sha256:
-        return file.path.is_file() and file.path.stat().st_size == file.bytes
-    return _status(file, file.sha256) == "ok"
-
-
-def _status(file: File, sha256: str) -> Status:
+def _status(file: File) -> Status:
     if not file.path.is_file():
         return "absent"
     try:
         with file.path.open("rb") as content:
             found = hashlib.file_digest(content, "sha256").hexdigest()
-        return "ok" if found == sha256 else "damaged"
+        return "ok" if found == file.sha256 else "damaged"
     except OSError:  # a file that cannot be read is of no use either
         return "damaged"
 
 
 def _at_hand(file: File) -> bool:
     mirror = mirror_folder()
-    return _sound(file) or bool(file.url and mirror and (mirror / file.name).is_file())
+    return _status(file) == "ok" or bool(file.url and mirror and (mirror / file.name).is_file())
 
 
 def mirror_folder() -> Path | None:
@@ -108,15 +91,9 @@ def mirror_folder() -> Path | None:
     return Path(folder).expanduser() if folder else None
 
 
-def _obtain(file: File, entry: Entry) -> None:
-    """Make or download a file; whatever goes wrong, nothing is left under its name that was not there before."""
-    if entry.recipe:
-        made = digits_csv(entry.recipe)
-        for part in entry.files:
-            make_folder(part.path.parent)
-            with whole_file(part.path) as unfinished:
-                unfinished.write_bytes(made[part.role])
-    elif file.url:
+def _obtain(file: File) -> None:
+    """Download a file; whatever goes wrong, nothing is left under its name that was not there before."""
+    if file.url:
         import pooch  # with requests, takes a fifth of a second
 
         pooch.get_logger().setLevel("WARNING")
@@ -125,7 +102,7 @@ def _obtain(file: File, entry: Entry) -> None:
             path, known = file.path.parent, f"sha256:{file.sha256}"
             pooch.retrieve(file.url, known, file.name, path, downloader=partial(_stream, file))
     else:
-        raise FileNotFoundError(f"the bundled copy is {_status(file, file.sha256)}: reinstall cofactor")
+        raise FileNotFoundError(f"the bundled copy is {_status(file)}: reinstall cofactor")
 
 
 def _stream(file: File, url: str, output: str, _: object) -> None:
@@ -178,30 +155,3 @@ def _ways_out(entry: Entry) -> str:
 - if a hash or a size is wrong, another file than the pinned one arrived (a proxy's page, perhaps): get it another way;
 - load a set that needs no network: {listing(others) or "there is no other"}.
 """
-
-
-# ---- the set `digits`: ten classifiers as the crowd, scikit-learn's handwritten digits as the tasks ----
-
-
-def digits_csv(recipe: Mapping[str, Any]) -> dict[str, bytes]:
-    """Make the files of the set: labels and truth, as CSV with codes from zero.
-
-    `recipe` holds the arguments of `machine_annotators`; the same recipe gives the same bytes. Takes well under a
-    second, no network.
-    """
-    from sklearn.datasets import load_digits  # here: slow to import
-
-    from cofactor.simulate import machine_annotators
-
-    X, y = load_digits(return_X_y=True)
-    rates = tuple(recipe["label_rate"])
-    crowd = machine_annotators(X, y, recipe["train_share"], rates, recipe["random_state"])
-    table = crowd.labels.table
-    return {
-        "labels": _csv(task=table.rows, worker=table.variables, label=table.values),
-        "truth": _csv(task=np.arange(len(crowd.truth)), truth=crowd.truth),
-    }
-
-
-def _csv(**columns: Ints) -> bytes:
-    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n").encode()

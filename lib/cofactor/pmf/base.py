@@ -357,15 +357,6 @@ def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)
 
 
-def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
-    """Return a start of this rank: the one given, or else `random_model`."""
-    if start is None:
-        return random_model(sizes, rank, random_state)
-    if start.n_classes != rank:
-        raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
-    return start
-
-
 # ---- the choice of rank and smoothing by hidden cells ----
 
 

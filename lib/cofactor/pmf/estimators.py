@@ -245,7 +245,7 @@ def from_marginals(
 
     Cost and source: see `cnmf_opt` and `cnmf_spa`.
 
-    >>> truth = LatentClassModel([0.6, 0.4], [[[0.8, 0.1], [0.2, 0.2], [0.0, 0.7]]] * 4)
+    >>> truth = LatentClassModel([0.6, 0.4], [[[0.8, 0.0], [0.2, 0.3], [0.0, 0.7]]] * 4)
     >>> tables = {(i, j): truth.pairwise(i, j) for i in range(4) for j in range(i)}
     >>> from_marginals(tables, rank=2).align_to(truth).prior.round(2)
     array([0.6, 0.4])

@@ -303,15 +303,10 @@ def _pool(estimates: Floats, variances: Floats, mean: bool, n_rows: float, level
     missing = between / variance if variance else 0.0
     estimate, spread = float(estimates.mean()), np.sqrt(variance)
     if mean:
-        half = float(stats.t.ppf((1 + level) / 2, _freedom(missing, D, n_rows))) * spread
+        observed = n_rows / (n_rows + 2) * (n_rows - 1) * (1 - missing)  # degrees of freedom of Barnard and Rubin
+        freedom = 1 / (missing**2 / (D - 1) + 1 / max(observed, 1.0))
+        half = float(stats.t.ppf((1 + level) / 2, freedom)) * spread
         low, high = estimate - half, estimate + half
     else:
         low, high = (float(end) for end in probability_intervals(np.array(estimate), np.array(spread), n_rows, level))
     return {"estimate": estimate, "low": low, "high": high, "missing": float(missing)}
-
-
-def _freedom(missing: float, n_draws: int, n_rows: float) -> float:
-    """Return the degrees of freedom of a pooled mean (Barnard and Rubin)."""
-    complete = n_rows - 1
-    observed = (complete + 1) / (complete + 3) * complete * (1 - missing)
-    return 1 / (missing**2 / (n_draws - 1) + 1 / max(observed, 1.0))

@@ -53,7 +53,7 @@ a method is a function of labels (CrowdLabels: votes, to_frame()) that returns (
 class with fit and predict_proba; a first parameter called data, df or frame gets a DataFrame: task, worker, label:
   cofactor bench my.py:weighted_vote
   cofactor bench crowdkit.aggregation:DawidSkene
-  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
+  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM KOS -o trials.csv
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
   cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
                                                      alpha is chosen by the other families of sets
