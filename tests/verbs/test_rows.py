@@ -128,7 +128,7 @@ def test_every_row_has_its_row_or_is_named(made, tmp_path, capsys):
     table, notes, error = of_verb(case, path)
     assert not error and table[case.column].tolist() == case.ids
     assert all(any(said in note for note in notes) for said in case.out), notes
-    again, said_again, error = of_verb(case, case.frame.replace("", None))
+    again, _, error = of_verb(case, case.frame.replace("", None))
     assert not error and again[case.column].tolist() == case.ids, error
     file, said, code = of_command(case, path, capsys)
     assert code == 0 and all(part in said for part in case.out), said
