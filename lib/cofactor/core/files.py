@@ -181,7 +181,7 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() == ".zip":
         with zipfile.ZipFile(packed) as archive:
-            names = archive.namelist()
+            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/") and one[-1] != "/"]
             if len(names) != 1:
                 raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
             with archive.open(names[0]) as inner:

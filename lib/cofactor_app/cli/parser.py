@@ -20,6 +20,7 @@ from cofactor_app.cli.parts import (
     add_spelling,
     file_name,
     new_command,
+    output_file,
 )
 
 DEFAULT = "WorkerTypes"
@@ -149,7 +150,7 @@ def _add_next(commands: Any) -> None:
     command.add_argument("--checks", type=int, metavar="N", help=checks)
     _add_text(command)
     asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
+    command.add_argument("-o", "--output", type=output_file, metavar="FILE", help=asked)
     add_overwriting(command)
     command.epilog = NEXT
 
