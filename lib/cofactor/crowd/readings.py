@@ -286,7 +286,7 @@ class Readings:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether so many labels depend on a camp that somebody should look."""
+        """Whether so many labels depend on a camp that a person should look."""
         return self.share_depending >= MANY_DEPEND
 
     def __str__(self) -> str:
@@ -367,14 +367,16 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
     ('vote', 'model')
     """
     known = as_labels(labels)
-    default = WorkerTypes() if method is None else method
+    default, group = WorkerTypes() if method is None else method, {} if group is None else group
     check_kind(WorkerTypes, method=default)
+    check_kind(Mapping, group=group)
+    families = _families(known, group)
     own = fitted_on(default, known)
     assert isinstance(own, WorkerTypes)  # as the default
     found = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
     groups: dict[str, list[Any]] = {}
     if own.types_ and not own.by_vote_:
-        for kind, workers, posterior in _of_camps(known.whole, own, found["model"], group or {}):
+        for kind, workers, posterior in _of_camps(known.whole, own, found["model"], families):
             n = sum(name.startswith(kind) for name in groups)
             name = f"{kind} {n + 1}" if n else kind
             found[name], groups[name] = posterior, [known.workers[w] for w in workers]
@@ -383,7 +385,7 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
 
 
 def _of_camps(
-    labels: CrowdLabels, method: WorkerTypes, P: Floats, group: Mapping[Any, Any]
+    labels: CrowdLabels, method: WorkerTypes, P: Floats, families: list[Ints]
 ) -> Iterator[tuple[str, Ints, Floats]]:
     """Yield the kind of each reading of a camp, its workers, and the probabilities under it."""
     owner, met = method._owner, method._met(labels)
@@ -392,7 +394,6 @@ def _of_camps(
     def as_one(owner: Ints) -> Floats:
         return np.asarray(_as_voices(method, owner, labels).predict_proba(labels))
 
-    families = _families(labels, group)
     if families:
         together = owner
         for family in families:
@@ -478,7 +479,7 @@ def believed(
 
 @dataclass(eq=False, repr=False)
 class Believed(Aggregator):
-    """`WorkerTypes` in which some workers are believed: all others are one voice on the tasks that they labelled.
+    """`WorkerTypes` in which some workers are believed: all others count as one worker on the tasks that they labelled.
 
     Parameters
     ----------
