@@ -6,8 +6,8 @@
 
     symbol   meaning                                          shape
     F        one-hot indicator of the table                   (S, sum I_n), sparse
-    Q        posterior of the hidden class                    (S, F)
-    T        F'Q, expected counts of (value, hidden class)    (sum I_n, F)
+    Q        posterior of the latent class                    (S, F)
+    T        F'Q, expected counts of (value, latent class)    (sum I_n, F)
     alpha    pseudo-count of every cell; 0: maximum likelihood
 
 What the M-step needs of Q are sums over rows, so that Q is never stored, and rows may stay where they are, in as many
