@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, by one run at a time, unpacked and loaded without trust in what they hold.
+"""Files: written atomically, by one run at a time, unpacked and loaded without trust in what they hold.
 
 A lock is a hidden file beside the output. The system holds it for a process and lets go when the process ends, however
 it ends. Its text says who holds it.
@@ -181,7 +181,7 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() == ".zip":
         with zipfile.ZipFile(packed) as archive:
-            names = archive.namelist()
+            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/") and one[-1] != "/"]
             if len(names) != 1:
                 raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
             with archive.open(names[0]) as inner:

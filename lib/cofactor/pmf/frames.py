@@ -134,7 +134,9 @@ class CategoricalFrame:
         doubtful = pd.DataFrame({name: _may_be_none(frame[name]) for name in frame.columns if gaps is None})
         answers = _counts(frame[doubtful.columns], doubtful)
         texts = {str(name): found for name in columns or frame.columns if (found := _texts(frame[name]))}
-        whys = {name: _useless(frame[name], named=columns is not None) for name in columns or frame.columns}
+        amounts = {name for names in written.values() for name in names}  # no id has signs between thousands
+        named = amounts if columns is None else set(columns)
+        whys = {name: _useless(frame[name], name in named) for name in columns or frame.columns}
         left_out = {str(name): why for name, why in whys.items() if why}
         if columns is not None and left_out:
             raise CofactorError(f"columns that cannot be used: {_told(left_out)}; leave them out")
