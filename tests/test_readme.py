@@ -14,7 +14,6 @@ import cofactor as cf
 from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
 from tools.draw_overview import PICTURE, picture
-from tools.minutes import claimed
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -61,17 +60,15 @@ def test_first_screen_has_picture_commands_and_notebooks():
 
 
 def minutes_told(text):
-    """Minutes on the core path and in all that a table tells, by the name of the notebook."""
-    rows = re.findall(r"notebooks/(\S+\.ipynb)\) \| (\d+) \| (\d+) \|", text)
-    return {name: (int(core), int(whole)) for name, core, whole in rows}
+    """Minutes that a table tells, by the name of the notebook."""
+    return {name: int(minutes) for name, minutes in re.findall(r"notebooks/(\S+\.ipynb)\) \| (\d+) \|", text)}
 
 
 def test_minutes_of_the_notebooks_are_those_on_their_first_page():
     stored = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    own = {path.name: claimed(nbformat.read(path, as_version=4)) for path in stored}
+    first = [nbformat.read(path, as_version=4).cells[0].source for path in stored]
+    own = [int(re.search(r"^\*\*(\d+) minutes", text, re.MULTILINE)[1]) for text in first]
     course = (ROOT / "docs" / "classroom.md").read_text(encoding="utf8")
-    assert minutes_told(README) == minutes_told(course) == own
-    core = sum(own[path.name][0] for path in stored[:-1])
-    assert f"The core paths of 00 to 10 take {core} minutes" in README
-    assert f"The core paths of 00 to 10 take {core} minutes" in course
-    assert 10 * 60 <= core <= 11 * 60  # "ten to eleven hours"
+    assert minutes_told(README) == minutes_told(course) == {path.name: n for path, n in zip(stored, own, strict=True)}
+    assert f"Notebooks 00 to 10 take {sum(own[:-1])} minutes" in README
+    assert f"Notebooks 00 to 10 take {sum(own[:-1])} minutes" in course
