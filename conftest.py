@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.nbval_tolerance", "tests.suites"]
+pytest_plugins = ["tests.nbval_tolerance"]
 
 PUBLIC_DATA = "public-data"  # tag of notebook cells whose outputs depend on crowds that are downloaded
 ROOT = Path(__file__).parent

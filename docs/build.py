@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError
-from docs import api, notebooks, panels, slides, tables, weight
+from docs import api, notebooks, panels, tables, weight
 from tools import learner
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +42,7 @@ def main(arguments):
 
 
 def make(folder, live=()):
-    """Lay out the sources, build the pages with warnings as errors, add slides and panels; the exit code of Sphinx.
+    """Lay out the sources, build the pages with warnings as errors, add panels; the exit code of Sphinx.
 
     `live` has the folders of the panels that move, by their names.
     """
@@ -53,7 +53,6 @@ def make(folder, live=()):
     code = subprocess.run([str(part) for part in command], cwd=ROOT).returncode
     if code == 0:
         weight.lighten(site)
-        slides.write_slides(ROOT / "notebooks", site / "slides")
         for name in live:
             shutil.copytree(live[name], site / "panels" / name, ignore=shutil.ignore_patterns("*.html"))
     return code

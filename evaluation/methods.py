@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import cofactor as cf
+from evaluation.crowd.deep import DLMV, CrowdLayer
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
@@ -27,7 +28,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     **CLASSIFIERS,
 }
 METHODS: dict[str, Methods] = {
-    "crowd": _beside(cf.crowd.METHODS, RELEASED["crowd"]),
+    "crowd": _beside({**cf.crowd.METHODS, "CrowdLayer": CrowdLayer, "DL-MV": DLMV}, RELEASED["crowd"]),
     "pmf": _beside({**cf.pmf.METHODS, **OTHERS}, RELEASED["pmf"]),
     "separable": _beside(cf.separable.METHODS, RELEASED["separable"]),
     "comparisons": _beside(cf.comparisons.METHODS, RELEASED["comparisons"]),

@@ -42,13 +42,14 @@ UNSEEN, MIRROR = "COFACTOR_UNSEEN", "COFACTOR_MIRROR"
 
 
 def kept(folder: Path = KEPT) -> pd.DataFrame:
-    """Return all trials: a row a set and method, each once, with its line, and its method without a file."""
+    """Return all trials: a row a set and method, each once, with line, and its method without a file of that name."""
     files = sorted(folder.glob("*.csv"), key=lambda path: (path.stem not in ANSWERS, path.stem))
     tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in files if path.stem != SEEDS]
     found = pd.concat(tables, ignore_index=True)
     home = found["method"].str.extract(r"(?:.*/)?([\w-]+)\.py:", expand=False)
     named = found["method"].str.replace(r"^.*?\.py:", "", regex=True)
-    found["method"] = named.where(home.isna(), named + " (" + home.fillna("") + ")")
+    told = home.isna() | (home.str.replace("_", "") == named.str.lower())  # GLAD of glad.py
+    found["method"] = named.where(told, named + " (" + home.fillna("") + ")")
     found["family"] = found["set"].map(FAMILY).fillna(found["family"])  # the bench knows none of a plain folder
     found["line"] = found["set"].map(line_of)
     return found.drop_duplicates(["line", "set", "method"])

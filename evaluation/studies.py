@@ -1,16 +1,11 @@
-"""Two studies beyond the papers, whose numbers docs/topics.md quotes; nothing is kept of them.
+"""A study beyond the papers, whose numbers docs/topics.md quotes; nothing is kept of it.
 
-    python -m evaluation.studies corners [DRAWS] > table.csv
-    python -m evaluation.studies outliers [DRAWS] > table.csv
+    python -m evaluation.studies [DRAWS] > table.csv
 
-`corners`: how near finders of pure columns, and SISAL, come where no column is pure: angles in degrees. Draws mixtures
-of K pure columns, uniform on (0, 1) in 50 rows, with weights uniform where none is above `most`; adds noise, and in one
-family each outliers, brightness or many columns. K-means on columns of length one is the trivial answer.
-
-`outliers`: how often the number of anchors is right, and how many anchors are found, where some columns are outliers.
-Draws mixtures of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one
-thing each; spoils none, one or two columns. `GROWTH` and `WHITE` of `selection` were set on uniform mixtures and looked
-at on all.
+How often the number of anchors is right, and how many anchors are found, where some columns are outliers. Draws
+mixtures of 2 to 10 anchors, 20 to 150 rows, 150 or 400 columns, at 10 to 35 dB, from families that differ in one thing;
+spoils none, one or two columns. `GROWTH` and `WHITE` of `cofactor.separable.columns` were set on uniform mixtures and
+looked at on all.
 """
 
 from __future__ import annotations
@@ -21,78 +16,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 
-from cofactor.core.errors import ConvergenceWarning, DataWarning
+from cofactor.core.errors import DataWarning
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Indices
-from cofactor.separable import METHODS, lone_columns, suggest_n_anchors
-from cofactor.separable.selection import CLEAR_MARGIN
-
-# ---- corners ----
-
-PURE = 2.0  # in place of the largest weight: the last K columns are pure
-CORNERS = {  # K, columns, dB, the largest weight, outliers, spread of brightness
-    "as below": (5, 1000, 30.0, 0.8, 0, 0.0),
-    "pure columns nearly there": (5, 1000, 30.0, 1.0, 0, 0.0),
-    "no weight above 0.6": (5, 1000, 30.0, 0.6, 0, 0.0),
-    "3 pure columns": (3, 300, 30.0, 0.8, 0, 0.0),
-    "10 pure columns": (10, 2000, 30.0, 0.8, 0, 0.0),
-    "40 dB": (5, 1000, 40.0, 0.8, 0, 0.0),
-    "20 dB": (5, 1000, 20.0, 0.8, 0, 0.0),
-    "20 dB, 10,000 columns": (5, 10_000, 20.0, 0.8, 0, 0.0),
-    "1 outlier": (5, 1000, 30.0, 0.8, 1, 0.0),
-    "10 outliers": (5, 1000, 30.0, 0.8, 10, 0.0),
-    "50 outliers": (5, 1000, 30.0, 0.8, 50, 0.0),
-    "brightness varies by 20 %": (5, 1000, 30.0, 0.8, 0, 0.2),
-    "pure columns there": (5, 1000, 30.0, PURE, 0, 0.0),
-    "pure columns there, 10,000 columns": (5, 10_000, 30.0, PURE, 0, 0.0),
-}
-
-
-def mixtures(family: str, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return pure columns and mixtures, of which the first may be outliers: other columns, uniform on (0, 1)."""
-    K, N, decibels, most, outliers, spread = CORNERS[family]
-    W, H = rng.random((50, K)), np.empty((K, 0))
-    while H.shape[1] < N:
-        more = rng.dirichlet(np.ones(K), 4 * N).T
-        H = np.hstack([H, more[:, more.max(axis=0) < most]])
-    H = np.hstack([H[:, : N - K], np.eye(K)]) if most == PURE else H[:, :N]
-    X = W @ H * np.exp(spread * rng.standard_normal(N))
-    X[:, :outliers] = rng.random((50, outliers))
-    return W, X + rng.standard_normal(X.shape) * np.sqrt(np.mean(X**2) / 10 ** (decibels / 10))
-
-
-def mean_angle(W: Floats, found: Floats) -> float:
-    """Return the mean angle between columns matched one to one, in degrees."""
-    cosines = (W / np.linalg.norm(W, axis=0)).T @ (found / np.linalg.norm(found, axis=0))
-    angle = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-    return float(angle[linear_sum_assignment(angle)].mean())
-
-
-def by_means(X: Floats, K: int, seed: int) -> Floats:
-    """Return the centres of k-means on columns of length one."""
-    centres = KMeans(K, n_init=3, random_state=seed).fit((X / np.linalg.norm(X, axis=0)).T).cluster_centers_
-    return np.asarray(centres.T)
-
-
-def corners(n_draws: int) -> Iterator[dict[str, object]]:
-    """Yield a row per draw."""
-    for number, family in enumerate(CORNERS):
-        K, N = CORNERS[family][:2]
-        for seed in range(n_draws):
-            W, X = mixtures(family, np.random.default_rng([29, number, seed]))
-            row: dict[str, object] = {"family": family, "k-means": mean_angle(W, by_means(X, K, seed))}
-            for name in ("SPA", "VCA", *(["MERIT"] if N <= 1000 else []), "SISAL"):
-                row[name] = mean_angle(W, METHODS[name](K, random_state=seed).fit(X).W_)
-            row["SISAL, lam 0.1"] = mean_angle(W, METHODS["SISAL"](K, lam=0.1, random_state=seed).fit(X).W_)
-            scaled = METHODS["SISAL"](K, random_state=seed).fit(X / X.sum(axis=0)).W_
-            row["SISAL, scaled"] = mean_angle(W, scaled)
-            yield row
-
-
-# ---- outliers ----
+from cofactor.separable import lone_columns, suggest_n_anchors
+from cofactor.separable.columns import CLEAR_MARGIN
 
 OUTLIERS = {
     "uniform": "weights uniform on the simplex, pure columns uniform",
@@ -177,21 +106,15 @@ def _found(kept: Indices, X: Floats, K: int) -> float:
     return float(np.isin(np.arange(K), kept[spa(X[:, kept], K, restart=True)]).mean())
 
 
-STUDIES = {"corners": (corners, 10, ["family"]), "outliers": (outliers, 30, ["family", "spoiled"])}
-
-
-def main(name: str, *draws: str) -> None:
-    """Print means by family, and by what else differs, and their standard errors."""
-    study, usual, differ = STUDIES[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        rows = pd.DataFrame(study(int(draws[0]) if draws else usual))
-    for by in differ:
-        grouped = rows.drop(columns=set(differ) - {by}).groupby(by, sort=False)
+def main(n_draws: int = 30) -> None:
+    """Print means by family, and by what was spoiled, and their standard errors."""
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        rows = pd.DataFrame(outliers(n_draws))
+    for by in ("family", "spoiled"):
+        grouped = rows.drop(columns={"family", "spoiled"} - {by}).groupby(by, sort=False)
         print(grouped.mean().round(3).assign(draws=grouped.size()).to_csv())
         print(grouped.sem().round(3).to_csv())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*map(int, sys.argv[1:]))

@@ -54,7 +54,7 @@ OWN = pd.DataFrame({"task": LABELS["task"].unique()}).assign(truth=[i % 2 for i 
 BENCH = ["--data", "own", "--line", "crowd", "--keep", "kept.jsonl", "-o", "trials.csv"]
 CASES = {  # name: commands before, the command, whether its outputs come and go together
     "aggregate": ([], AGGREGATE),
-    "aggregate again": ([[*AGGREGATE[:3], "OneCoin", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
+    "aggregate again": ([[*AGGREGATE[:3], "MV-EM", *AGGREGATE[4:]]], [*AGGREGATE, "--force"]),
     "reproduce": ([], REPRODUCE),
     "reproduce again": ([[*REPRODUCE, "--trials", "1"]], REPRODUCE),
     "report": ([REPRODUCE], ["report"]),
@@ -64,7 +64,7 @@ CASES = {  # name: commands before, the command, whether its outputs come and go
     "joint": ([["joint", "labels.csv", *JOINT[2:]]], [*JOINT, "--force"]),
     "anchors": ([[*ANCHORS, "--anchors", "2"]], [*ANCHORS, "--anchors", "3", "--force"]),
     "topics": ([[*TOPICS, "--anchors", "1"]], [*TOPICS, "--anchors", "2", "--force"]),
-    "bench": ([["bench", "MajorityVote", *BENCH]], ["bench", "Wawa", *BENCH, "--force"]),
+    "bench": ([["bench", "MajorityVote", *BENCH]], ["bench", "MV-EM", *BENCH, "--force"]),
 }
 LINES = ("next", "rank", "joint", "anchors", "topics")
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")

@@ -23,7 +23,6 @@ from evaluation import EXPERIMENTS
 from evaluation.released import RELEASED
 from evaluation.trials import run
 
-FEATURES = {"CrowdLayer", "DL-MV"}  # these need pictures and PyTorch
 GRAPHS = {"SPOC", "GeoNMF"}  # these need an adjacency matrix
 PLAN = {  # experiment: settings, trials
     "crowd-table4": (["bluebird"], 2),
@@ -54,8 +53,6 @@ def crowd_methods():
         labels = simulate.crowd(model, n_tasks=300, label_rate=0.6, random_state=k).labels
         released = {f"{name} (released)": make for name, make in RELEASED["crowd"].items()}
         for name, make in {**released, **crowd.METHODS}.items():
-            if name in FEATURES:
-                continue
             try:
                 method = make(random_state=0).fit(labels)
             except CofactorError:  # some are for two classes only

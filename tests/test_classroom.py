@@ -240,6 +240,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path, small):
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "work.txt"]
 
 
+@pytest.mark.slow
 def test_a_course_is_replaced_only_when_asked(folder, monkeypatch):
     done = []
     monkeypatch.setattr(classroom, "export", lambda notebooks, folder: done.append(folder))
@@ -247,6 +248,7 @@ def test_a_course_is_replaced_only_when_asked(folder, monkeypatch):
     assert classroom.main(["-o", str(folder), "--replace"]) == 0 and done == [folder]
 
 
+@pytest.mark.slow
 def test_an_export_that_fails_leaves_what_was_there(tmp_path, folder, monkeypatch):
     from tools import nbgrader_course
 

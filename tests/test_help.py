@@ -7,6 +7,7 @@ import re
 from functools import cache
 
 import nbformat
+import pytest
 
 from course.desk import exercises
 from course.grading import FunctionExercise
@@ -107,6 +108,7 @@ def panel_of(name):
     return PANELS[f"{name}_panel"]()
 
 
+@pytest.mark.slow
 @each("where, words_told, panel, values, said", TOLD)
 def test_what_texts_say_of_panels_is_what_panels_say(where, words_told, panel, values, said):
     page = next((path for path in NOTEBOOKS if path.name.startswith(where)), ROOT / "docs" / "classroom.md")

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse, special
 
-from cofactor.protocol import labels, others
-from cofactor.protocol.answers import of_kit
-from cofactor.protocol.checks import LINES
 from cofactor.registry import OWN, listed
+from cofactor_app.bench.answers import of_kit
+from cofactor_app.bench.checks import LINES, N_ANCHORS, labels_of, probabilities, probabilities_differ
 from tests.each import each
 
 OTHERWISE = ("SPOC", "GeoNMF", "LDA")  # of graphs, and words; the last is a sampler of a package
@@ -17,7 +16,6 @@ INVARIANCES = {"ids", "order", "classes", "columns", "values", "rows", "scale", 
 ORDER = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S", "Spectral-D&S(no EM)")
 MOVED = {  # by which checks a method may be told: what its docstring has numbers of
     **{name: {"order"} for name in ORDER},
-    "EBCC": {"order", "classes"},
     "ComparisonMF": {"ids"},
     "BradleyTerry": {"ids"},
     "AltSVM": {"ids"},
@@ -56,7 +54,7 @@ def made(name, line):
     """A method of the kit as the checks take it."""
     if name.startswith("MLE-AD"):  # choosing its rank takes minutes
         return listed("pmf")[name].make(random_state=0, rank=2)
-    return ByMargin(name) if name == "AltSVM" else of_kit(name, line, others.K)
+    return ByMargin(name) if name == "AltSVM" else of_kit(name, line, N_ANCHORS)
 
 
 @pytest.mark.slow
@@ -69,15 +67,15 @@ def test_methods_move_by_what_is_known_and_no_more(name):
 
 @pytest.mark.filterwarnings("ignore")
 def test_methods_of_two_classes_do_not_move():
-    codes = np.minimum(labels.drawn().table.codes, 1)
-    crowd = labels._labels(codes, ["a", "b"])
+    codes = np.minimum(LINES["crowd"].drawn().table.codes, 1)
+    crowd = labels_of(codes, ["a", "b"])
     for name in ("KOS", "GhoshSVD", "EigenRatio"):
         method = listed("crowd")[name].make()
-        plain = labels.answer(method, crowd)
+        plain = probabilities(method, crowd)
         for check in ("ids", "order"):
             assert not LINES["crowd"].checks[check](method, crowd, plain), (name, check)
-        swapped = labels.answer(method, labels._labels(np.array([1, 0, -1])[codes], ["a", "b"]))
-        assert not labels.differ(plain, swapped[:, ::-1], name)
+        swapped = probabilities(method, labels_of(np.array([1, 0, -1])[codes], ["a", "b"]))
+        assert not probabilities_differ(plain, swapped[:, ::-1], name)
 
 
 def test_pure_nodes_do_not_move():

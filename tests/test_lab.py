@@ -38,12 +38,14 @@ def ask(server):
         yield status
 
 
+@pytest.mark.slow
 def test_only_this_machine_is_listened_to(server):
     assert server["hostname"] == "127.0.0.1"
     with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.2", server["port"]), timeout=60):
         pass
 
 
+@pytest.mark.slow
 def test_nobody_gets_in_without_the_token(server, ask):
     assert len(server["token"]) >= 40 and server["password"] is False
     token = {"Authorization": f"token {server['token']}"}
@@ -53,6 +55,7 @@ def test_nobody_gets_in_without_the_token(server, ask):
     assert ask("api/kernels", "POST") == 403
 
 
+@pytest.mark.slow
 def test_pages_of_other_sites_are_not_served(server, ask):
     token = {"Authorization": f"token {server['token']}"}
     assert ask("api/contents", Host="attacker.example", **token) == 403  # a name that was pointed at this machine

@@ -171,6 +171,7 @@ def test_what_a_copy_is_made_of():
     )
 
 
+@pytest.mark.slow
 def test_a_copy_imports_the_course_from_its_folder(tmp_path):
     command = [sys.executable, "-c", "import course; course.given('accuracy')"]
     assert subprocess.run(command, cwd=tmp_path).returncode == 0

@@ -116,6 +116,7 @@ def run_nbval(folder, cells):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_each_mutant_of_a_notebook_gets_its_verdict(tmp_path):
     answer = run_nbval(tmp_path, [cell for _, cell in CELLS.values()])
     cases = ElementTree.parse(tmp_path / "report.xml").iter("testcase")
@@ -124,6 +125,7 @@ def test_each_mutant_of_a_notebook_gets_its_verdict(tmp_path):
     assert dict(zip(CELLS, verdicts, strict=True)) == expected, answer.stdout
 
 
+@pytest.mark.slow
 def test_a_notebook_that_was_never_run_is_refused(tmp_path):
     answer = run_nbval(tmp_path, [v4.new_code_cell("print(1)")])
     assert answer.returncode == pytest.ExitCode.USAGE_ERROR

@@ -32,6 +32,7 @@ def test_this_machine_is_not():
         socket.create_connection(server.getsockname()).close()
 
 
+@pytest.mark.slow
 def test_without_a_mirror_what_needs_one_is_skipped_and_nothing_else_reaches_for_it(tmp_path):
     """The tests that name a set which is not bundled, as on a machine that has none of them."""
     files = [path for room in READERS for path in sorted((ROOT / "tests" / room).glob("test_*.py"))]

@@ -11,6 +11,7 @@ from cofactor_app.peak import CLEAR_REFS, measure_peak
 linux = pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 
 
+@pytest.mark.slow
 @linux
 def test_peak_is_that_of_the_call_and_not_of_the_parent():
     ballast = np.ones(50_000_000)  # 400 MB in this process

@@ -14,8 +14,7 @@ import cofactor as cf
 from cofactor import simulate
 from tests.each import each
 
-NEED_MORE = {"CrowdLayer": "features of the tasks", "DL-MV": "features of the tasks"}
-NEED_MORE |= {} if find_spec("lda") else {"LDA": "an optional package"}
+NEED_MORE = {} if find_spec("lda") else {"LDA": "an optional package"}
 FOREIGN = [None, "no such file.csv", np.array([["a", "b"]], dtype=object), {"a": 1}]
 ASK = ("predict", "predict_proba", "transform", "sample")
 
@@ -164,9 +163,8 @@ BY_ORDER = {  # probabilities of bluebird move by so much where the workers, tas
     "TensorADMM-EM": 3e-5,
     "Spectral-D&S": 0.02,
     "Spectral-D&S(no EM)": 1.0,
-    "EBCC": 1.0,
 }
-OTHER_CLASSES = {"EBCC": 4, "Spectral-D&S(no EM)": 5}  # tasks of 108, at most
+OTHER_CLASSES = {"Spectral-D&S(no EM)": 5}  # tasks of 108, at most
 CROWD = [name for line, name in CASES if line == "crowd"]
 
 
@@ -187,6 +185,7 @@ def posterior_of(name, labels):
         return made("crowd", name).fit(labels).predict_proba(labels)
 
 
+@pytest.mark.slow
 @each("name", CROWD)
 def test_names_and_order_of_rows_do_not_matter(name):
     labels = cf.load("bluebird").labels

@@ -15,7 +15,7 @@ LISTS = """
 import sys
 from cofactor import registry
 assert [registry.names(line) for line in ("crowd", "pmf", "separable", "comparisons")]
-print({"numpy", "cofactor.crowd", "cofactor.baselines"} & set(sys.modules))
+print({"numpy", "cofactor.crowd", "cofactor.baselines", "cofactor.rivals"} & set(sys.modules))
 """
 
 
@@ -43,7 +43,7 @@ def test_a_class_has_the_name_of_its_method_without_hyphens_and_signs():
 @pytest.fixture
 def with_package(monkeypatch):
     """A package that brings a method of crowds; and one that takes the name of ours."""
-    points = [EntryPoint(name, "cofactor.crowd:Wawa", registry.ENTRY_POINTS) for name in ("crowd.Theirs", "crowd.MACE")]
+    points = [EntryPoint(name, "cofactor.crowd:KOS", registry.ENTRY_POINTS) for name in ("crowd.Theirs", "crowd.MV-EM")]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
     registry.listed.cache_clear()
     yield
@@ -52,7 +52,7 @@ def with_package(monkeypatch):
 
 def test_a_package_brings_a_method_but_takes_no_name(with_package):
     assert "Theirs" in registry.names("crowd", group="elsewhere") and "Theirs" not in cf.pmf.METHODS
-    assert cf.crowd.METHODS["Theirs"] is cf.crowd.Wawa and cf.crowd.METHODS["MACE"] is cf.crowd.MACE
+    assert cf.crowd.METHODS["Theirs"] is cf.crowd.KOS and cf.crowd.METHODS["MV-EM"] is cf.crowd.MVEM
 
 
 def test_no_method_of_that_name_is_a_key_error():

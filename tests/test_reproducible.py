@@ -38,6 +38,7 @@ def same(one, other, close):
     return np.allclose(one, other, rtol=close, atol=close / 1000, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_every_line_has_methods_and_an_experiment(outcomes):
     found = outcomes["plain"]["found"]
     assert all(sum(name.startswith(f"{line} ") for name in found) >= 7 for line in LINES)
@@ -45,12 +46,14 @@ def test_every_line_has_methods_and_an_experiment(outcomes):
     assert sum(np.isfinite(found[name]).all() for name in found) > 0.9 * len(found)  # some refuse some problems
 
 
+@pytest.mark.slow
 def test_jobs_do_not_matter(outcomes):
     one, other = outcomes["plain"]["found"], outcomes["parallel"]["found"]
     assert {"bootstrap", "classifier", "merit"} < other.keys() < one.keys() and len(other) > 100
     assert [name for name in other if not same(one[name], other[name], close=1e-12)] == []
 
 
+@pytest.mark.slow
 def test_threads_and_kernels_of_blas_do_not_matter(outcomes):
     if outcomes["plain"]["kernels"] == outcomes["older"]["kernels"]:
         pytest.skip("only OpenBLAS on x86 lets its kernels be chosen")

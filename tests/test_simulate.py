@@ -6,16 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import linalg as sparse_linalg
 from scipy.special import expit, logit
-from sklearn.datasets import make_classification
 
-import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.base import error_rate
-from cofactor.crowd.labels import vote_shares
-from cofactor.simulate import machines
 from tests.each import each
-from tests.oracles.generators import laws, recorded, seeds
+from tests.oracles.generators import laws, seeds
 
 
 def distance_from_unit_vectors(model):
@@ -117,52 +112,6 @@ def test_activity_falls_with_the_rank(activity):
     assert np.all(np.abs(table.entries_per_variable / n_tasks - expected) <= deviation)
 
 
-def classifiers_on(seed):
-    X, y = make_classification(400, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
-    return recorded(simulate.machine_annotators, X, y, random_state=seed)[0]
-
-
-SETTINGS = {  # ICML 2021, Table 8, whose "coarse" Gaussian kernel of P = 9 features has the scale 4 sqrt(P) = 12
-    "100 neighbours": dict(n_neighbors=100, p=2),
-    "10 neighbours": dict(n_neighbors=10, p=2),
-    "1 neighbour": dict(n_neighbors=1, p=2),
-    "10 cosine neighbours": dict(n_neighbors=10, metric="cosine"),
-    "tree, 5 leaves": dict(max_leaf_nodes=5),
-    "tree, 21 leaves": dict(max_leaf_nodes=21),
-    "tree, 101 leaves": dict(max_leaf_nodes=101),
-    "linear SVM": dict(C=1),
-    "quadratic SVM": dict(kernel="poly", degree=2, coef0=1, C=1),
-    "RBF SVM": dict(kernel="rbf", gamma=1 / 12**2, C=1),
-}
-
-
-@pytest.mark.parametrize(("name", "settings"), SETTINGS.items())
-def test_classifiers_have_the_settings_of_the_paper(name, settings):
-    place = simulate.MACHINES.index(name)
-    found = machines._classifiers(9, 150, 0)[place][-1].get_params()
-    assert {key: found[key] for key in settings} == settings
-    few = machines._classifiers(9, 6, 0)[place][-1].get_params()
-    assert few.get("n_neighbors", 0) == min(6, settings.get("n_neighbors", 0))
-
-
-def test_machine_annotators_are_deterministic_and_better_than_chance():
-    first, second, other = (classifiers_on(seed) for seed in (0, 0, 1))
-    assert np.array_equal(first.labels.table.codes, second.labels.table.codes)
-    assert not np.array_equal(first.labels.table.codes, other.labels.table.codes)
-    assert first.labels.workers == list(simulate.MACHINES)
-    assert first.labels.n_tasks == len(first.truth) == 340
-    assert first.model is None
-    right = first.truth[first.labels.table.rows] == first.labels.table.values
-    assert right.mean() > 0.5
-
-
-def test_machine_annotators_label_at_rates_within_the_interval():
-    labels = classifiers_on(0).labels
-    share = labels.table.entries_per_variable / labels.n_tasks
-    slack = 5 * np.sqrt(0.25 / labels.n_tasks)
-    assert np.all((share > 0.15 - slack) & (share < 0.5 + slack))
-
-
 # ---- SymNMF problems ----
 
 
@@ -203,125 +152,6 @@ def test_symnmf_problems_that_make_no_sense_are_refused():
 def test_the_same_seed_makes_the_same_problem():
     first, second = (simulate.symnmf_problem(30, 2, 0.5, 30, random_state=4) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
-
-
-def problem(n_rows=400):
-    return make_classification(n_rows, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
-
-
-def test_sizes_may_be_given_as_numbers():
-    found = recorded(simulate.classifier_answers, *problem(), train_share=100, n_tasks=50, random_state=0)[0]
-    assert found.answers.shape == (50, 10) and found.truth.shape == (50,)
-    assert set(np.unique(found.answers)) <= {0, 1, 2} and found.n_classes == 3
-
-
-def test_labels_given_are_the_answers_where_the_mask_is_true():
-    answers = simulate.Answers(np.arange(40).reshape(4, 10) % 3, np.array([0, 1, 2, 0]), 3)
-    given = np.zeros((4, 10), dtype=bool)
-    given[[0, 2, 2], [1, 0, 9]] = True
-    crowd = answers.crowd(given)
-    assert np.array_equal(crowd.labels.table.codes, np.where(given, answers.answers, -1))
-    assert crowd.labels.n_tasks == 4 and crowd.labels.workers == list(simulate.MACHINES)
-    assert np.array_equal(crowd.truth, answers.truth)
-
-
-@laws
-@given(seed=seeds, designated=st.integers(0, 10))
-def test_designated_annotators_have_the_rate_of_their_own(seed, designated):
-    rates = simulate.label_rates(10, (0.3, 0.5), designated, 0.8, seed)
-    assert np.sum(rates == 0.8) == designated
-    assert np.sum((rates >= 0.3) & (rates <= 0.5)) == 10 - designated
-
-
-def test_designated_annotators_label_more():
-    crowd = recorded(simulate.machine_annotators, *problem(2000), label_rate=(0.1, 0.2), n_designated=2)[0]
-    share = np.sort(crowd.labels.table.entries_per_variable / crowd.labels.n_tasks)
-    assert np.all(np.abs(share[-2:] - 0.8) <= 5 * np.sqrt(0.16 / crowd.labels.n_tasks)) and share[-3] < 0.25
-
-
-def parts_of(mask):
-    """(parts, n_workers) who may label each part; (parts,) how many tasks it has."""
-    return np.unique(mask, axis=0, return_counts=True)
-
-
-@laws
-@given(seed=seeds, each=st.integers(4, 9))
-def test_parts_are_for_so_many_annotators_each_who_hang_together(seed, each):
-    mask = simulate.part_mask(200, 10, each, random_state=seed)
-    members, sizes = parts_of(mask)
-    assert sorted(sizes) == [20, 60, 120] or each > 6  # large parts may be for the same annotators
-    assert np.all(members.sum(axis=1) == each)
-    assert members.any(axis=0).all()
-    shared = members.astype(int) @ members.T
-    assert np.linalg.matrix_power(shared, len(members))[0].all()
-
-
-@pytest.mark.parametrize(("each", "missing"), [(4, 0.64), (5, 0.47), (7, 0.2)])
-def test_fewer_annotators_per_part_leave_more_pairs_without_common_tasks(each, missing):
-    shares = []
-    for seed in range(100):
-        mask = simulate.part_mask(100, 10, each, random_state=seed).astype(int)
-        together = mask.T @ mask
-        np.fill_diagonal(together, 0)
-        shares.append(np.mean(together == 0))
-    assert np.mean(shares) == pytest.approx(missing, abs=0.02)
-
-
-def test_parts_may_be_for_different_numbers_of_annotators():
-    for numbers in ((7, 4, 4), (4, 4, 9), [4, 4, 4]):
-        mask = simulate.part_mask(200, 10, numbers, random_state=3)
-        members, sizes = parts_of(mask)
-        assert sorted(zip(sizes, members.sum(axis=1), strict=True)) == list(zip((20, 60, 120), numbers, strict=True))
-        assert members.any(axis=0).all()
-    alike = [simulate.part_mask(50, 10, parts, random_state=1) for parts in (5, (5, 5, 5))]
-    assert np.array_equal(*alike)
-    for wrong in ((4, 4), (4, 3, 4), (11, 4, 4), (3, 9, 9)):
-        with pytest.raises(CofactorError, match="so that all have a part"):
-            simulate.part_mask(50, 10, wrong)
-
-
-def test_parts_limit_what_machine_annotators_label():
-    crowd = recorded(simulate.machine_annotators, *problem(), label_rate=(1.0, 1.0), workers_per_part=4)[0]
-    assert np.all(crowd.labels.table.entries_per_row == 4)
-    assert len(parts_of(crowd.labels.table.codes >= 0)[0]) == 3
-
-
-@pytest.mark.parametrize("each", [3, 11])
-def test_refuses_parts_that_cannot_hang_together(each):
-    with pytest.raises(CofactorError, match=f"workers_per_part={each}: choose 4 to 10"):
-        simulate.part_mask(100, 10, each)
-
-
-def test_refuses_data_that_classifiers_cannot_learn_from():
-    X, y = problem()
-    gap = X.copy()
-    gap[[3, 7], 0] = np.nan
-    with pytest.raises(CofactorError, match="NaN or infinity in the features of rows 3, 7"):
-        simulate.classifier_answers(gap, y)
-    for wrong in (y.astype(float), y[:-1], y - 1):
-        with pytest.raises(CofactorError, match="one class code from 0 for each of 400 rows"):
-            simulate.classifier_answers(X, wrong)
-    with pytest.raises(CofactorError, match="train_share=300, n_tasks=200 of 400 rows"):
-        simulate.classifier_answers(X, y, 300, 200)
-    with pytest.raises(CofactorError, match="n_designated=11: there are 10"):
-        simulate.label_rates(10, (0.3, 0.5), 11)
-    with pytest.raises(CofactorError, match="high"):
-        simulate.label_rates(10, (0.3, 1.2))
-
-
-@pytest.mark.needs_mirror
-@pytest.mark.parametrize(
-    ("rate", "designated", "error"),
-    # spec crowd.md, Table 2, majority vote with unlabelled items wrong and ties split: mean of 20 trials, sd about 1.1
-    [((0.3, 0.3), 0, 18.39), ((0.3, 0.5), 2, 14.91), ((0.5, 0.7), 2, 14.50)],
-)
-def test_credit_errs_as_published(rate, designated, error):
-    credit, errors = cf.load("credit"), []
-    for seed in range(10):
-        crowd = simulate.machine_annotators(credit.features, credit.target, 150, rate, seed, n_designated=designated)
-        unlabelled = np.mean(crowd.labels.table.entries_per_row == 0)  # a tie of both classes counts half by itself
-        errors.append(100 * (error_rate(vote_shares(crowd.labels), crowd.truth) + unlabelled / 2))
-    assert np.mean(errors) == pytest.approx(error, abs=1.1)
 
 
 # ---- joint PMFs ----
@@ -429,7 +259,6 @@ MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
         (lambda: simulate.crowd(MODEL, 10, [0.5, 1.5]), "give a number from 0 to 1, or one for each of 2 annotators"),
         (lambda: simulate.symnmf_problem(snr_db=-1000.5), "give a number from -1000 to 1000"),
         (lambda: simulate.symnmf_problem(snr_db=1000.5), "give a number from -1000 to 1000"),
-        (lambda: simulate.part_mask(30, 11, 4), "workers_per_part=4: choose 5 to 11"),
         (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V two items"),
         (lambda: simulate.joint_table(MODEL, 1, 1.5), r"observed=1\.5"),
     ],

@@ -32,6 +32,7 @@ from cofactor.crowd.imputation import factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.symnmf import model_of_factor, symnmf
 from cofactor_app.peak import measure_peak
+from evaluation.peers.ibcc import IBCC
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ PAPER = {"RobSymNMF": Reference(64.99, "the paper (Table 5)"), "DesSymNMF": Refe
 OCTAVE = Reference(163.0, "the authors' code in Octave")
 ACTIVITY = {"even": 0.0, "skewed": 1.0}
 TINY = {"n_workers": 10, "n_tasks": 1000}
-WHOLE = {"WorkerTypes": "DawidSkene", "MV-EM": "DawidSkene", "OneCoin": "OneCoinDawidSkene", "Wawa": "Wawa"}
+WHOLE = {"WorkerTypes": "DawidSkene", "MV-EM": "DawidSkene"}
 SOME_ROUNDS, RIGHT = 20, 0.8  # of workers who gave two labels, and the share of right ones
 ROUNDS = (1, 4)  # crowd-kit's time per EM round is the slope between these, so that its set-up cancels
 
@@ -267,7 +268,7 @@ def bench_many_workers(bench: Bench) -> None:
     label = np.where(rng.random(n_labels) < RIGHT, task % 2, 1 - task % 2)
     entries = rng.permutation(n_labels // 5)[task], rng.permutation(n_labels) // 2, label
     rounds = {"max_iter": SOME_ROUNDS, "tol": 0.0}
-    ibcc, default = cf.crowd.METHODS["IBCC"](**rounds), cf.crowd.WorkerTypes(**rounds, design_effect=0.0)
+    ibcc, default = IBCC(**rounds), cf.crowd.WorkerTypes(**rounds, design_effect=0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few workers met a task twice, and rounds end early
         labels = CrowdLabels.from_arrays(*entries, conflicts="first")

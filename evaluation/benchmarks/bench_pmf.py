@@ -16,11 +16,11 @@ from threadpoolctl import threadpool_limits
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.em import expectation
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.data.published import published
 from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
+from cofactor.rivals.triple_moments import triple_moments
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 
 PATIENCE = 5.0

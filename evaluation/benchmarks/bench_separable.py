@@ -14,8 +14,8 @@ from runner import Bench, Reference
 from threadpoolctl import threadpool_limits
 
 from cofactor import simulate
-from cofactor.separable.frank_wolfe import Budget, descend
 from cofactor.separable.least_squares import simplex_least_squares
+from cofactor.separable.merit import descend
 
 STEPS = 4  # timed together: what starts a run is shared by them
 RELEASED = {(50, 10_000): 1.159, (6, 6_437): 0.306}  # one step of the released core, on another machine
@@ -46,7 +46,7 @@ def _product(X: np.ndarray) -> None:
 
 def _steps(bench: Bench, data: tuple[str, int], X: np.ndarray, product: Reference) -> None:
     for kind in (np.float32, np.float64):
-        run = partial(descend, X, None, 0, 0.25, 1e-5, Budget(STEPS, -np.inf, kind, 1))
+        run = partial(descend, X, None, 0, 0.25, 1e-5, STEPS, -np.inf, kind, 1)
         _, seconds = bench.time(run)
         each = [value / STEPS for value in seconds]
         stage = f"MERIT, one step, {np.dtype(kind).name} scores"

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from cofactor.comparisons import ComparisonMF, Comparisons, expected_error, spectral_start, utility_error
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.solvers import project_to_centred
 from cofactor.core.types import Floats
 from cofactor.simulate import comparison_factors, draw_comparisons
 from evaluation.comparisons.figures import RANK

@@ -16,7 +16,8 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data import load
-from cofactor.simulate import Crowd, machine_annotators
+from cofactor.simulate import Crowd
+from evaluation.crowd.annotators import machine_annotators
 from evaluation.crowd.methods import (
     BINARY,
     PROPOSED,

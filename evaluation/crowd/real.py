@@ -16,6 +16,7 @@ from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data import load
 from cofactor.data.loading import CrowdDataset
+from evaluation.crowd.deep import DLMV, CrowdLayer
 from evaluation.crowd.methods import (
     BINARY,
     PROPOSED,
@@ -186,7 +187,7 @@ def index_bug(labels: CrowdLabels, truth: Ints, **options: Any) -> dict[str, flo
 
 # ---- Table 9 and Figure 4: LabelMe ----
 
-DEEP = ("CrowdLayer", "DL-MV")
+DEEP = {"CrowdLayer": CrowdLayer, "DL-MV": DLMV}
 
 
 @experiment(
@@ -232,5 +233,4 @@ def labelme(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
 
 
 def _deep(name: str, found: CrowdDataset, score: Measure, **options: Any) -> dict[str, float]:
-    method: Any = method_named(name, **options)
-    return score(method.fit(found.labels, found.features))
+    return score(DEEP[name](**options).fit(found.labels, found.features))

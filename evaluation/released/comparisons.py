@@ -21,15 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.comparisons import Comparisons, Objective, PreferenceModel, gradient_descent, spectral_start
-from cofactor.comparisons.kernels import Arrays, Codes
-from cofactor.comparisons.solvers import Callback, checked_start
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.objective import Arrays, Codes
+from cofactor.comparisons.solvers import Callback, checked_start, project_to_centred
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.biased_factors import biased_factors
+from cofactor.pmf.ratings import biased_factors
 
 Singles = NDArray[np.float32]
 Triples = tuple[Codes, Codes, Codes]
@@ -313,7 +312,7 @@ class RatingMF(PreferenceModel):
     """Orders items by predicted ratings, level + a_u + b_i + <A_u, B_i>: what ratings tell beyond comparisons of them.
 
     `fit` takes `Ratings`. Orders only; no chances. Rank zero is the mean rating of an item, biases of users taken off.
-    `ridge` is that of features, `bias_ridge` that of biases. Cost and source: `cofactor.pmf.biased_factors`.
+    `ridge` is that of features, `bias_ridge` that of biases. Cost and source: `cofactor.pmf.ratings`.
 
     >>> data = Ratings(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 2]), np.array([5.0, 3, 4, 1]), (2, 3))
     >>> RatingMF(rank=0, bias_ridge=1.0).fit(data).recommend(user=1, k=3)

@@ -26,8 +26,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from cofactor.baselines.pmf.mle_ad import TripleCells, alternate, cells_of
-from cofactor.baselines.triple_moments import TripleMoments, triple_moments
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import Estimator
 from cofactor.core.latent_class import LatentClassModel
@@ -38,6 +36,8 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf import BMF, CTD, MLEADEM, JointPMFEstimator, JointPMFRecommender
 from cofactor.pmf.base import CLOSED_FORM, given_or_random
+from cofactor.rivals.pmf import TripleCells, alternate, cells_of
+from cofactor.rivals.triple_moments import TripleMoments, triple_moments
 from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, mirror_descent
 from evaluation.released.tensor import Script, released_tensor

@@ -1,7 +1,7 @@
 """CTD as released with IEEE TSP 2021: penalties, projections and stopping rules in place of those of `coupled_tensor`.
 
 Triples that were never observed together are fitted as zeros. Columns that sum to less than one are left so, since the
-released scripts score them as they are. Symbols: see `cofactor.baselines.coupled_tensor`.
+released scripts score them as they are. Symbols: see `cofactor.rivals.coupled_tensor`.
 
 Source: code with Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals",
 IEEE TSP 2021.
@@ -15,13 +15,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cofactor.baselines.coupled_tensor import TensorData, check_moments, sweep
-from cofactor.baselines.triple_moments import TripleMoments
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_vector
 from cofactor.core.types import Floats
+from cofactor.rivals.coupled_tensor import TensorData, check_moments, sweep
+from cofactor.rivals.triple_moments import TripleMoments
 
 
 class Script(NamedTuple):

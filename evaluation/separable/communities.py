@@ -17,8 +17,7 @@ import numpy as np
 from cofactor.core.errors import CofactorError
 from cofactor.data import GraphDataset, load, load_mag
 from cofactor.separable import Communities, FastGradient, communities, spearman_rank_correlation
-from cofactor.separable.communities import energetic_rows
-from cofactor.separable.graphs import leading_eigenvectors
+from cofactor.separable.graphs import energetic_rows, leading_eigenvectors
 from cofactor.separable.methods import AnchorMethod
 from evaluation.experiment import Measurement, experiment, measure, measure_each
 from evaluation.released.separable import community_merit

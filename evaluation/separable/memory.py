@@ -15,9 +15,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
 from cofactor.data import load
 from cofactor.separable import predicted_bytes
-from cofactor.separable.communities import energetic_rows
-from cofactor.separable.graphs import leading_eigenvectors
-from cofactor.separable.memory import require_memory
+from cofactor.separable.graphs import energetic_rows, leading_eigenvectors
+from cofactor.separable.methods import require_memory
 from cofactor.separable.topics import WordPairs
 from cofactor.simulate import dirichlet_mixtures
 from cofactor_app.peak import measure_peak

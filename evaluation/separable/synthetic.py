@@ -14,8 +14,8 @@ import numpy as np
 
 from cofactor.core.types import Indices
 from cofactor.separable import MERIT, SPA, FastGradient, merit, mrsa, rae
-from cofactor.separable.frank_wolfe import MSR_SHARE
 from cofactor.separable.least_squares import simplex_least_squares
+from cofactor.separable.merit import MSR_SHARE
 from cofactor.separable.methods import AnchorMethod
 from cofactor.simulate import Mixture, dirichlet_mixtures, midpoint_mixtures
 from evaluation.experiment import PAPER_PROTOCOL, Given, Measurement, experiment, measure_each

@@ -1,7 +1,18 @@
-"""Hidden structure from pairwise evidence.
+"""Infer true labels, rankings, joint distributions and topics from pairwise counts.
 
-Four problems, one idea: evidence about pairs is cheap to estimate and easy to add up, and a factorisation with an
-identifiability guarantee turns it back into the structure behind it.
+The verbs take a path, a DataFrame, arrays, or the name of a data set, and return a result with tables, notes and a
+`report`:
+
+    aggregate         labels of several workers: one label per task, with its probability
+    rank              comparisons: a ranking with intervals
+    joint             a table with gaps: the gaps filled, latent classes, drawn rows
+    anchors           a matrix of mixtures: the pure columns and the weights
+    topics            texts or counts of words: topics, and what each document holds of them
+    plan, next_tasks  how many labels are needed, and for which tasks
+
+`datasets` lists data sets and `load` reads one. `CrowdLabels`, `CategoricalTable` and `Comparisons` hold data.
+`crowd`, `pmf`, `separable` and `comparisons` have the estimators, by name in `METHODS`; `plain` has every algorithm
+of the papers on a page of NumPy; `simulate` draws problems with known truth; `check_method` tests your own method.
 
 >>> import cofactor as cf
 >>> bluebird = cf.load("bluebird")
@@ -32,7 +43,6 @@ if TYPE_CHECKING:
     from cofactor.core.tables import CategoricalTable
     from cofactor.crowd.labels import CrowdLabels
     from cofactor.data import datasets, load
-    from cofactor.protocol.checks import check_method
     from cofactor.verbs.aggregate import aggregate
     from cofactor.verbs.anchors import anchors
     from cofactor.verbs.joint import joint
@@ -56,7 +66,6 @@ __all__ = [
     "NotIdentifiableError",
     "aggregate",
     "anchors",
-    "check_method",
     "comparisons",
     "crowd",
     "data",

@@ -15,12 +15,11 @@ from typing import Any
 
 ENTRY_POINTS = "cofactor.methods"
 GROUPS = {  # what methods of a line are for, in the order in which they are shown
-    "default": "the default, in which the labels choose what every worker is; relatives with a prior",
-    "simple": "simple: votes, plain or weighted by worker; one accuracy per worker (also for many classes)",
-    "vote": "Dawid-Skene and other models fitted from the vote; GLAD knows hard tasks, and is slow",
+    "default": "the default, in which the labels choose what every worker is",
+    "simple": "simple: the vote, plain or weighted by known skills",
+    "vote": "Dawid-Skene, fitted from the vote",
     "papers": "from co-occurrences of labels (the papers); with -EM, refined by EM",
     "rivals": "what the papers compare with",
-    "features": "networks that learn from features of the tasks, and need pip install 'cofactor[deep]'",
     "trivial": "what every other method has to beat",
     "elsewhere": "of other packages",
 }
@@ -36,7 +35,7 @@ class Method:
     line : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
-    takes : what `fit` takes: "labels", "labels and features", "table", "points", "graph", "counts" or "comparisons"
+    takes : what `fit` takes: "labels", "table", "points", "graph", "counts" or "comparisons"
     options : settings that make the class this method
     """
 
@@ -84,7 +83,7 @@ def listed(line: str) -> dict[str, Method]:
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']
     >>> listed("crowd")["MV-EM"].path
-    'cofactor.crowd.voting:MVEM'
+    'cofactor.crowd.aggregators:MVEM'
     """
     own = {method.name: method for method in OWN if method.line == line}
     takes = next(method.takes for method in own.values())
@@ -107,11 +106,11 @@ def names(line: str, **wanted: str) -> tuple[str, ...]:
 
 def _crowd() -> Iterator[Method]:
     make = partial(Method, line="crowd", takes="labels")
-    room, rivals = "cofactor.crowd", "cofactor.baselines.crowd"
+    room, rivals = "cofactor.crowd", "cofactor.rivals.crowd"
     with_em = {"em": True}
     yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
-    yield make("MajorityVote", path=f"{room}.voting:MajorityVote", group="simple")
-    yield make("MV-EM", path=f"{room}.voting:MVEM", group="vote")
+    yield make("MajorityVote", path=f"{room}.aggregators:MajorityVote", group="simple")
+    yield make("MV-EM", path=f"{room}.aggregators:MVEM", group="vote")
     equal = {"p": 2.0}
     for name, kind, options in (
         ("RobSymNMF", "RobSymNMF", {}),
@@ -134,50 +133,42 @@ def _crowd() -> Iterator[Method]:
     for name in binary:
         ordinal = {"multiclass": "ordinal"}
         yield make(f"{name}(ordinal)", path=f"{rivals}.binary:{name}", group="rivals", options=ordinal)
-    for name in ("IBCC", "EBCC"):
-        yield make(name, path=f"{rivals}.bayesian:{name}", group="default")
-    for name, group in (("Wawa", "simple"), ("CATD", "simple"), ("BWA", "vote")):
-        yield make(name, path=f"{rivals}.weighted_votes:{name}", group=group)
-    for name, file, group in (("OneCoin", "one_coin", "simple"), ("MACE", "mace", "simple"), ("GLAD", "glad", "vote")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group=group)
-    for name, kind in (("CrowdLayer", "CrowdLayer"), ("DL-MV", "DLMV")):
-        yield Method(name, "crowd", f"{rivals}.deep:{kind}", "features", "labels and features")
 
 
 def _pmf() -> Iterator[Method]:
     make = partial(Method, line="pmf", takes="table")
-    room, rivals = "cofactor.pmf.estimators", "cofactor.baselines.pmf"
+    room, rivals = "cofactor.pmf.estimators", "cofactor.rivals.pmf"
     for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
         yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
     yield make("RAND-EM", path=f"{room}:RANDEM", group="vote")
-    yield make("CTD", path=f"{rivals}.ctd:CTD", group="rivals")
-    yield make("MLE-AD", path=f"{rivals}.mle_ad:MLEAD", group="rivals")
-    yield make("MLE-AD-EM", path=f"{rivals}.mle_ad:MLEADEM", group="rivals")
+    yield make("CTD", path=f"{rivals}:CTD", group="rivals")
+    yield make("MLE-AD", path=f"{rivals}:MLEAD", group="rivals")
+    yield make("MLE-AD-EM", path=f"{rivals}:MLEADEM", group="rivals")
     yield make("Independence", path=f"{room}:Independence", group="trivial")
     yield make("Constant", path=f"{room}:Constant", group="trivial")
 
 
 def _separable() -> Iterator[Method]:
     make = partial(Method, line="separable", takes="points")
-    room, rivals = "cofactor.separable.methods", "cofactor.baselines.separable"
+    room, rivals = "cofactor.separable", "cofactor.rivals.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
-        yield make(name, path=f"{room}:{kind}", group="papers")
-    yield make("ProjectedSPA", path=f"{room}:ProjectedSPA", group="default")
-    for name, file in (("FastGradient", "fast_gradient"), ("XRAY", "greedy"), ("FastAnchor", "greedy")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+        yield make(name, path=f"{room}.methods:{kind}", group="papers")
+    yield make("ProjectedSPA", path=f"{room}.methods:ProjectedSPA", group="default")
+    for name in ("FastGradient", "XRAY", "FastAnchor"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("SPOC", "GeoNMF"):
-        yield Method(name, "separable", f"{room}:{name}", "rivals", "graph")
-    yield Method("LDA", "separable", f"{rivals}.lda:LDA", "rivals", "counts")
+        yield Method(name, "separable", f"{room}.graphs:{name}", "rivals", "graph")
+    yield Method("LDA", "separable", f"{rivals}:LDA", "rivals", "counts")
 
 
 def _comparisons() -> Iterator[Method]:
     make = partial(Method, line="comparisons", takes="comparisons")
-    rivals = "cofactor.baselines.comparisons"
+    rivals = "cofactor.rivals.comparisons"
     yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
-    for name, file in (("BPR", "bpr"), ("AltSVM", "altsvm"), ("NuclearNormMLE", "nuclear")):
-        yield make(name, path=f"{rivals}.{file}:{name}", group="rivals")
+    for name in ("BPR", "AltSVM", "NuclearNormMLE"):
+        yield make(name, path=f"{rivals}:{name}", group="rivals")
     for name in ("BradleyTerry", "WinRate"):
-        yield make(name, path=f"{rivals}.ranking:{name}", group="trivial")
+        yield make(name, path=f"{rivals}:{name}", group="trivial")
 
 
 OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import match_columns
 from cofactor.core.types import Floats, Indices
-from cofactor.separable.topics import WordPairs
-from cofactor.separable.words import words_kept
+from cofactor.separable.topics import WordPairs, words_kept
 
 OWN = (
     ("oven", "flour", "onion", "butter", "recipe", "simmer"),

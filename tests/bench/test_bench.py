@@ -230,10 +230,11 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
 def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
     found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
-    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", lambda self, labels: 1 / 0)
-    assert run._answer("Wawa", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
+    monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
+    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CLEAR_REFS.exists(), reason="the system does not tell")
 def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, capsys):
     """A process that takes 300 MB on one set, and gives them back, does not have them on the next one."""
@@ -258,6 +259,7 @@ def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, c
     assert f"<td>{plain['WorkerTypes']:.0f}</td></tr>" in page and "<th>MB</th>" in page
 
 
+@pytest.mark.slow
 def test_no_truth_reaches_the_method(mine):
     own = crowds(["mine"], sets_of(mine.parent, "crowd"))
     for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):
@@ -286,8 +288,8 @@ def test_an_open_of_the_data_is_refused_and_told(mine, monkeypatch, tmp_path):
     def opens(*_, **__):
         watch("open", (str(tmp_path / "truth.csv"), "r", 0))
 
-    monkeypatch.setattr(cf.crowd.METHODS["Wawa"], "fit", opens)
-    assert run._answer("Wawa", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
+    monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", opens)
+    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
     monkeypatch.setattr(run, "loaded", opens)
     with pytest.raises(CofactorError, match=r"my\.py:vote opens data sets"):
         run._find(f"{mine}:vote")

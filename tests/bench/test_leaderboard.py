@@ -96,6 +96,7 @@ def test_quick_methods_on_every_simulated_set_give_what_was_kept(quick, line):
             assert found == pytest.approx(tuple(row[["more", "low", "high"]]), abs=3 * few), trial
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_set_of_every_line_run_again_gives_what_was_kept(here):
     """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""

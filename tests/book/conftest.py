@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """Build the book, panels with few values; the folder of its pages. Skipped without the extra `book`."""
-    for module in ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx_revealjs"):
+    for module in ("sphinx", "myst_nb", "sphinx_book_theme"):
         pytest.importorskip(module)
     from docs import build, panels
 

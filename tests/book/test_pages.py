@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 import nbformat
 import pytest
 
-from docs import api, notebooks, slides
+from docs import api, notebooks
 from tools import learner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ class Loads(HTMLParser):
 
 
 def html_pages(site):
-    return [path for path in site.rglob("*.html") if not {"_static", "reveal"} & set(path.relative_to(site).parts)]
+    return [path for path in site.rglob("*.html") if "_static" not in (path.relative_to(site).parts)]
 
 
 def test_no_page_loads_anything_from_elsewhere(site):
@@ -125,7 +125,7 @@ def test_every_notebook_offers_its_learners_copy(site, page):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS, *(f"slides/{talk}.html" for talk in slides.TALKS.values())])
+@pytest.mark.parametrize("page", [*NOTEBOOKS, *OTHERS])
 def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page, tmp_path):
     tab, told, seen = chromium.new_page(viewport={"width": 1300, "height": 900}), [], set()
     tab.set_default_timeout(120_000)
@@ -141,7 +141,7 @@ def test_pages_open_in_a_browser_without_network_or_errors(site, chromium, page,
     tab.close()
     assert not told and not wrong and all(map(local, seen))
     assert formulas >= text.count('class="math notranslate') and (formulas or "mathjax/startup.js" not in text)
-    assert weight(seen) < LIGHT or page.startswith("slides/")
+    assert weight(seen) < LIGHT
 
 
 def weight(urls):
@@ -254,31 +254,10 @@ def test_a_telephone_shows_pages_in_their_width_and_formulas_from_their_beginnin
     tab, hidden = chromium.new_page(viewport={"width": 400, "height": 800}), {}
     tab.set_default_timeout(120_000)
     for path in html_pages(site):
-        if path.parent.name != "slides":  # these scale
-            tab.goto(path.as_uri())
-            hidden[path.relative_to(site).as_posix()] = tab.evaluate(HIDDEN)
+        tab.goto(path.as_uri())
+        hidden[path.relative_to(site).as_posix()] = tab.evaluate(HIDDEN)
     tab.close()
     assert len(hidden) > 50 and not {page: seen for page, seen in hidden.items() if seen != [0, 0]}
-
-
-TOO_HIGH = """async () => {
-    await MathJax.startup.promise;
-    return Reveal.getSlides().filter(slide => {
-        const place = Reveal.getIndices(slide);
-        Reveal.slide(place.h, place.v);
-        return slide.scrollHeight > Reveal.getConfig().height;
-    }).map(slide => slide.innerText.slice(0, 40));
-}"""
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("talk", slides.TALKS.values())
-def test_every_slide_fits_on_the_screen(site, chromium, talk):
-    tab = chromium.new_page(viewport={"width": 1280, "height": 900})
-    tab.goto((site / "slides" / f"{talk}.html").as_uri(), timeout=120_000)
-    too_high, total = tab.evaluate(TOO_HIGH), tab.evaluate("Reveal.getTotalSlides()")
-    tab.close()
-    assert total > 20 and not too_high
 
 
 def local(url):

@@ -70,6 +70,7 @@ def test_values_of_choices_are_named_as_the_control_shows_them():
         panels.meant("nb04.race_panel", panel, written | {"snr_db": ["none", "50 dB"]}, few=False)
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_the_panel_shows_and_is_not_computed_again(tmp_path, monkeypatch):
     monkeypatch.setattr(panels, "grids", lambda: {WALK: {"n_iter": [6, 20], "target": [5, 3], "noise": [0.0, 0.1]}})
     (tmp_path / f"{WALK}-of-old-code").mkdir()
@@ -134,6 +135,7 @@ def toy(tmp_path, chromium):
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_script_swaps_picture_sentence_and_words_by_keyboard(toy):
     assert toy.locator("figcaption").inner_text() == "It is <a>."  # and no longer that it stands still
@@ -149,6 +151,7 @@ def test_the_script_swaps_picture_sentence_and_words_by_keyboard(toy):
     assert toy.told[-3:] == ["states.js", "1.webp", "0.webp"] and len(toy.told) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_script_says_refusals_and_what_was_not_computed(toy):
     toy.get_by_label("how many").press("End")
@@ -162,6 +165,7 @@ def test_the_script_says_refusals_and_what_was_not_computed(toy):
     toy.locator("img").wait_for(state="visible")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_without_the_script_the_stored_picture_stands(toy):
     context = toy.context.browser.new_context(java_script_enabled=False)
@@ -175,6 +179,7 @@ def test_without_the_script_the_stored_picture_stands(toy):
 HINT = "getComputedStyle(document.querySelector('.panel-controls'), '::after').content"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_telephone_is_told_that_the_picture_goes_on(toy):
     toy.add_style_tag(path=SCRIPT.with_name("book.css"))

@@ -9,7 +9,7 @@ import pytest
 
 import cofactor
 from cofactor.data.registry import entries
-from docs import api, build, docstrings, notebooks, slides, tables
+from docs import api, build, docstrings, notebooks, tables
 from evaluation.fidelity import fidelity
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,6 +166,7 @@ def test_panels_have_their_sentence_as_caption(staged):
             assert cell.metadata["mystnb"]["figure"]["caption"].startswith(notebooks.STILL)
 
 
+@pytest.mark.slow
 def test_every_notebook_has_a_card_with_its_minutes_level_and_objectives():
     text = build.pages()[Path("index.md")]
     assert build.CARDS not in text and text.count(":::{container} notebook") == len(NOTEBOOKS)
@@ -182,23 +183,3 @@ def test_answers_are_parted_from_their_html():
     assert notebooks.opened("<details><summary>A</summary> $x$.</details>") == (
         "<details><summary>A</summary>\n\n$x$.\n\n</details>\n\n"
     )
-
-
-# ---- slides ----
-
-
-@pytest.mark.parametrize("name", slides.TALKS)
-def test_slides_open_at_headings_and_hold_no_solution(name):
-    notebook = slides.talk_of(nbformat.read(ROOT / "notebooks" / name, as_version=4))
-    kinds = [cell.metadata["slideshow"]["slide_type"] for cell in notebook.cells]
-    headings = [cell.source.startswith("#") for cell in notebook.cells]
-    assert [kind == "slide" for kind in kinds] == headings and sum(headings) > 10
-    assert not any("<details" in cell.source or "solution" in cell.metadata.get("tags", []) for cell in notebook.cells)
-
-
-def test_a_text_too_long_for_a_slide_is_cut_between_paragraphs():
-    text = "\n\n".join(f"{number} " + "word " * 100 for number in range(12))
-    pieces = slides.fitting(text)
-    assert len(pieces) > 1 and "\n\n".join(pieces).split() == text.split()
-    assert all(slides.text_height(piece) <= slides.HIGHEST for piece in pieces)
-    assert slides.fitting("short\n\ntext") == ["short\n\ntext"]

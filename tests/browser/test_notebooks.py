@@ -92,6 +92,7 @@ def unfolded(cells):
     return shown
 
 
+@pytest.mark.slow
 def test_a_learner_answers_an_exercise(open_notebook, artefacts):
     source = nbformat.read(NOTEBOOKS[0], as_version=4)
     copy = learner.learner_copy(source)
@@ -132,6 +133,7 @@ def changes(panel, before):
     assert all(part.strip() for part in shown(panel)), "a picture without a caption, or without alternative text"
 
 
+@pytest.mark.slow
 def test_a_panel_is_driven_by_keys_alone(open_notebook, lab):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     written = new_notebook(cells=[new_code_cell(PANEL)], metadata=kernel)

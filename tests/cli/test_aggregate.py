@@ -96,7 +96,7 @@ def test_the_default_method_is_the_one_of_the_help(labels_csv, capsys):
 def test_an_unknown_method_is_told_all_that_take_labels_alone(capsys):
     assert run("aggregate", "bluebird", "--method", "Guess") == 1
     said = capsys.readouterr().err.split("one of ")[1].strip().split(", ")
-    assert sorted(said) == sorted(set(cf.crowd.METHODS) - set(cf.crowd.NEED_FEATURES))
+    assert sorted(said) == sorted(cf.crowd.METHODS)
 
 
 def test_an_existing_output_is_kept_unless_forced(labels_csv, tmp_path, capsys):
@@ -295,7 +295,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     said = written(capsys, labels_csv, "--gold", gold, "-v")
     assert "1 gold tasks of classes that nobody chose are passed over" in said.err
     assert "used in the fit: 1" in said.out
-    assert run("aggregate", labels_csv, "--gold", gold, "--method", "Wawa") == 1
+    assert run("aggregate", labels_csv, "--gold", gold, "--method", "KOS") == 1
     assert "cannot use gold tasks" in capsys.readouterr().err
 
 

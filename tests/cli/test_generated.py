@@ -119,6 +119,7 @@ def wrong(folder, n_lines, seed):
     return found, late
 
 
+@pytest.mark.slow
 def test_lines_made_by_chance_end_well_or_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -175,7 +175,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     # no file
     "no such file": ("", "", (), 1, ["no such file: none.csv"]),
-    "a folder": (".", "", (), 1, ["is a folder: name one file; shards are counted with `cofactor moments`"]),
+    "a folder": (".", "", (), 1, ["is a folder: name one file"]),
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ def page(tmp_path_factory):
     return path.read_text(encoding="utf8")
 
 
+@pytest.mark.slow
 def test_says_what_the_command_line_says(page, capsys):
     main(["aggregate", "bluebird", "-v"])
     said = capsys.readouterr().out.strip().splitlines()
@@ -29,6 +30,7 @@ def test_says_what_the_command_line_says(page, capsys):
     assert "<td>76</td><td>65</td>" in page and "<strong>12.0 %</strong>error where truth is known" in page
 
 
+@pytest.mark.slow
 def test_shows_checks_workers_and_doubtful_tasks(page):
     assert "co-labelling graph" in page and "Verdict:" in page
     probabilities = [float(p) for p in re.findall(r"<td>([01]\.\d{3})</td>", page)]
@@ -50,6 +52,7 @@ def test_intervals_are_those_of_the_library(page):
     assert '{} <span class="ends">({} to {})</span>'.format(*numbers) in page
 
 
+@pytest.mark.slow
 def test_workers_are_those_of_the_table(page):
     labels = cf.load("bluebird").labels
     method = cf.crowd.WorkerTypes(random_state=0).fit(labels)
@@ -70,6 +73,7 @@ def test_shares_of_the_classes_are_those_of_the_labels_given(page):
         assert f'<td class="text">{name}</td><td>{100 * share[k]:.1f}</td>' in page
 
 
+@pytest.mark.slow
 def test_says_how_many_labels_differ_from_the_vote(page):
     data = cf.load("bluebird")
     method = cf.crowd.WorkerTypes().fit(data.labels)
@@ -78,6 +82,7 @@ def test_says_how_many_labels_differ_from_the_vote(page):
     assert f"<strong>{100 * against:.1f} %</strong>of the labels differ from the majority vote" in page
 
 
+@pytest.mark.slow
 def test_pictures_say_what_they_show(page):
     alternatives = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="Figure: ([^"]+)">', page)
     assert len(alternatives) == 3 and all(len(words) > 20 for words in alternatives)
@@ -93,6 +98,7 @@ def test_intervals_can_be_left_out(tmp_path):
     assert len(re.findall('src="data:image/png;base64,', page)) == 3
 
 
+@pytest.mark.slow
 def test_needs_no_other_file(page):
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
     assert "<script" not in page

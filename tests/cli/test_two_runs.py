@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from cofactor.core.locks import locked
+from cofactor.core.files import locked
 from cofactor_app.cli import main
 from evaluation import cli as experiments
 from tests.evaluation.toy import toy

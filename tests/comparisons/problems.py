@@ -4,7 +4,7 @@ import numpy as np
 
 from cofactor import Comparisons, simulate
 from cofactor.comparisons import Objective, utility_error
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.solvers import project_to_centred
 
 
 def truth(seed=0, n_users=200, n_items=300, rank=3, kind="unit"):

@@ -59,7 +59,6 @@ def fitted():
         (lambda: ComparisonMF(None).fit(DATA), "rank=None"),
         (lambda: ComparisonMF([]).fit(DATA), "rank=nothing"),
         (lambda: ComparisonMF(2, link=[]).fit(DATA), r"link=\[\]"),
-        (lambda: ComparisonMF(2, solver=[]).fit(DATA), r"solver=\[\]"),
         (lambda: ComparisonMF(2, ridge=np.ones(2)).fit(DATA), "ridge=array"),
         (lambda: ComparisonMF(2, max_iter=1.5).fit(DATA), r"max_iter=1\.5"),
         (lambda: ComparisonMF(2, tol=NAN).fit(DATA), "tol=nan"),

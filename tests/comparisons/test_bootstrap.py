@@ -9,6 +9,7 @@ from tests.comparisons.problems import drawn, truth
 from tests.oracles.generators import recorded
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
     shares = []
     for seed in range(3):

@@ -144,6 +144,7 @@ def test_connected_parts_of_the_items():
     assert data.n_components == 2
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_held_out_comparisons_are_the_rest_and_nobody_loses_all(seed):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.comparisons import davidson
-from cofactor.core import memory
+from cofactor.core import checks
 from cofactor.core.errors import CofactorError
 
 
@@ -31,8 +31,8 @@ def test_a_ridge_pulls_items_together_and_leaves_ties_alone():
 def test_five_tables_of_eight_bytes_for_every_two_parameters_must_fit(monkeypatch):
     counts = np.array([3.0, 2.0, 1.0])
     cells = davidson.Cells(3, np.array([0, 1, 0]), np.array([1, 2, 2]), counts, counts, counts, np.zeros((3, 0)), True)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 5 * 8 * 4**2)
     davidson.fit_ranking(cells)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 8 * 4**2 - 1)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 5 * 8 * 4**2 - 1)
     with pytest.raises(CofactorError, match=r"covariance of 3 items would take .*640 bytes.*keep fewer items"):
         davidson.fit_ranking(cells)

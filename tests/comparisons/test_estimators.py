@@ -8,10 +8,9 @@ import pytest
 
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
 from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
-from cofactor.comparisons.choosing import choose_rank_and_ridge, vanishing_ridge
-from cofactor.comparisons.fitting import FitSettings
-from cofactor.comparisons.loss import excess_loss
+from cofactor.comparisons.estimators import FitSettings, choose_rank_and_ridge, vanishing_ridge
 from cofactor.comparisons.metrics import product_norm
+from cofactor.comparisons.objective import excess_loss
 from tests.comparisons.problems import drawn, error_of, few, truth
 from tests.each import each
 from tests.oracles.generators import recorded
@@ -37,6 +36,7 @@ def test_exact_chances_are_reproduced_without_a_ridge():
     assert mf.predict_proba([3], [5], [9]) == pytest.approx(1 / (1 + np.exp(-U[3] @ (V[5] - V[9]))))
 
 
+@pytest.mark.slow
 def test_choices_reach_the_predicted_error_with_slope_one_half():
     """Five sizes; the exponent within 0.03 of -1/2, the constant within 5 % of the efficient one."""
     U, V = truth(1)
@@ -79,12 +79,14 @@ def test_a_model_without_biases_is_no_coin_either():
     assert mf.item_bias_ == pytest.approx(ranking.item_bias_, abs=1e-6) and np.ptp(mf.item_bias_) > 0.2
 
 
+@pytest.mark.slow
 def test_rank_is_chosen_with_the_ridge():
     U, V = truth()
     mf = fitted(drawn(U, V, 80_000, "binary"), rank=(1, 3, 5))
     assert mf.rank_ == 3 and mf.item_factors_.shape == (300, 3)
 
 
+@pytest.mark.slow
 def test_the_default_finds_few_features_and_many():
     few_features = drawn(*truth(), 40_000, "binary")
     assert ComparisonMF(random_state=0).fit(few_features).rank_ == 3
@@ -109,6 +111,7 @@ def test_ridges_are_tried_without_biases_where_none_are_asked_for():
         assert path and all((trial.bias_ridge > 0) == item_bias for trial in path), item_bias
 
 
+@pytest.mark.slow
 def test_five_folds_choose_better_than_one_hold_out():
     """Fewer than three hundred answers: mean loss on other answers over ten data sets."""
     U, V = truth(2, 50, 15, 2)
@@ -297,7 +300,6 @@ def test_unknown_names_are_refused():
         ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
         ({"rank": [2, 9]}, "rank=9"),
         ({"link": "cauchy"}, "link='cauchy'"),
-        ({"solver": "gd"}, "solver='gd': choose one of 'lbfgs', 'bb'"),
         ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
         ({"ridge": "big"}, "ridge='big'"),
         ({"bias_ridge": np.inf}, "bias_ridge=inf"),

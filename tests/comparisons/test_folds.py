@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, Comparisons
-from cofactor.comparisons.choosing import split
-from cofactor.comparisons.fitting import FitSettings
-from cofactor.comparisons.folds import folds, held_out_once, user_pairs
+from cofactor.comparisons.data import folds, held_out_once, user_pairs
+from cofactor.comparisons.estimators import FitSettings, split
 from tests.comparisons.problems import few
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from cofactor import CofactorError, Comparisons
 from cofactor.comparisons import LINKS, Objective
-from cofactor.comparisons.kernels import _exponentials, _logistic_chances
-from cofactor.comparisons.loss import excess_loss, gamma
+from cofactor.comparisons.objective import _exponentials, _logistic_chances, excess_loss, gamma
 from tests.comparisons.problems import few
 from tests.oracles.comparisons import balance_penalty, logistic_gradient, plain_loss
 from tests.oracles.generators import laws, seeds
@@ -82,6 +81,7 @@ def objective_and_point(seed=0, link="logistic", outcome=None, rank=2, **options
     return objective, np.random.default_rng(seed).standard_normal(objective.size)
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_equals_the_papers_formulas(seed):

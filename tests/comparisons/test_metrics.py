@@ -16,7 +16,7 @@ from cofactor.comparisons import (
     utility_error,
 )
 from cofactor.comparisons.diagnose import user_spans
-from cofactor.comparisons.formulas import degrees_of_freedom, mean_information
+from cofactor.comparisons.metrics import degrees_of_freedom, mean_information
 from tests.comparisons.problems import drawn, few, truth
 
 

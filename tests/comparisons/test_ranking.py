@@ -13,9 +13,9 @@ from scipy.special import expit, log_expit, logit
 from scipy.stats import binomtest
 
 import cofactor as cf
-from cofactor.comparisons import Comparisons, davidson, evidence, rank
-from cofactor.comparisons.clusters import clustered, independent
-from cofactor.comparisons.places import spreads
+from cofactor.comparisons import Comparisons, davidson, rank
+from cofactor.comparisons.davidson import clustered, independent
+from cofactor.comparisons.ranking import spreads
 from tests.oracles import davidson as oracle
 
 # many of these data are of equal items, or few; tests of this warning see it all the same
@@ -59,7 +59,7 @@ def test_ties_and_covariates_are_at_the_optimum(tied):
     data, X = tied
     X = X / np.sqrt(np.mean(X**2))
     found = rank(data, X, random_state=0)
-    R = np.array([found.sd**-2] * 4 + [evidence.COEFFICIENT_SD**-2, 0])
+    R = np.array([found.sd**-2] * 4 + [davidson.COEFFICIENT_SD**-2, 0])
     slope = oracle.gradient(lambda x: oracle.log_likelihood(x, data, X) - R @ x**2 / 2, found.parameters)
     assert found.parameters[:4].sum() == pytest.approx(0, abs=1e-12)
     assert np.abs(slope).max() < 1e-5
@@ -68,7 +68,7 @@ def test_ties_and_covariates_are_at_the_optimum(tied):
 def test_covariance_is_that_of_the_curvature_or_of_users_left_out(tied):
     data, X = tied
     cells = cells_of(data, X)
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     R = np.diag(fitted.ridge)
     H = R - oracle.hessian(lambda x: oracle.log_likelihood(x, data, X), fitted.theta)
     assert np.allclose(independent(cells, fitted), oracle.inverse(H, 4), rtol=1e-3, atol=1e-4)
@@ -81,7 +81,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     """Every comparison is of another user and prompt here, so that both count each comparison."""
     data, X = tied
     cells, prompt = cells_of(data, X), (np.arange(60) % 10 * 7 % 10).astype(np.int32)
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     R, P = np.diag(fitted.ridge), independent(cells, fitted)
     one, two = (oracle.jackknife(fitted.theta, data, X, R, way) for way in (data.user, prompt))
     s = [oracle.gradient(lambda x, c=c: oracle.log_likelihood(x, data, X, [c]), fitted.theta) for c in range(60)]
@@ -92,6 +92,7 @@ def test_users_and_prompts_add_up_less_what_both_count(tied):
     assert np.allclose(clustered(cells, fitted, prompt), two + P @ R @ P, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_new_users_and_new_prompts():
     """Tastes of users and kinds of prompts differ; the truth is what all of them would say on the mean."""
     rng, held, n, m = np.random.default_rng(0), {"users": [], "both": []}, 8, 900
@@ -116,19 +117,19 @@ def test_intervals_hold_for_new_users_and_new_prompts():
 
 def test_doubt_about_the_prior_moves_utilities_as_another_prior_would(tied):
     cells = cells_of(*tied)
-    thetas = [davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, np.exp(-0.2)))
+    thetas = [davidson.fit_ranking(cells, davidson.precisions(cells, np.exp(x))).theta for x in (-0.201, -0.2, -0.199)]
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, np.exp(-0.2)))
     P = independent(cells, fitted)
     way = (thetas[2] - thetas[0]) / 0.002
-    added = evidence.with_doubt(P, P, fitted, 0.5, np.full(4, 30.0)) - P
+    added = davidson.with_doubt(P, P, fitted, 0.5, np.full(4, 30.0)) - P
     assert added == pytest.approx(0.5 * np.outer(way, way), rel=1e-2, abs=1e-5)
 
 
 def test_doubt_about_who_is_compared_moves_utilities_as_another_prior_mean_would(tied):
     cells, compared = cells_of(*tied), np.array([2.0, 7.0, 20.0, 1.0])
-    fitted = davidson.fit_ranking(cells, evidence.precisions(cells, 0.8))
+    fitted = davidson.fit_ranking(cells, davidson.precisions(cells, 0.8))
     P, mean = independent(cells, fitted), np.zeros(cells.size)
-    mean[:4] = 0.8 * evidence.SLOPE * (np.log(compared) - np.log(compared).mean())
+    mean[:4] = 0.8 * davidson.SLOPE * (np.log(compared) - np.log(compared).mean())
 
     def loss(theta):
         value, gradient, _ = cells.objective(theta)
@@ -137,7 +138,7 @@ def test_doubt_about_who_is_compared_moves_utilities_as_another_prior_mean_would
 
     moved = minimize(loss, fitted.theta, jac=True, method="BFGS", options={"gtol": 1e-9}).x
     way = (davidson.centred(moved, 4) - fitted.theta) / 0.01
-    added = evidence.with_doubt(P, P, fitted, 0.0, compared) - P
+    added = davidson.with_doubt(P, P, fitted, 0.0, compared) - P
     assert added == pytest.approx(np.outer(way, way), rel=5e-2, abs=1e-4)
     assert added.max() > 1e-3
 
@@ -166,14 +167,14 @@ def test_evidence_is_the_integral_over_utilities():
 
     def exact(sd):
         prior = np.exp(-(grid**2) / (4 * sd**2)) / sd
-        return np.log(np.sum(prior * np.exp(log_density - log_density.max()))) + np.log(sd) - evidence.RATE * sd
+        return np.log(np.sum(prior * np.exp(log_density - log_density.max()))) + np.log(sd) - davidson.RATE * sd
 
     def ours(sd):
-        return evidence.log_evidence(cells, davidson.fit_ranking(cells, evidence.precisions(cells, sd)), sd)
+        return davidson.log_evidence(cells, davidson.fit_ranking(cells, davidson.precisions(cells, sd)), sd)
 
     for sd in (0.1, 0.5, 3.0):
         assert ours(sd) - ours(1.0) == pytest.approx(exact(sd) - exact(1.0), abs=0.02)
-    best = evidence.chosen(cells)[0]
+    best = davidson.chosen(cells)[0]
     assert ours(best) >= max(ours(0.9 * best), ours(1.1 * best))
 
 
@@ -251,10 +252,12 @@ def in_band(right):
     return binomtest(int(one.sum()), len(one), 0.9).pvalue > 0.01 and 0.88 <= right.mean() <= 0.92
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_of_nine_in_ten():
     assert in_band(hits(200, np.linspace(-1, 1, 6), m=300, tau=-0.5))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_where_each_item_was_compared_twice():
     """Laplace's approximation of the evidence finds these items too much alike: its intervals hold 81 %."""
     right, sds = [], []
@@ -287,6 +290,7 @@ def test_mean_log_likelihood_is_that_of_draws(tied):
     assert abs(cells.objective(theta)[0] - np.mean(draws)) > 8 * np.std(draws) / np.sqrt(4000)
 
 
+@pytest.mark.slow
 def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     """With users equal in utilities on average the truth is zero for all, whatever the spread of tastes."""
     truth, busy = np.zeros(6), np.repeat(np.arange(24), [80] * 4 + [20] * 20)
@@ -294,6 +298,7 @@ def test_intervals_allow_for_users_who_are_alike_in_all_their_votes():
     assert in_band(right) or right.mean() > 0.9  # equal items are what the prior knows less of than there is
 
 
+@pytest.mark.slow
 def test_all_places_at_once_are_held_nine_times_in_ten():
     """Utilities are drawn as the prior has them."""
     right = []

@@ -16,9 +16,8 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from cofactor.comparisons.choosing import vanishing_ridge
-from cofactor.comparisons.solvers import largest_curvature
-from cofactor.comparisons.spectral import project_to_centred, residual_matrix
+from cofactor.comparisons.estimators import vanishing_ridge
+from cofactor.comparisons.solvers import largest_curvature, project_to_centred, residual_matrix
 from cofactor.simulate import draw_comparisons
 from tests.comparisons.problems import distance, drawn, few, problem, truth, warm
 from tests.oracles.generators import recorded

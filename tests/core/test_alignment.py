@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofactor.core.alignment import match_classes, match_columns
 from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import match_classes, match_columns
 from tests.each import each
 from tests.oracles.generators import laws, random_model, seeds
 from tests.oracles.latent_class import best_order, mse_by_trying

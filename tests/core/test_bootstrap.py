@@ -31,6 +31,7 @@ def test_draws_as_many_rows_as_there_are_with_replacement():
     assert distinct == pytest.approx(1 - (1 - 1 / 50) ** 50, abs=0.01)
 
 
+@pytest.mark.slow
 def test_is_the_same_at_any_number_of_jobs():
     one, two = (resample(rows_themselves, 20, 12, random_state=3, n_jobs=jobs) for jobs in (1, 2))
     assert np.array_equal(one, two)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cofactor.core.alignment import match_classes, match_columns
 from cofactor.core.checks import (
     added_up,
     check_between,
@@ -16,6 +15,7 @@ from cofactor.core.checks import (
     whole_matrix,
 )
 from cofactor.core.errors import CofactorError
+from cofactor.core.latent_class import match_classes, match_columns
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import pytest
 
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
-from cofactor.core.files import whole_file
-from cofactor.core.locks import locked
+from cofactor.core.files import locked, whole_file
 
 HOLD = """
 import os, signal, sys

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from cofactor.core import scattering as module
-from cofactor.core.alignment import match_columns
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.latent_class import match_columns
 from cofactor.core.scattering import _has_clique, scattering_certificate, slice_vertices
 from cofactor.crowd.symnmf import symnmf
 from tests.oracles.generators import laws, recorded, seeds
@@ -65,6 +65,7 @@ def test_brute_force_met_both_answers():
     assert sum(np.isfinite(c.radius) and c.condition1 == "fails" for c in verdicts) > 20
 
 
+@pytest.mark.slow
 def test_climbing_never_claims_more_than_all_corners_tell_and_mostly_reaches_the_longest():
     reached = 0
     for seed in range(40):
@@ -132,6 +133,7 @@ def error_of(found, H):
     return np.abs(found[:, match_columns(H, found)] - H).max()
 
 
+@pytest.mark.slow
 def test_a_perfect_fit_with_a_certificate_is_the_truth():
     """The meaning of it all; without a certificate, many perfect fits are wrong."""
     errors = {True: [], False: []}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cofactor import CategoricalTable, LatentClassModel, pairwise_moments, simulate
-from cofactor.core import spectrum
-from cofactor.core.spectrum import classes_told_apart, eigenvalues
+from cofactor.core import moments
+from cofactor.core.moments import classes_told_apart, eigenvalues
 
 
 def crowd_table(model, n_tasks=2000, rate=0.3, seed=0):
@@ -72,17 +72,17 @@ def test_names_and_order_do_not_matter():
 
 def test_shuffling_keeps_where_and_how_often():
     table = crowd_table(simulate.dawid_skene_model(6, 3, skill=0.6, random_state=0), 300)
-    shuffled = spectrum._shuffled(table, np.random.default_rng(0))
+    shuffled = moments._shuffled(table, np.random.default_rng(0))
     assert np.array_equal(shuffled.codes >= 0, table.codes >= 0)
     assert np.array_equal(shuffled.indicator.sum(axis=0), table.indicator.sum(axis=0))
     assert (shuffled.codes != table.codes).mean() > 0.05
 
 
 def test_looks_at_the_variables_observed_most(monkeypatch):
-    monkeypatch.setattr(spectrum, "MOST_VALUES", 6)
-    monkeypatch.setattr(spectrum, "MOST_ROWS", 3)
+    monkeypatch.setattr(moments, "MOST_VALUES", 6)
+    monkeypatch.setattr(moments, "MOST_ROWS", 3)
     codes = [[0, 0, -1, 0], [0, 1, -1, 1], [1, 0, 0, 1], [1, 1, 1, -1], [0, 1, -1, 3]]
-    chosen = spectrum._most_observed(CategoricalTable(codes, sizes=[2, 2, 2, 4]))
+    chosen = moments._most_observed(CategoricalTable(codes, sizes=[2, 2, 2, 4]))
     assert chosen.codes.tolist() == [[0, 0, -1], [1, 0, 0], [0, 1, -1]]  # the fourth has too many values
 
 

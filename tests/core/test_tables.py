@@ -52,14 +52,6 @@ def test_takes_variables_by_a_mask():
     assert np.array_equal(table.take_variables([True, False, True]).codes, table.codes[:, [0, 2]])
 
 
-@pytest.mark.parametrize("n_rows", [1, 3, 20, 100])
-def test_chunks_are_whole_rows_in_order(n_rows):
-    table = random_table(1)
-    chunks = list(table.chunks(n_rows))
-    assert all(chunk.n_rows <= n_rows for chunk in chunks)
-    assert np.array_equal(np.vstack([chunk.codes for chunk in chunks]), table.codes)
-
-
 def test_default_alphabets_are_the_largest_codes():
     table = CategoricalTable([[0, 3, -1], [1, 0, -1]])
     assert table.sizes.tolist() == [2, 4, 1]
@@ -123,11 +115,6 @@ def test_refuses_as_many_sizes_as_there_are_no_variables(sizes):
 def test_refuses_ragged_rows():
     with pytest.raises(CofactorError):
         CategoricalTable([[0, 1], [0]])
-
-
-def test_refuses_chunks_without_rows():
-    with pytest.raises(CofactorError, match="at least one row"):
-        list(CategoricalTable([[0], [1]]).chunks(-1))
 
 
 @pytest.mark.parametrize(("sizes", "n_rows"), [([-1, 2], 1), ([1.5, 2], 1), ([2, 2], -1)])

@@ -4,6 +4,8 @@ import json
 import warnings
 from pathlib import Path
 
+import pytest
+
 import cofactor as cf
 from cofactor.reading import labels
 from cofactor_app.cli import main, visible
@@ -93,6 +95,7 @@ def test_large_files_come_out_as_small_ones(monkeypatch):
     assert len(taken) >= 150
 
 
+@pytest.mark.slow
 def test_memory():
     """Every file has its outcome, by the reader of small files."""
     differences = {}
@@ -102,6 +105,7 @@ def test_memory():
     report(differences)
 
 
+@pytest.mark.slow
 def test_aggregate_says_one_sentence_or_writes_a_table(capsys):
     differences = {}
     for name, expected in EXPECTED.items():

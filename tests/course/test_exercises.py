@@ -119,6 +119,7 @@ def test_the_data_are_the_same_every_time_and_fresh(name):
     assert all(np.array_equal(first[key], given(name)[key]) for key in first)
 
 
+@pytest.mark.slow
 @each("name", NUMBERS)
 def test_every_typical_mistake_gets_its_own_words(name):
     for position, part in parts(name):
@@ -160,6 +161,7 @@ def test_the_worst_entry_is_named_and_its_side_but_not_its_value():
     assert "is too large" in words("accuracy", right("accuracy") + 0.07)
 
 
+@pytest.mark.slow
 @each(
     "garbage, name",
     product(
@@ -307,6 +309,7 @@ def test_unknown_exercises_are_answered_with_the_known_ones(capsys):
     assert "no exercise" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_notebook_in_another_folder_finds_its_exercises_and_loads_its_own_notebook_alone(tmp_path):
     code = """
 from course import check, given, nb04

@@ -71,6 +71,7 @@ def test_missing_block_panel_tells_the_truth():
     assert f"{percent(problem.error(problem.fill('robust')), 1)} off" in panel.text
 
 
+@pytest.mark.slow
 def test_missing_block_panel_says_when_nothing_helps():
     panel = panels.missing_block_panel()
     panel.controls["imputation"].value = "designated"

@@ -62,6 +62,7 @@ def test_what_the_panel_selects_is_what_merit_finds():
     assert outcome.hits == len(set(fit.anchors) & set(outcome.problem.anchors))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
 def test_memory_of_a_dense_method_grows_with_the_square():
     peaks = pictures.measure_memory("FastGradient", (700, 1400), n_iter=5)
@@ -127,6 +128,7 @@ def test_the_picture_of_successes_names_where_all_are_found():
     assert [label.get_text() for label in fig.axes[0].get_xticklabels()] == ["6", "8"]
 
 
+@pytest.mark.slow
 def test_the_picture_of_memory_compares_with_the_prediction():
     fig = pictures.draw_memory([100, 1000], {"A": [1e6, 1e7], "B": [1e6, 1e8]}, {"A": {100: 1.1e6}, "B": {1000: 9e7}})
     assert title(fig) == "1,000 points take 10\xa0MB by A, 100\xa0MB by B; measured: 0.90 to 1.10 of the prediction"

@@ -142,6 +142,7 @@ def test_the_panel_tells_what_was_asked_and_what_came_of_it():
     assert "400 steps of 0.001 / curvature" in panel.text
 
 
+@pytest.mark.slow
 def test_the_panel_shows_noise_and_runaways():
     panel = panels.descent_panel()
     panel.controls["answers"].value = 1

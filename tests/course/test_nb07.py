@@ -9,7 +9,7 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DatasetUnavailableError, DataWarning
-from cofactor.crowd import METHODS, NEED_FEATURES, CrowdLabels, diagnose, error_rate
+from cofactor.crowd import METHODS, CrowdLabels, diagnose, error_rate
 from cofactor.data.loading import load
 from course import crowds, public
 from course.crowds import mixed_crowd, without_prior
@@ -120,7 +120,7 @@ def test_names_are_left_out_where_there_is_no_room():
 
 
 def test_every_method_has_a_look_and_those_for_two_classes_one_of_their_own():
-    binary = {name for name in set(METHODS) - set(NEED_FEATURES) if "for two classes" in family(name)}
+    binary = {name for name in METHODS if "for two classes" in family(name)}
     assert {name.split("(")[0] for name in binary} == {"KOS", "GhoshSVD", "EigenRatio"}
 
 

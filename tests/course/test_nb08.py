@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
@@ -109,6 +110,7 @@ def test_the_picture_of_ratings_shows_stars_given_and_expected():
 # ---- the panel ----
 
 
+@pytest.mark.slow
 def test_joint_panel_tells_the_truth():
     panel = panels.joint_panel(seed=1)
     panel.controls["rank"].value = 4
@@ -119,6 +121,7 @@ def test_joint_panel_tells_the_truth():
         assert f"{name}: {value:.4g}" in panel.text
 
 
+@pytest.mark.slow
 def test_the_panel_starves_and_blurs():
     panel = panels.joint_panel()
     sharp = panel.outcome.anchors.gaps.max()

@@ -108,6 +108,7 @@ def test_an_amount_is_told_once_where_all_simulations_agree():
     assert "MV-EM more than 20 labels" in panel.text and " to " not in panel.text
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
     labels = files.clean_labels(examples.labels)
     method = cf.crowd.METHODS["MV-EM"]().fit(labels)

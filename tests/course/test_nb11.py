@@ -54,6 +54,7 @@ def test_a_name_is_a_crowd_on_every_machine():
     assert drawn("Ada").crowd.labels.table.values[:9].tolist() != drawn("Bo").crowd.labels.table.values[:9].tolist()
 
 
+@pytest.mark.slow
 def test_checks_accept_right_answers_and_refuse_wrong_ones_for_every_seed(nobody):
     answers = {}
     for name in NAMES:
@@ -112,6 +113,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
     assert choose.judge(split).right
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_the_notebook_runs_with_every_seed_and_its_solutions_are_right(name, nobody, capsys):
     """Cells in their order, those for the author left out; where checks mislead, the other reading is taken."""
@@ -165,6 +167,7 @@ def test_the_exercises_are_about_what_the_learner_bought(nobody):
 # ---- the number ----
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_at_least_as_often_as_they_say_and_checks_find_the_reading():
     """99 % of 200 crowds when this was written, for 90 %; the right reading in 99 %."""
     held, found = [], []
@@ -190,6 +193,7 @@ def test_the_library_believes_the_same_reading(name):
 # ---- pictures and panel ----
 
 
+@pytest.mark.slow
 def test_the_panel_says_what_either_half_of_the_budget_is_for():
     none, half, whole = (panels.split_budget(share, BUDGET, 0.0).here for share in (0.0, 0.5, 1.0))
     assert none[0] == 0.5 and half[0] > 0.95 and whole[0] > 0.95

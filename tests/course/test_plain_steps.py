@@ -17,7 +17,7 @@ BUILT = {  # functions that cells define, line by line as on the page
     "04": {"square_root", "symnmf"},
     "05": {"row_softmax", "least_of_gradient"},
     "06": {"objective"},
-    "07": {"em", "errors_of_crowd", "log_of_sequence", "normalised", "posterior", "refit"},
+    "07": {"em", "errors_of_crowd", "posterior", "refit"},
     "08": {"pair_frequencies", "posterior", "refit", "spa"},
     "09": set(),
 }

@@ -50,6 +50,7 @@ def test_every_function_is_tried_on_data_of_the_seed(name, session):
     assert all(map(np.array_equal, ada, tried_on(name)))
 
 
+@pytest.mark.slow
 @each("seed", LEARNERS)
 def test_answers_about_data_of_the_seed_get_the_same_replies_for_every_seed(seed, session):
     stored = {name: find(name).given() for name in DRAWN}
@@ -66,6 +67,7 @@ def test_answers_about_data_of_the_seed_get_the_same_replies_for_every_seed(seed
                 assert exercise.judge(answer).words == f"{label}not yet: {says}"
 
 
+@pytest.mark.slow
 @each("seed", LEARNERS)
 def test_verdicts_are_the_same_for_every_seed(seed, session):
     """Right functions are right, and typical mistakes are told by their words."""

@@ -10,18 +10,15 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd import METHODS, NEED_FEATURES
-from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd import METHODS
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import TaskScorer, error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.voting import MVEM, MajorityVote
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
-ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio", *NEED_FEATURES)  # see test_binary, test_deep
-SCORE_THE_PRIOR = ("BWA",)  # scorers that give it to a task without labels; the others give equal shares
-EVEN = ("OneCoin", "MACE")  # no matrix of a worker says which error goes with which class
+ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio")  # see test_binary
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
 CLASSES = [MajorityVote, MVEM, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
@@ -86,7 +83,7 @@ def test_a_task_without_labels_gets_the_prior(name):
     labels = extended(skilled_crowd(0).labels, [], [], [], n_tasks=2)
     method = fitted(name, labels)
     assert_finite(method, labels)
-    even = isinstance(method, TaskScorer | MajorityVote) and name not in SCORE_THE_PRIOR
+    even = isinstance(method, TaskScorer | MajorityVote)
     expected = np.full(3, 1 / 3) if even else method.model_.prior
     assert np.allclose(method.predict_proba(labels)[-2:], expected)
 
@@ -117,11 +114,11 @@ def test_useless_workers_keep_their_place(name):
     method = fitted(name, labels)
     assert_finite(method, labels)
     assert useless.any()
-    uniform = name in ("MultiSPA", "OneCoin")  # no vertices: no evidence; or one number: no better than chance
+    uniform = name == "MultiSPA"  # no vertices: no evidence
     constant = np.full((3, 3), 1 / 3) if uniform else [[1] * 3, [0] * 3, [0] * 3]
     assert np.allclose(method.model_.conditionals[4], constant, atol=0.1)
     errors = [[np.abs(B - A).mean() for A in crowd.model.conditionals[6:]] for B in method.model_.conditionals[6:]]
-    if name not in ("MajorityVote", "OneCoin"):
+    if name != "MajorityVote":
         assert np.array_equal(linear_sum_assignment(errors)[1], np.arange(6))
 
 
@@ -239,8 +236,6 @@ def test_a_fifth_of_adversaries_is_seen_through(method):
     crowd = simulate.crowd(model, 1000, 0.5, random_state=0)
     found, votes = fitted(method, crowd.labels), fitted("MajorityVote", crowd.labels)
     assert np.mean(found.predict(crowd.labels) != crowd.truth) < np.mean(votes.predict(crowd.labels) != crowd.truth)
-    if method in EVEN:
-        return
     for A in found.model_.conditionals[:3]:
         assert np.array_equal(np.argmax(A, axis=0), [1, 2, 0])
 

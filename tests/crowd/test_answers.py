@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, CrowdLabels, DataWarning
-from cofactor.baselines.crowd.weighted_votes import Wawa
 from cofactor.crowd import METHODS
-from cofactor.crowd.bootstrap import mean_over_labels
-from cofactor.crowd.disputes import weighted_vote_shares
-from cofactor.crowd.voting import MVEM, MajorityVote
-from cofactor.crowd.workers import agreement_with_others
+from cofactor.crowd.aggregators import MVEM, MajorityVote
+from cofactor.crowd.method import weighted_vote_shares
+from cofactor.crowd.workers import agreement_with_others, mean_over_labels
+from cofactor.rivals.crowd.binary import KOS
 
 ASKED_FIVE_TIMES = [("a", "model", "x")] * 3 + [("a", "model", "y")] * 2
 REST = [("a", "ann", "y"), ("a", "ben", "x"), ("b", "ann", "x"), ("b", "ben", "x"), ("b", "model", "y")]
@@ -46,7 +45,7 @@ def test_equal_answers_count_once_in_every_method_that_counts_parts():
     often = CrowdLabels.from_frame(pd.concat([once] * 4), conflicts="all")
     split = CrowdLabels.from_frame(frame, conflicts="all")
     labels = CrowdLabels.from_frame(once)
-    for name in ("MajorityVote", "MV-EM", "OneCoin", "WorkerTypes"):
+    for name in ("MajorityVote", "MV-EM", "WorkerTypes"):
         method = METHODS[name]()
         expected = method.fit(labels).predict_proba(labels)
         assert np.allclose(method.fit(often).predict_proba(often), expected), name
@@ -66,9 +65,9 @@ def test_what_is_said_of_workers_counts_their_answers_in_parts():
 
 def test_other_methods_say_that_they_count_the_most_frequent_answer():
     labels = CrowdLabels.from_frame(FRAME, conflicts="all")
-    with pytest.warns(DataWarning, match="Wawa counts the most frequent of a worker's answers"):
-        method = Wawa().fit(labels)
-    assert np.allclose(method.predict_proba(labels), Wawa().fit(labels.whole).predict_proba(labels.whole))
+    with pytest.warns(DataWarning, match="KOS counts the most frequent of a worker's answers"):
+        method = KOS().fit(labels)
+    assert np.allclose(method.predict_proba(labels), KOS().fit(labels.whole).predict_proba(labels.whole))
 
 
 def test_an_answer_can_be_none():

@@ -1,4 +1,4 @@
-"""IBCC, EBCC and what priors have in common: the loops, the evidence, measured tables, tempering, gold tasks."""
+"""What priors are good for, errors together, tempering, and gold tasks."""
 
 from itertools import combinations
 
@@ -6,69 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import cofactor as cf
-from cofactor.baselines.crowd.bayesian import EBCC, IBCC
-from cofactor.baselines.crowd.weighted_votes import Wawa
-from cofactor.core.errors import CofactorError, ConvergenceWarning
-from cofactor.crowd.base import error_rate
+from cofactor.core.errors import CofactorError
+from cofactor.crowd.aggregators import MVEM
+from cofactor.crowd.base import error_rate, vote_model
 from cofactor.crowd.confidence import accuracies, dependence, tempered
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.evidence import Evidence, Rows
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.rows import Rows
-from cofactor.crowd.variational import Belief, Priors, variational_em
-from cofactor.crowd.voting import MVEM
-from tests.oracles.bayes import exact_evidence, rounds_of_bayes
+from cofactor.rivals.crowd.binary import KOS
 from tests.oracles.generators import skilled_crowd, triples
-
-
-def split_by_agreement(shares, first=0):
-    """Split (N, K) vote shares into (N, 2 K) shares of states: the more the votes agree, the more a task is easy."""
-    agreement = np.sum(shares**2, axis=1, keepdims=True)
-    return (shares[:, :, None] * np.stack([agreement, 1 - agreement], axis=2)).reshape(len(shares), -1)
-
-
-def believed(labels, kinds=1, n_rounds=5):
-    """Belief and bounds after so many rounds, whatever they say about convergence."""
-    evidence = Evidence.of(labels)
-    votes = evidence.start()
-    priors = Priors(4.0, 1.0, votes.classes, kinds)
-    start = votes if kinds == 1 else evidence.start(split_by_agreement)
-    with pytest.warns(ConvergenceWarning):
-        belief, result = variational_em(
-            evidence.e_step, start, lambda counts: Belief.after(counts, priors), n_rounds, -1.0
-        )
-    return belief, result.objective
-
-
-# ---- the fit ----
-
-
-@pytest.mark.parametrize("kinds", [1, 2])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_rounds_are_those_of_the_loops(kinds, seed):
-    labels = skilled_crowd(seed, n_tasks=30, n_workers=5, n_classes=3, label_rate=0.7).labels
-    belief, bounds = believed(labels, kinds)
-    posterior, expected = rounds_of_bayes(*triples(labels), 3, kinds, 5)
-    states = belief.expected_logs().posterior(labels.table)
-    assert np.allclose(bounds, expected, rtol=1e-10)
-    assert np.allclose(states.reshape(-1, 3, kinds).sum(axis=2), posterior, atol=1e-10)
-
-
-@pytest.mark.parametrize("kinds", [1, 2])
-def test_the_bound_is_below_the_evidence_and_near_it(kinds):
-    task, worker = np.repeat(np.arange(5), 3), np.tile(np.arange(3), 5)
-    label = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1])
-    _, bounds = believed(CrowdLabels.from_arrays(task, worker, label), kinds, n_rounds=50)
-    exact = exact_evidence(task, worker, label, 2, kinds)
-    assert exact - 4 < bounds[-1] < exact
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_bound_never_falls(seed):
-    labels = skilled_crowd(seed, n_classes=4, skill=0.3, label_rate=0.3).labels
-    _, bounds = believed(labels, n_rounds=60)
-    assert (np.diff(bounds) > -1e-8 * abs(bounds[0])).all()
 
 
 def test_beats_maximum_likelihood_on_thin_crowds():
@@ -84,9 +30,8 @@ def test_beats_maximum_likelihood_on_thin_crowds():
 
 def test_dependence_of_parts_adds_up_and_is_that_of_the_loops():
     labels = skilled_crowd(0, n_tasks=60).labels
-    method = IBCC().fit(labels)
-    model = method.belief_.expected_logs()
-    C = method.belief_.counts().reshape(-1, 3, 3)
+    model = vote_model(labels, 1.0)
+    C = Evidence.of(labels).e_step(model).cells.reshape(-1, 3, 3)
     z, p = model.posterior(labels.table), accuracies(np.diagonal(C, axis1=1, axis2=2), C.sum(axis=1))
     rows = Rows.all(labels.n_workers, 3)
     whole = dependence(labels.table, z, p, rows)
@@ -128,7 +73,7 @@ def gold_of(crowd, n):
     return np.where(np.arange(crowd.labels.n_tasks) < n, crowd.truth, -1)
 
 
-@pytest.mark.parametrize("make", [WorkerTypes, MVEM, IBCC])
+@pytest.mark.parametrize("make", [WorkerTypes, MVEM])
 def test_gold_tasks_keep_their_class_and_help_the_others(make):
     gains = []
     for seed in range(4):
@@ -149,9 +94,6 @@ def test_where_all_tasks_are_gold_confusion_matrices_are_counts():
     np.add.at(counts, (worker, label, crowd.truth[task]), 1)
     likely = MVEM(pseudo_counts=(0, 0)).fit(crowd.labels, gold=crowd.truth).model_
     assert np.allclose(likely.stacked, (counts / counts.sum(axis=1, keepdims=True)).reshape(-1, 3))
-    counts += np.where(np.eye(3, dtype=bool), 4, 1)
-    bayes = IBCC().fit(crowd.labels, gold=crowd.truth).model_
-    assert np.allclose(bayes.stacked, (counts / counts.sum(axis=1, keepdims=True)).reshape(-1, 3))
 
 
 def test_gold_may_be_named_by_task():
@@ -179,8 +121,8 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
 
 
 def test_methods_without_use_for_gold_say_which_have():
-    with pytest.raises(CofactorError, match="Wawa cannot use gold tasks: give them to WorkerTypes"):
-        Wawa().fit(skilled_crowd(0).labels, gold=skilled_crowd(0).truth)
+    with pytest.raises(CofactorError, match="KOS cannot use gold tasks: give them to WorkerTypes"):
+        KOS().fit(skilled_crowd(0).labels, gold=skilled_crowd(0).truth)
 
 
 def test_design_effect_is_learned_from_gold_tasks_held_out():
@@ -206,23 +148,4 @@ def test_design_effect_is_learned_from_gold_tasks_held_out():
     assert WorkerTypes().fit(labels, gold=np.where(np.arange(600) < 29, truth, -1)).gold_check_ is None
 
 
-# ---- the relatives ----
-
-
-def test_ebcc_keeps_the_start_of_largest_evidence():
-    labels = skilled_crowd(0, n_tasks=100).labels
-    runs = [EBCC(kinds=3, n_starts=n, random_state=1).fit(labels).result_.objective[-1] for n in (1, 4)]
-    assert runs[1] >= runs[0]
-    again = EBCC(kinds=3, n_starts=4, random_state=1).fit(labels)
-    assert again.result_.objective[-1] == runs[1]
-
-
 # ---- levels on public sets ----
-
-
-@pytest.mark.needs_mirror
-def test_ibcc_has_the_measured_mean():
-    sets = cf.datasets()
-    found = [cf.load(name) for name in sets[sets["kind"] == "crowd"].name if name not in ("digits", "labelme")]
-    accuracies = [1 - error_rate(IBCC().fit(one.labels).predict_proba(one.labels), one.truth) for one in found]
-    assert np.mean(accuracies) == pytest.approx(0.834, abs=0.001)

@@ -10,12 +10,12 @@ from sklearn.base import clone
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.baselines.crowd import binary
-from cofactor.baselines.crowd.binary import KOS, EigenRatio, GhoshSVD, SignScorer, first_no, vote_share
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.rivals.crowd import binary
+from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD, SignScorer, first_no, vote_share
 from tests.each import each
 from tests.oracles import binary as slow
 from tests.oracles.generators import laws, permutations_of, relabel, seeds, skilled_crowd, triples

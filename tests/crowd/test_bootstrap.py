@@ -9,7 +9,7 @@ import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, crowd, simulate
 from cofactor.core.errors import DataWarning
 from cofactor.crowd import METHODS, worker_accuracy
-from cofactor.crowd.bootstrap import MODEL_ERROR_FACTOR, ends_in_em
+from cofactor.crowd.workers import MODEL_ERROR_FACTOR, ends_in_em
 from tests.oracles.generators import permutations_of, relabel
 
 TRUTH = simulate.dawid_skene_model(6, 3, skill=0.7, random_state=0)
@@ -41,6 +41,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten(pseudo_counts, lea
         assert least <= np.concatenate(shares).mean() <= 0.97
 
 
+@pytest.mark.slow
 def test_accuracy_and_prior_hold_the_truth():
     accurate, prior = [], []
     for seed in range(12):
@@ -75,6 +76,7 @@ def test_renaming_workers_and_classes_renames_the_table():
     assert np.allclose(left.loc[np.arange(6)], right.loc[workers[np.arange(6)]], atol=2e-3)
 
 
+@pytest.mark.slow
 def test_is_the_same_at_any_number_of_jobs():
     one, two = (crowd.bootstrap(crowd.MVEM(), CROWD.labels, n_draws=6, random_state=1, n_jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one.intervals(), two.intervals())
@@ -163,6 +165,7 @@ def test_accuracies_of_real_workers_lie_in_their_intervals(name):
     assert (table["high"] - table["low"]).iloc[judged].mean() < 0.5  # they still say something
 
 
+@pytest.mark.slow
 def test_accuracies_lie_in_their_intervals_where_the_model_holds():
     """They are wider than it would take, since independent workers are not taken for granted."""
     held = []

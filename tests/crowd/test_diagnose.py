@@ -133,7 +133,6 @@ def test_labels_are_weighed_against_the_cells_of_a_confusion_matrix():
         report = diagnose(cf.CrowdLabels.from_arrays(task, worker, label.ravel(), n_classes=n_classes))
         check = report["labels per cell"]
         assert check.status == status and check.value.startswith(value)
-        assert ("OneCoin where wrong labels scatter" in report.verdict) == (n_classes == 20)
 
 
 def shared_difficulty(n_tasks, rng):

@@ -17,11 +17,10 @@ from cofactor.crowd.confidence import (
     fit_difficulty,
     tempered,
 )
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.evidence import Evidence, Rows
 from cofactor.crowd.fit import USUAL_DESIGN_EFFECT
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.rows import Rows
 from cofactor.crowd.scores import score
 
 
@@ -102,7 +101,7 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
         return len(rows.pieces), start.model(rows).stacked, start.after(counts, rows, votes)
 
     _, cells, whole = one_round()
-    monkeypatch.setattr("cofactor.crowd.rows.WORKERS_OF_A_PIECE", 5)
+    monkeypatch.setattr("cofactor.crowd.evidence.WORKERS_OF_A_PIECE", 5)
     n_pieces, same, crowd = one_round()
     assert n_pieces == 3 and np.allclose(same, cells, atol=1e-14)
     assert np.allclose(crowd.ability, whole.ability, atol=1e-12) and crowd.spread == pytest.approx(whole.spread)
@@ -158,6 +157,7 @@ def test_many_classes_have_the_usual_effect():
     assert method.difficulty_ is None and method.design_effect_ == USUAL_DESIGN_EFFECT
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_probabilities_of_real_crowds_can_be_believed():
     """Mean calibration error of seven sets: .065; .084 where only correlations of errors were looked at."""

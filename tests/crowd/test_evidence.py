@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import astuple
+from functools import partial
 
 import numpy as np
 
@@ -9,8 +10,8 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
 from cofactor.crowd import confidence as dependence_module
 from cofactor.crowd import evidence as module
-from cofactor.crowd.evidence import UNKNOWN, Evidence
-from cofactor.crowd.rows import Rows
+from cofactor.crowd.confidence import confidence_of, dependence_of
+from cofactor.crowd.evidence import UNKNOWN, Evidence, Rows
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.each import each
 
@@ -66,8 +67,10 @@ def test_every_sum_is_the_same_wherever_the_tasks_are(seed, monkeypatch):
             same_counts(two.e_step(model), one.e_step(model))
             same_counts(two.e_step(states), one.e_step(states))
             np.testing.assert_array_equal(two.gold(), one.gold())
-            np.testing.assert_allclose(astuple(two.dependence(model, p)), astuple(one.dependence(model, p)), rtol=1e-9)
-            sure, expected = two.confidence(model, states), one.confidence(model, states)
+            of_p = partial(dependence_of, model=model, p=p, rows=whole.rows)
+            np.testing.assert_allclose(astuple(two.pieces.sum(of_p)), astuple(one.pieces.sum(of_p)), rtol=1e-9)
+            of_states = partial(confidence_of, model=model, other=states, n_classes=3)
+            sure, expected = two.pieces.sum(of_states), one.pieces.sum(of_states)
             np.testing.assert_allclose(sure.by_difficulty, expected.by_difficulty, rtol=1e-10)
             np.testing.assert_allclose(sure.tempered, expected.tempered, rtol=1e-10)
         for found, expected in zip(other.posterior(model, tasks), whole.posterior(model, tasks), strict=True):

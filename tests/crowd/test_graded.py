@@ -7,11 +7,11 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.core.errors import ConvergenceWarning, DataWarning
+from cofactor.crowd.agreement import in_order
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import graded_tables
-from cofactor.crowd.order import in_order
 from cofactor.crowd.scores import score
 from tests.oracles.generators import triples
 from tests.oracles.graders import grader_crowd, rounds_of_graders, tables

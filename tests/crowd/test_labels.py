@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cofactor.core import memory
+from cofactor.core import checks
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels, vote_shares
@@ -31,7 +31,7 @@ def contents(labels):
 
 def test_a_file_of_too_many_classes_for_the_memory_is_refused(csv, monkeypatch):
     content = "\n".join(["Task,worker,label", *(f"{n},w{n % 3},c{n // 2}" for n in range(100))])
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1000)
     with pytest.raises(CofactorError, match="of 100 tasks, 3 workers, 50 classes would take"):
         csv(content)
 
@@ -56,6 +56,7 @@ def test_reads_a_long_table():
     assert (labels.n_tasks, labels.n_workers, labels.n_classes, labels.n_labels) == (2, 2, 2, 3)
 
 
+@pytest.mark.slow
 @laws
 @given(
     rows=st.dictionaries(

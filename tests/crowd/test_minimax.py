@@ -7,11 +7,11 @@ import pytest
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.baselines.crowd.minimax import MinimaxEntropy
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.rivals.crowd.minimax import MinimaxEntropy
 from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
 from tests.oracles.minimax import minimax_rounds
 
@@ -25,6 +25,7 @@ def small_crowd(seed, n_classes=3):
     )
 
 
+@pytest.mark.slow
 def test_agrees_with_a_general_solver_round_by_round():
     labels = small_crowd(0)
     gamma, lam_w = 0.25, 0.25 * 9

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, CrowdLabels, simulate
-from cofactor.crowd.order import in_order, suggested_order
+from cofactor.crowd.agreement import in_order, suggested_order
 from tests.oracles.graders import grader_crowd
 
 

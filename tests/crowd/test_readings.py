@@ -4,8 +4,18 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.crowd.camps import camps, centred, dissent, dissenters, linked, unexplained
-from cofactor.crowd.readings import MANY_DEPEND, Believed, believed, readings
+from cofactor.crowd.readings import (
+    MANY_DEPEND,
+    Believed,
+    believed,
+    camps,
+    centred,
+    dissent,
+    dissenters,
+    linked,
+    readings,
+    unexplained,
+)
 from tests.oracles.crowds import independent, over_callers, with_copies
 
 N, FAMILY = 300, 3

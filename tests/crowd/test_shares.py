@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cofactor.crowd.shares import best_shares, type_probabilities
+from cofactor.crowd.model import best_shares, type_probabilities
 
 
 def bound(rho, L):
@@ -39,7 +39,7 @@ def test_steps_that_are_cut_off_do_not_fall(monkeypatch):
     start, L = np.array([1e-6, 1 - 2e-6, 1e-6]), evidence_of_types(1, 200, 3.0)
     bounds = [bound(start, L)]
     for n_steps in range(1, 8):
-        monkeypatch.setattr("cofactor.crowd.shares.SHARE_STEPS", n_steps)
+        monkeypatch.setattr("cofactor.crowd.model.SHARE_STEPS", n_steps)
         found = best_shares(start, L)
         assert np.isclose(found.sum(), 1) and (found > 0).all()
         bounds.append(bound(found, L))

@@ -7,11 +7,11 @@ import pytest
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.baselines.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.rivals.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from tests.oracles import spectral as oracle
 from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples
 

@@ -6,8 +6,8 @@ import pytest
 
 import cofactor as cf
 from cofactor import CofactorError, DataWarning
+from cofactor.crowd.aggregators import MVEM, MajorityVote
 from cofactor.crowd.labels import vote_shares
-from cofactor.crowd.voting import MVEM, MajorityVote
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.oracles.textbook import dawid_skene_1979
 

@@ -11,12 +11,11 @@ from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.base import error_rate
-from cofactor.crowd.copies import candidates, owners
+from cofactor.crowd.copies import Gains, candidates, joined, owners, voiced
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.voices import Gains, joined, voiced
 from cofactor.plain.copies import bound, log_choices, log_probability
 from cofactor.plain.worker_types import rounds
 from tests.oracles.crowds import independent, over_callers, with_copies

@@ -44,7 +44,7 @@ def test_a_narrower_level_gives_narrower_intervals():
     assert ((wide["high"] - wide["low"]) > (narrow["high"] - narrow["low"])).all()
 
 
-@pytest.mark.parametrize("name", ["WorkerTypes", "MV-EM", "MajorityVote", "OneCoin"])
+@pytest.mark.parametrize("name", ["WorkerTypes", "MV-EM", "MajorityVote"])
 def test_without_intervals_nobody_is_judged(name):
     table = workers_table(crowd.METHODS[name]().fit(LABELS), LABELS)
     assert set(table["verdict"]) == {UNJUDGED} and set(table["mistake"]) == {""}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.data import load_mag
-from cofactor.data.graphs import read_graph
 from cofactor.data.registry import entries
+from cofactor.data.separable import read_graph
 from tests.each import each
 
 EDGES = ["2\t1", "3\t1", "4\t3"]

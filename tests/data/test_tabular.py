@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError
-from cofactor.data.readers import read_features, read_labels, read_truth
+from cofactor.data.readers import read_features, read_labels, read_table, read_truth
 from cofactor.data.registry import NUMBER
-from cofactor.data.tabular import read_table
 
 COLUMNS = {"size": ["low", "mid", "high"], "weight": NUMBER, "class": ["no", "yes"]}
 

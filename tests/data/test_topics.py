@@ -13,7 +13,7 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.data import TopicsDataset
 from cofactor.data.registry import entries
-from cofactor.data.topics import read_documents, topic_trials
+from cofactor.data.separable import read_documents, topic_trials
 from tests.each import each
 
 SETS = ["tdt2", "reuters21578"]

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from cofactor import CofactorError, DataWarning
 from cofactor.comparisons import Objective, feature_error, gradient_descent, pair_accuracy, random_start
-from cofactor.comparisons.spectral import project_to_centred
+from cofactor.comparisons.solvers import project_to_centred
 from evaluation.released import RELEASED
 from evaluation.released.comparisons import (
     Adam,
@@ -22,13 +22,14 @@ from tests.comparisons.problems import distance, drawn, error_of, few, problem, 
 from tests.oracles.generators import recorded
 
 
+@pytest.mark.slow
 def test_each_is_found_by_name_and_fits():
     data = drawn(*truth(0, 40, 30, 2), 1500)
     assert list(RELEASED["comparisons"]) == ["ProjectedGradientDescent", "Adam", "RatingMF"]
     for method in (ProjectedGradientDescent(2, random_state=0), Adam(2, max_iter=2, random_state=0)):
         one, two = (recorded(clone(method).fit, data)[0] for _ in range(2))
         assert np.array_equal(one.item_factors_, two.item_factors_) and len(one.result_.objective) == one.result_.n_iter
-        with pytest.raises(CofactorError, match="expected Comparisons, got list"):
+        with pytest.raises(CofactorError, match="expected Comparisons or a DataFrame, got list"):
             method.fit([1, 2])
 
 

@@ -39,6 +39,7 @@ def test_the_vote_of_car_is_at_the_level_measured_for_its_parts():
     assert kept.to_dict() == pytest.approx(VOTE_OF_CAR, abs=1.0)
 
 
+@pytest.mark.slow
 def test_exact_blocks_give_the_model_back_in_every_pattern():
     for setting in ("missing=70%", "missing=30%"):
         found = as_trials(EXPERIMENTS["crowd-table6"], *((setting, trial) for trial in range(6)))

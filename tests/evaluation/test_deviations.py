@@ -20,11 +20,6 @@ from cofactor import (
     separable,
     simulate,
 )
-from cofactor.baselines.comparisons import nuclear
-from cofactor.baselines.coupled_tensor import _admm, coupled_tensor
-from cofactor.baselines.crowd import spectral
-from cofactor.baselines.separable import lda
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, symnmf
@@ -32,13 +27,18 @@ from cofactor.crowd import base as crowd_base
 from cofactor.pmf import CNMFOPT, CTD, cnmf_opt
 from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
+from cofactor.rivals import comparisons as rivals
+from cofactor.rivals import separable as lda
+from cofactor.rivals.coupled_tensor import _admm, coupled_tensor
+from cofactor.rivals.crowd import spectral
+from cofactor.rivals.triple_moments import triple_moments
 from cofactor.separable import communities as find_communities
 from cofactor.separable import geo_nmf, graphs, spa, spoc, topic_model
 from cofactor.separable import methods as separable_methods
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.simulate import midpoint_mixtures
 from evaluation import EXPERIMENTS
-from evaluation.crowd import machines
+from evaluation.crowd import annotators, machines
 from evaluation.pmf import methods, real, synthetic
 from evaluation.released.comparisons import projected_gradient_descent
 from evaluation.released.pmf import CLASSIFIERS, Released
@@ -365,7 +365,7 @@ def test_the_penalty_of_the_nuclear_norm_is_chosen_on_held_out_comparisons():
     slope = np.zeros((20, 15))  # of the loss of all utilities zero
     np.add.at(slope, (learn.user, learn.left), 0.5 - learn.outcome)
     np.add.at(slope, (learn.user, learn.right), learn.outcome - 0.5)
-    ridges = np.linalg.norm(slope, 2) * nuclear.NUCLEAR_PATH[:4]
+    ridges = np.linalg.norm(slope, 2) * rivals.NUCLEAR_PATH[:4]
     losses = []
     for ridge in ridges:
         model = recorded(NuclearNormMLE(ridge).fit, learn)[0]
@@ -449,7 +449,7 @@ def test_pairs_of_coupled_nmf_weigh_as_much_as_they_are_often():
 def test_classifiers_learn_from_every_class_in_its_share():
     rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], [300, 92, 8])
     for seed in range(5):
-        answers = simulate.classifier_answers(rng.normal(size=(400, 3)), y, 0.25, random_state=seed)
+        answers = annotators.classifier_answers(rng.normal(size=(400, 3)), y, 0.25, random_state=seed)
         assert np.bincount(answers.truth).tolist() == [225, 69, 6]
 
 

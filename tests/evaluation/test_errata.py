@@ -176,6 +176,7 @@ def em_quantities(rng):
     return A.min(), divergence.mean(axis=0)[others].min(), D_2
 
 
+@pytest.mark.slow
 def test_none_of_20_000_models_meets_the_condition_on_d_of_the_em_theorem():
     for number in range(20_000):
         rho, D_1, D_2 = em_quantities(np.random.default_rng(number))

@@ -41,6 +41,7 @@ def test_every_inner_step_starts_from_the_last_one():
     assert three.objective[0] < one.objective[0]
 
 
+@pytest.mark.slow
 def test_zero_cells_are_left_out_for_joint_pmfs_and_lifted_for_crowds():
     codes, moments, model = problem(3)
     pairs = pair_blocks(codes, SIZES)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from cofactor import CofactorError, LatentClassModel, simulate
-from cofactor.baselines.pmf.mle_ad import alternate, cells_of
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import BMF, METHODS, GlobalAverage, ItemAverage, JointPMFRecommender, mse
 from cofactor.pmf.base import random_model
+from cofactor.rivals.pmf import alternate, cells_of
+from cofactor.rivals.triple_moments import triple_moments
 from evaluation.pmf.ratings import Known, best_on
 from evaluation.released import RELEASED
 from evaluation.released.mirror_descent import REAL, mirror_descent

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from scipy.linalg import polar
 
-from cofactor.baselines.crowd.multispa import vertex_matrices
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
@@ -24,6 +22,8 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf import biased_factors
+from cofactor.rivals.crowd.multispa import vertex_matrices
+from cofactor.rivals.triple_moments import triple_moments
 from evaluation.released import crowd_steps as steps
 from evaluation.released.crowd import pairs_fitted
 from evaluation.released.em import released_em

@@ -17,6 +17,7 @@ def values(rows, metric):
     return {row.method: row.value for row in rows if row.metric == metric}
 
 
+@pytest.mark.slow
 def test_too_much_penalty_is_a_cliff():
     experiment = EXPERIMENTS["separable-figure5a"]
     found = [values(experiment.run("SNR=12", t, np.random.default_rng(t)), "success") for t in range(4)]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError
-from cofactor.core.locks import locked
+from cofactor.core.files import locked
 from cofactor.data.registry import entries
 from evaluation import EXPERIMENTS, trials
 from evaluation.trials import (

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cofactor.crowd import population
+from cofactor.crowd import plan_next
 
 
 @pytest.fixture(autouse=True)
 def few_simulated_tasks(monkeypatch):
     """Simulate few tasks: a plan for a crowd of one task would simulate it two thousand times per difficulty."""
-    monkeypatch.setattr(population, "MIN_SIMULATED_TASKS", 40)
+    monkeypatch.setattr(plan_next, "MIN_SIMULATED_TASKS", 40)

@@ -1,10 +1,7 @@
 """What is fitted over and over, or with settings of its own: planners, bootstraps, solvers, imputation, features."""
 
-from importlib.util import find_spec
-
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import cofactor as cf
 from tests.fuzz import values as v
@@ -91,24 +88,6 @@ def bootstrap_choices(bias, data, n_draws, n_jobs, user, left, right, level):
 # ---- features, imputation, solvers, corners, ratings ----
 
 
-def learn(kind):
-    def run(labelled, other, *settings):
-        labels, features = labelled
-        method = kind(*settings, random_state=0).fit(labels, features)
-        assert np.isfinite(method.predict_proba(labels)).all()
-        return method.predict_features(other)
-
-    return run
-
-
-def _features(n):
-    """Features of n tasks, some of them huge or no numbers."""
-    return v.or_odd(arrays(np.float64, (n, 2), elements=v.signed), 8)
-
-
-with_features = v.labels.flatmap(lambda labels: st.tuples(st.just(labels), _features(labels.n_tasks)))
-
-
 def impute(labels, n_references, start, p, max_iter, tol):
     cooc = crowd.Cooccurrences.from_moments(cf.pairwise_moments(labels.table))
     found = crowd.designated_imputation(cooc, n_references)
@@ -180,7 +159,6 @@ SOLVERS = {
     "barzilai_borwein": (size, share),
     "gradient_descent": (size, share, st.none(), st.just(False), _rarely(ODD, None, 0.1)),
 }
-LEARNERS = {"CrowdLayer": crowd.CrowdLayer, "DL-MV": crowd.DLMV} if find_spec("torch") else {}
 
 FITS = {
     "plan": (
@@ -231,9 +209,5 @@ FITS = {
             *(v.compared, size, st.booleans(), starts, *settings),
         )
         for name, settings in SOLVERS.items()
-    },
-    **{
-        f"crowd.{name}": (learn(kind), with_features, _features(2), size, share, size, size, share, st.booleans())
-        for name, kind in LEARNERS.items()
     },
 }

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import cofactor as cf
-from cofactor.core.alignment import match_classes, match_columns
+from cofactor.core.latent_class import match_classes, match_columns
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
@@ -106,7 +106,7 @@ def classify(X, y, new):
 def use_table(codes, sizes, rows, variables, n):
     table = cf.CategoricalTable(codes, sizes)
     assert np.array_equal(table.codes, np.asarray(codes))
-    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes), list(table.chunks(n))
+    table.take_rows(rows), table.take_variables(variables), table.with_sizes(sizes)
     return cf.pairwise_moments(table).joint(0, 1)
 
 
@@ -258,18 +258,10 @@ FUNCTIONS = {
     "simulate.dirichlet_mixtures": (simulate.dirichlet_mixtures, v.count, v.count, v.count, _of(v.number, None)),
     "simulate.midpoint_mixtures": (simulate.midpoint_mixtures, v.count, v.count, _of(v.number, None)),
     "simulate.symnmf_problem": (simulate.symnmf_problem, v.count, v.count, v.number, _of(v.number, None)),
-    "simulate.label_rates": (simulate.label_rates, v.count, st.tuples(v.number, v.number), v.count, v.number),
-    "simulate.part_mask": (simulate.part_mask, v.count, v.count, v.count, st.lists(v.number, max_size=3)),
-    "simulate.machine_annotators": (simulate.machine_annotators, v.matrix, v.codes, v.number),
-    "simulate.classifier_answers": (simulate.classifier_answers, v.matrix, v.codes, v.number, _of(v.count, None)),
     "data.comparisons_from_ratings": (cf.data.comparisons_from_ratings, v.codes, v.codes, v.vector, _of(v.count, None)),
     "data.RatingsDataset": (cf.data.RatingsDataset, st.just("a"), st.just("b"), v.codes, v.codes, v.vector),
     "data.load": (cf.load, st.sampled_from(["none", "", "BLUEBIRD", "../x", "\x00", 3, None])),
-    **{
-        f"crowd.{name}": (aggregate(name), v.labels, v.labels)
-        for name in crowd.METHODS
-        if name not in crowd.NEED_FEATURES
-    },
+    **{f"crowd.{name}": (aggregate(name), v.labels, v.labels) for name in crowd.METHODS},
     **{f"pmf.{name}": (estimate(name), v.tables, v.count, v.count) for name in pmf.METHODS},
     **{
         f"comparisons.{name}": (prefer(name), v.compared, v.codes, v.codes, v.codes, v.count)

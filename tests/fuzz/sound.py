@@ -50,7 +50,6 @@ def made():
 
 PACKAGES = {  # that are optional, and what needs them
     "lda": {"separable.LDA", "separable.lda_topics"},
-    "torch": {"crowd.CrowdLayer", "crowd.DL-MV", "crowd.DLMV"},
 }
 ABSENT = {name for package, names in PACKAGES.items() if find_spec(package) is None for name in names}
 
@@ -85,7 +84,6 @@ def sound():
             {"task": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 1, 1], "n_classes": 2, "n_tasks": 2, "n_workers": 2},
         ),
         "LatentClassModel": (cf.LatentClassModel, {"prior": joint.prior.copy(), "conditionals": joint.conditionals}),
-        "check_method": (cf.check_method, {"method": "MajorityVote"}),
         "aggregate": (
             lambda source, method: cf.aggregate(source, method=method).labels,
             {"source": labels.to_frame(), "method": "MV-EM"},
@@ -261,10 +259,6 @@ def sound():
             {"comparisons": compared, "rank": 1, "random_state": 0},
         ),
         "comparisons.utility_error": (comparisons.utility_error, {"U": U, "V": V, "true_U": 2 * U, "true_V": V}),
-        "simulate.classifier_answers": (
-            simulate.classifier_answers,
-            {"X": X.T.copy(), "y": codes[:12], "train_share": 0.5, "n_tasks": 4, "random_state": 0},
-        ),
         "simulate.comparison_factors": (
             simulate.comparison_factors,
             {"n_users": 5, "n_items": 6, "rank": 1, "scale": 1.0, "random_state": 0},
@@ -311,28 +305,13 @@ def sound():
             simulate.joint_table,
             {"model": joint, "n_rows": 5, "observed": 0.9, "random_state": 0},
         ),
-        "simulate.label_rates": (
-            simulate.label_rates,
-            {
-                **{"n_workers": 4, "label_rate": (0.1, 0.5), "n_designated": 1, "designated_rate": 0.8},
-                "random_state": 0,
-            },
-        ),
         "simulate.large_crowd": (
             simulate.large_crowd,
             {"model": model, "n_tasks": 5, "labels_per_task": 2, "activity": 1.0, "random_state": 0},
         ),
-        "simulate.machine_annotators": (
-            simulate.machine_annotators,
-            {"X": X.T.copy(), "y": codes[:12], "train_share": 0.5, "label_rate": (0.5, 0.9), "random_state": 0},
-        ),
         "simulate.midpoint_mixtures": (
             simulate.midpoint_mixtures,
             {"n_rows": 4, "n_anchors": 3, "snr_db": 10.0, "random_state": 0},
-        ),
-        "simulate.part_mask": (
-            simulate.part_mask,
-            {"n_tasks": 6, "n_workers": 4, "workers_per_part": 3, "shares": (0.5, 0.5), "random_state": 0},
         ),
         "simulate.symnmf_problem": (
             simulate.symnmf_problem,
@@ -367,9 +346,7 @@ def methods(d):
     found = {}
     for line, given in data.items():
         for name, kind in getattr(cf, line).METHODS.items():
-            features = {"features": np.random.default_rng(0).random((24, 2))}
-            learns = name in getattr(getattr(cf, line), "NEED_FEATURES", ())
-            found[f"{line}.{name}"] = kind, given(name) | (features if learns else {})
+            found[f"{line}.{name}"] = kind, given(name)
     for kind in pmf.RECOMMENDERS.values():
         found[f"pmf.{kind.__name__}"] = kind, ratings
     found["separable.Topics"] = separable.Topics, {"counts": d["counts"]}

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import cofactor as cf
-from cofactor.core import memory
+from cofactor.core import checks
 from tests.each import each
 from tests.fuzz.bytes import place
 from tests.fuzz.sound import ABSENT, sound
@@ -33,20 +33,20 @@ RESULTS = {  # classes that functions return, base classes; and readers of files
     *("separable.MeritFit", "separable.TopicModel"),
     *("comparisons.ComparisonBootstrap", "comparisons.Link", "comparisons.PreferenceModel"),
     *("comparisons.Ranking", "reading.read_matrix", "reading.read_truth"),
-    *("simulate.Answers", "simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
+    *("simulate.Crowd", "simulate.Generator", "simulate.Mixture"),
     *("data.ComparisonsDataset", "data.CrowdDataset", "data.GraphDataset", "data.Items", "data.RatingsDataset"),
     *("data.SpectraDataset", "data.TableDataset", "data.TextsDataset", "data.TopicsDataset"),
     *("anchors", "topics"),  # verbs, whose parts are called
     *("data.datasets", "data.fetch", "data.load", "data.load_mag", "data.load_movielens", "data.movie_lists"),
 }
-LONG = {"crowd.CrowdLayer", "crowd.DL-MV", "plan"}
+LONG = {"plan"}
 REFUSED = object()
 
 
 @pytest.fixture(autouse=True)
 def small_machine(monkeypatch):
     """Give every machine the same memory, little enough that what fits takes no time."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e9)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e9)
 
 
 def run(name, /, **changes):
@@ -147,7 +147,7 @@ DRAWS_NOTHING = {
         "comparisons.WinRate",
     ),
     *("comparisons.NuclearNormMLE", "comparisons.BradleyTerry"),
-    *(f"crowd.{name}" for name in cf.crowd.METHODS if name not in ("EBCC", "SpectralDS-EM", "CrowdLayer", "DL-MV")),
+    *(f"crowd.{name}" for name in cf.crowd.METHODS if name != "SpectralDS-EM"),
 }
 
 

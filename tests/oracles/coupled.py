@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
-from cofactor.baselines.triple_moments import TripleMoments
 from cofactor.core.moments import PairwiseMoments
+from cofactor.rivals.triple_moments import TripleMoments
 
 
 def pair_blocks(codes, sizes):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from cofactor.baselines.separable.fast_gradient import project_row
+from cofactor.rivals.separable import project_row
 
 
 def project_row_by_quadratic_programme(y, j, w):

@@ -8,7 +8,7 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
-from cofactor.crowd.population import (
+from cofactor.crowd.plan_next import (
     CLARITY_RANGE,
     LOG_STEP,
     Population,
@@ -68,6 +68,7 @@ def pulled_crowd(tau, d, rng):
     return CrowdLabels.from_arrays(task, worker, label), truth
 
 
+@pytest.mark.slow
 def test_known_truth_tells_how_hard_tasks_are():
     """Without truth the plan is a range that holds the real error, with 150 truths it is narrower and fair."""
     rng = np.random.default_rng(0)
@@ -85,6 +86,7 @@ def test_known_truth_tells_how_hard_tasks_are():
     assert blind.only_range and not fair.only_range and " to " in blind.answers()["MajorityVote"]
 
 
+@pytest.mark.slow
 def test_without_truth_the_range_is_that_of_the_difficulties():
     """The note's errors are those of crowds as easy and as hard as it says, on the same workers and tasks."""
     found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], n_trials=8, random_state=0)
@@ -197,6 +199,7 @@ def test_without_truth_the_range_holds_the_error_of_real_crowds(name):
 # ---- the edge ----
 
 
+@pytest.mark.slow
 def test_is_the_same_for_the_same_seed_at_any_number_of_jobs():
     one, two, other = (
         plan(CROWD.labels, 0.1, ["MajorityVote"], [1, 4], None, 100, 4, MVEM(), seed, jobs)
@@ -206,17 +209,20 @@ def test_is_the_same_for_the_same_seed_at_any_number_of_jobs():
     assert not np.array_equal(one.errors["MajorityVote"], other.errors["MajorityVote"])
 
 
+@pytest.mark.slow
 def test_asks_for_no_more_labels_than_there_are_workers():
     padded = CrowdLabels(CROWD.labels.table, CROWD.labels.tasks, CROWD.labels.workers, CROWD.labels.classes)
     found = plan(padded.take_workers([0, 1, 2, 3]), n_trials=2, n_tasks=50, random_state=0)
     assert found.amounts.tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_where_a_method_refuses_there_is_no_error():
     found = plan(CROWD.labels, 0.1, ["RobSymNMF"], [1, 8], n_trials=2, random_state=0)
     assert np.isnan(found.errors["RobSymNMF"][:, 0]).all() and np.isfinite(found.errors["RobSymNMF"][:, 1]).all()
 
 
+@pytest.mark.slow
 def test_any_fitted_method_can_lend_its_model():
     labels = CROWD.labels
     method = RobSymNMF().fit(labels)
@@ -230,7 +236,6 @@ def test_any_fitted_method_can_lend_its_model():
     [
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
-        ({"methods": ["CrowdLayer"]}, "choose one or more"),
         ({"amounts": [0.5]}, "whole numbers"),
         ({"amounts": [20]}, "the most is 12"),
         ({"n_trials": 1}, "at least two trials"),

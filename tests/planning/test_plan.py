@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofactor import CofactorError
-from cofactor.crowd.planned import Plan, amount_for, check_names, checked_amounts, checked_error
+from cofactor.crowd.plan_next import Plan, amount_for, check_names, checked_amounts, checked_error
 
 AMOUNTS = np.array([1.0, 2.0, 4.0, 8.0])
 

@@ -53,6 +53,7 @@ def seen(name):
     return found
 
 
+@pytest.mark.slow
 def test_changes_of_figures_are_caught():
     tried = {(name, what): caught for name in SAMPLE for what, caught in seen(name).items()}
     missed = [pair for pair, caught in tried.items() if not caught]
@@ -60,6 +61,7 @@ def test_changes_of_figures_are_caught():
     assert len(missed) <= (1 - CAUGHT) * len(tried), missed
 
 
+@pytest.mark.slow
 def test_a_cloud_of_points_is_told_by_place_size_and_colour():
     def cloud(x=1.0, **style):
         fig = new_picture(laid_out=False)

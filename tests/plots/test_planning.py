@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cofactor.crowd import MVEM, bootstrap
-from cofactor.crowd.planned import Plan
+from cofactor.crowd.plan_next import Plan
 from cofactor.simulate import crowd, dawid_skene_model
 from cofactor_app.plots.planning import draw_intervals, draw_plan
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cofactor.pmf.biased_factors import biased_factors
+from cofactor.pmf.ratings import biased_factors
 
 
 def test_biases_alone_are_those_of_least_squares():

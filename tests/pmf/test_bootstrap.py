@@ -17,6 +17,7 @@ def found():
     return pmf.bootstrap(pmf.CNMFEM(rank=3), problem(0)[1], n_draws=20, random_state=0)
 
 
+@pytest.mark.slow
 def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
     cells, entries = [], []
     every = CategoricalTable(np.argwhere(np.ones((4,) * 5)), sizes=[4] * 5)

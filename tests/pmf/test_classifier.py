@@ -9,8 +9,7 @@ from cofactor import data, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, JointPMFClassifier
-from cofactor.pmf.coding import Coding
+from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, Coding, JointPMFClassifier
 from tests.each import each
 from tests.oracles.latent_class import conditional_by_summing
 

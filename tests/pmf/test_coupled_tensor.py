@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from scipy.optimize import minimize
 
-from cofactor.baselines import triple_moments as module
-from cofactor.baselines.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from cofactor.rivals import triple_moments as module
+from cofactor.rivals.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
+from cofactor.rivals.triple_moments import triple_moments
 from tests.oracles.coupled import exact_pairs, exact_triples, least_squares, pair_blocks, triple_blocks
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
 
@@ -77,7 +77,7 @@ def test_of_many_values_no_table_of_all_triples_is_made():
 
 def test_moments_of_parts_add_up():
     _, table, _ = problem(0)
-    parts = [triple_moments(part) for part in table.chunks(7)]
+    parts = [triple_moments(part) for part in (table.take_rows(slice(s, s + 7)) for s in range(0, table.n_rows, 7))]
     whole, merged = triple_moments(table), sum(parts[1:], parts[0])
     assert np.array_equal(merged.keys, whole.keys) and np.array_equal(merged.counts, whole.counts)
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from cofactor import simulate
-from cofactor.baselines.coupled_tensor import coupled_tensor
-from cofactor.baselines.pmf.ctd import CTD
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import mre, mse
 from cofactor.pmf.base import random_model
+from cofactor.rivals.coupled_tensor import coupled_tensor
+from cofactor.rivals.pmf import CTD
+from cofactor.rivals.triple_moments import triple_moments
 from evaluation.released.tensor import Script, released_tensor
 from tests.oracles import generators
 from tests.oracles.generators import random_codes, recorded

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from cofactor.pmf import METHODS
-from cofactor.pmf.draws import draw, pooled
-from cofactor.pmf.filling import fill
+from cofactor.pmf.filling import draw, fill, pooled
 from cofactor.pmf.frames import CategoricalFrame
 
 YES, PAY = 0.6 * 0.1 + 0.4 * 0.6, 20 + 0.4 * 15 + 12  # of all people

@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from cofactor import simulate
-from cofactor.baselines.pmf.mle_ad import MLEAD
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
@@ -15,6 +14,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.base import DEFAULT_PSEUDO_COUNT, PSEUDO_COUNTS, RANKS, START_FLOOR, independence, random_model
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence
 from cofactor.pmf.metrics import mre, mse
+from cofactor.rivals.pmf import MLEAD
 from tests.each import each
 from tests.oracles.generators import recorded
 

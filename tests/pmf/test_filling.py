@@ -7,7 +7,7 @@ import pytest
 from cofactor.pmf import METHODS
 from cofactor.pmf.filling import fill, number_errors
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import held_out
+from cofactor.pmf.metrics import held_out
 from tests.oracles.latent_class import conditional_by_summing
 
 

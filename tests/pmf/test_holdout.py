@@ -6,8 +6,8 @@ import pytest
 from cofactor import CategoricalTable, simulate
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.pmf import METHODS
-from cofactor.pmf.holdout import held_out, shared_information
-from cofactor.pmf.selection import hide_cells
+from cofactor.pmf.base import hide_cells
+from cofactor.pmf.metrics import held_out, shared_information
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 
 

@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from cofactor import CategoricalTable, CofactorError, NotFittedError, pmf, simulate
-from cofactor.pmf.methods import name_of
 from tests.oracles.generators import recorded
 
 TABLE = simulate.joint_table(simulate.joint_model(4, 3, 2, random_state=0), 300, observed=0.8, random_state=0)
@@ -33,7 +32,7 @@ def test_answers_and_draws_as_its_model_does(name):
 @each_method
 def test_clones_and_copies_are_alike(name):
     method = made(name)
-    assert {"random_state", "verbose"} <= set(method.get_params()) and name_of(method) == name
+    assert {"random_state", "verbose"} <= set(method.get_params())
     fitted = recorded(clone(method).fit, TABLE)[0]
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(again.model_.stacked, fitted.model_.stacked)
@@ -68,6 +67,7 @@ def test_recommenders_are_found_by_name_and_refuse_likewise(name):
     assert fitted.result_.reason
 
 
+@pytest.mark.slow
 def test_the_recommender_takes_cnmf_em_where_no_estimator_is_given():
     user, item = (index.ravel() for index in np.indices((30, 4)))
     known = user, item, 1.0 + (user % 3 + item) % 5
@@ -80,7 +80,3 @@ def test_the_recommender_takes_cnmf_em_where_no_estimator_is_given():
 
 def test_what_is_shown_is_what_is_public():
     assert dir(pmf) == sorted(pmf.__all__) and {"METHODS", "RECOMMENDERS", "CLASSIFIERS"} <= set(dir(pmf))
-
-
-def test_settings_that_make_another_method_are_in_its_name():
-    assert name_of(pmf.CNMFOPT(em=True)) == "CNMFOPT-EM" and name_of(pmf.CNMFOPT()) == "CNMF-OPT"

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 
 from cofactor import simulate
-from cofactor.baselines.pmf.mle_ad import MLEAD, alternate, cells_of, mle_ad
-from cofactor.baselines.triple_moments import triple_moments
 from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import mse
 from cofactor.pmf.base import random_model
+from cofactor.rivals.pmf import MLEAD, alternate, cells_of, mle_ad
+from cofactor.rivals.triple_moments import triple_moments
 from evaluation.released.pmf import combnk_triples, misplaced
 from tests.oracles import generators
 from tests.oracles.coupled import divergence, exact_triples, triple_blocks
@@ -55,6 +55,7 @@ def test_sweeps_equal_the_slow_version(order, sizes):
     assert np.isclose(result.objective[-1], np.mean(slow))
 
 
+@pytest.mark.slow
 def test_falls_to_the_truth_of_exact_moments():
     truth = separated()
     found, result = fit(exact_triples(truth), random_model(truth.sizes, 3, 0), max_iter=200, tol=1e-12)

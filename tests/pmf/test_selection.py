@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf.selection import choose_rank_and_smoothing, hide_cells, lowest_rank, mean_model, near_best
+from cofactor.pmf.base import choose_rank_and_smoothing, hide_cells, lowest_rank, mean_model, near_best
 from tests.oracles.generators import random_model, random_table
 from tests.oracles.latent_class import conditional_by_summing, joint_by_outer_products
 

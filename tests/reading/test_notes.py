@@ -1,9 +1,10 @@
 """Labels and ids that are not what they are taken for are named when a file is read, others are not."""
 
+import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.reading.notes import odd_labels
+from cofactor.reading.notes import odd_labels, totals
 
 ODD = {
     "hold several answers": ["pos", "neg", "pos|neg"],
@@ -41,3 +42,19 @@ def test_a_file_with_cut_ids_or_a_column_of_confidence_says_so(tmp_path):
     said = [str(one.message) for one in told]
     assert said[0].startswith("column Confidence is not used")
     assert said[1].startswith("tasks such as '1.20E+11' are numbers whose last digits a spreadsheet has cut")
+
+
+def test_addresses_that_are_one_and_a_row_of_totals_are_named():
+    tasks = ["x.org/a", "x.org/a/", "x.org/b c", "x.org/b%20c", "x.org/d", "x.org/100%"]
+    frame = pd.DataFrame(
+        [(task, f"w{m}", "yn"[m % 2]) for task in tasks for m in range(3)], columns=["task", "worker", "label"]
+    )
+    with pytest.warns(cf.DataWarning, match="tasks that look alike") as told:
+        cf.CrowdLabels.from_frame(frame)
+    said = str(told[0].message)
+    assert "'x.org/a' = 'x.org/a/'" in said and "'x.org/b c' = 'x.org/b%20c'" in said and "100" not in said
+    amounts = pd.DataFrame({"city": list("ababab"), "n": ["5", "3", "4", None, "6", "2"]})
+    assert totals(amounts) == ""
+    assert "row 6 looks like a total (n 20, 20 " in totals(
+        pd.concat([amounts, pd.DataFrame([["Sum", "20"]], columns=["city", "n"])], ignore_index=True)
+    )

@@ -21,6 +21,7 @@ def test_anchors_that_stand_there_often_are_stable_and_single_ones_are_not():
     assert once["chosen"].between(0.45, 0.8).all()
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_weights_and_the_number_of_jobs_does_not_matter():
     X, H = repeated()
     found = bootstrap(METHODS["SPA"](4).fit(X), X, n_draws=40, random_state=0)

@@ -133,7 +133,7 @@ def test_rows_of_rounding_errors_count_as_zeros(monkeypatch):
     """Eigenvectors that differ by rounding, as those of two processors do, give the same memberships."""
     A, _ = cliques()
     padded = sparse.block_diag([sparse.coo_array(A), sparse.coo_array((4, 4))]).toarray()
-    module = importlib.import_module("cofactor.separable.communities")
+    module = importlib.import_module("cofactor.separable.graphs")
     values, V = module.leading_eigenvectors(module.adjacency_of(padded), 3, "LA")
     off = 1e-15 * np.random.default_rng(0).standard_normal(V.shape)
     for clip in ("mean", "zero", "floor"):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 
 from cofactor import simulate
-from cofactor.baselines.separable.fast_gradient import project_row
 from cofactor.core.errors import CofactorError
+from cofactor.rivals.separable import project_row
 from cofactor.separable import fast_gradient
 from tests.oracles.fast_gradient import plain_steps, project_row_by_quadratic_programme
 from tests.oracles.generators import laws, seeds
@@ -58,7 +58,7 @@ def test_steps_are_those_of_the_plain_version(case, monkeypatch):
     p = 1 + 0.01 * (np.random.default_rng(0).random(X.shape[1]) - 0.5)
     C, values, turns = plain_steps(X, p, nu, K / 2 + 1, 200)
     for cached in (2**17, 5 * X.shape[1], 1):  # all rows at once; by five, with a rest; one by one
-        monkeypatch.setattr("cofactor.baselines.separable.fast_gradient.CACHED", cached)
+        monkeypatch.setattr("cofactor.rivals.separable.CACHED", cached)
         fit = fast_gradient(X, K, nu=nu, max_iter=200, random_state=0)
         assert np.allclose(fit.coefficients.toarray(), C, atol=1e-9)
         assert np.allclose(fit.result.objective, values, rtol=1e-9) and (turns > 1) == turning

@@ -11,9 +11,8 @@ from cofactor import ConvergenceWarning, simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.spa import spa
 from cofactor.separable import METHODS, merit
-from cofactor.separable.frank_wolfe import Budget, _selected, descend
 from cofactor.separable.least_squares import simplex_least_squares
-from cofactor.separable.tiles import LANES, _lane_minima
+from cofactor.separable.merit import LANES, _lane_minima, _selected, descend
 from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.merit import dense_merit
@@ -61,6 +60,7 @@ def test_a_blunt_penalty_equals_the_dense_version_too(seed):
     assert np.abs(fit.coefficients.toarray() - dense_merit(X, 0.5, 0.05, C0=C0, t_init=2)[0]).max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_equals_the_dense_version_over_several_tiles_and_blocks():
     for M in (3, 20):
         X = problem(7, M=M, N=2300)
@@ -94,7 +94,7 @@ def test_single_precision_picks_the_same(lam):
     for seed in range(5):
         X = problem(seed, M=30, N=700, K=12)
         lam = merit(X, 12, n_iter=1).lam if lam == "msr" else lam
-        one, two = (descend(X, None, 0, lam, 1e-5, Budget(60, dtype=kind))[0] for kind in (np.float32, np.float64))
+        one, two = (descend(X, None, 0, lam, 1e-5, 60, dtype=kind)[0] for kind in (np.float32, np.float64))
         assert (one.to_sparse() != two.to_sparse()).nnz == 0
 
 
@@ -109,8 +109,7 @@ def test_single_precision_decides_what_only_double_precision_can_see():
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_ties_go_to_the_lowest_index_at_any_number_of_threads(kind):
     X = np.tile(problem(3, M=12, N=500), 4)[:, :1700]
-    budgets = [Budget(25, dtype=kind, n_jobs=n) for n in (1, 2, 3)]
-    fits = [descend(X, None, 0, 0.1, 1e-5, budget)[0].to_sparse() for budget in budgets]
+    fits = [descend(X, None, 0, 0.1, 1e-5, 25, dtype=kind, n_jobs=n)[0].to_sparse() for n in (1, 2, 3)]
     assert all((fits[0] != other).nnz == 0 for other in fits[1:])
     copies = merit(X, 3, 0.0, n_iter=20, n_jobs=2, merge_duplicates=False).coefficients
     assert copies.indices.max() < 500
@@ -233,6 +232,7 @@ def rates(snr_db, n_trials=24, **settings):
     return np.mean(hits)
 
 
+@pytest.mark.slow
 def test_figure_4a():
     """Success .68 at 8 dB and 1.00 at 10 dB with the paper's penalty; without any, nothing at 10 dB."""
     paper = {"lam": "paper", "n_iter": 100}

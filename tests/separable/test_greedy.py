@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
-from cofactor.baselines.separable.greedy import random_projection
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.rivals.separable import random_projection
 from cofactor.separable import METHODS, fast_anchor, xray
 from tests.oracles.generators import laws, seeds
 from tests.oracles.greedy import distance_from_hull, fast_anchor_by_distances, xray_column_by_column

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from cofactor import simulate
-from cofactor.core import memory
+from cofactor.core import checks
 from cofactor.core.errors import CofactorError
 from cofactor.separable import METHODS, geo_nmf, predicted_bytes, spoc
 from cofactor_app.peak import CLEAR_REFS, measure_peak
@@ -30,6 +30,7 @@ def grown(method, n_points, **settings):
     return figures["peak_mb"] - figures["base_mb"]
 
 
+@pytest.mark.slow
 @linux
 def test_merit_takes_what_was_predicted_and_no_square():
     small, large = (grown("merit", N, n_iter=5, n_jobs=1) for N in (1_000, 10_000))
@@ -38,6 +39,7 @@ def test_merit_takes_what_was_predicted_and_no_square():
     assert large < 0.1 * 8 * 10_000**2 / MEGABYTE
 
 
+@pytest.mark.slow
 @linux
 def test_fast_gradient_takes_what_was_predicted():
     for N in (1_500, 2_500):
@@ -78,7 +80,7 @@ def test_graph_methods_take_no_more_than_was_predicted(name, method):
 
 
 def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e6)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e6)
     needed = predicted_bytes("FastGradient", 50, 300, 5)
     with pytest.raises(
         CofactorError, match=rf"on 300 points would take 0.0 GB \({needed} bytes\), and 0.0 GB are free: use merit"
@@ -123,27 +125,27 @@ def test_integers_of_any_kind_are_the_same_number():
 
 def test_says_what_is_free(monkeypatch, tmp_path):
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n")
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    assert memory.available_bytes() == 2048 * 1024
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "nothing")
-    assert memory.available_bytes() > 1e8
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    assert checks.available_bytes() == 2048 * 1024
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "nothing")
+    assert checks.available_bytes() > 1e8
 
 
 def test_what_is_free_is_what_the_limits_of_a_container_and_of_the_process_leave(monkeypatch, tmp_path):
     limit, stat = tmp_path / "limit", tmp_path / "stat"
     stat.write_text("cache 9\nanon 1000\n")
-    monkeypatch.setattr(memory, "GROUPS", [(limit, stat, "anon")])
+    monkeypatch.setattr(checks, "GROUPS", [(limit, stat, "anon")])
     for told, left in [("5000", 4000), ("900", 0)]:
         limit.write_text(told)
-        assert memory.available_bytes() == left
+        assert checks.available_bytes() == left
     for told in ("max\n", ""):
         limit.write_text(told)
-        assert memory.available_bytes() > 1e8
+        assert checks.available_bytes() > 1e8
     resource = pytest.importorskip("resource")
     (tmp_path / "statm").write_text("3 1 1")
-    monkeypatch.setattr(memory, "PROCESS", tmp_path / "statm")
+    monkeypatch.setattr(checks, "PROCESS", tmp_path / "statm")
     monkeypatch.setattr(resource, "getrlimit", lambda which: (5 * resource.getpagesize(), -1))
-    assert memory.available_bytes() == 2 * resource.getpagesize()
+    assert checks.available_bytes() == 2 * resource.getpagesize()
 
 
 def test_lists_grow_only_as_far_as_columns_need():

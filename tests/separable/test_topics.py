@@ -8,8 +8,8 @@ from hypothesis import given
 from scipy import sparse
 
 import cofactor as cf
-from cofactor.baselines.separable.lda import document_shares
 from cofactor.core.errors import CofactorError
+from cofactor.rivals.separable import document_shares
 from cofactor.separable import (
     TopicModel,
     clustering_accuracy,

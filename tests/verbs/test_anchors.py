@@ -13,7 +13,7 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor import separable, simulate
-from cofactor.core import memory
+from cofactor.core import checks
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.projected import angles, angular_means, leading_directions
@@ -187,7 +187,7 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
     ):
         with pytest.raises(CofactorError, match=said):
             quiet(source, **options)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e3)
     with pytest.raises(CofactorError, match="SPA on 120 points"):
         quiet(X, 3, method="SPA")
 
@@ -199,7 +199,7 @@ def test_predicted_memory_is_near_the_peak(monkeypatch):
     quiet(X, 5)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e3)
     with pytest.raises(CofactorError, match="bytes") as refused:
         quiet(X, 5)
     predicted = float(str(refused.value).partition("(")[2].split()[0])

@@ -11,7 +11,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import cofactor as cf
-from cofactor.core import memory
+from cofactor.core import checks
 from cofactor.core.errors import CofactorError
 from cofactor.separable import document_accuracy, topic_model
 from cofactor.separable.metrics import pair_coherence
@@ -241,7 +241,7 @@ def test_messy_files_are_refused_in_words(folder, capsys):
 
 def test_topics_need_the_memory_of_the_matrix_that_is_searched(folder, monkeypatch):
     counts = sparse.csr_matrix(([1.0, 2.0], ([0, 1], [0, 1999])), shape=(3, 2000))
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e3)
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e3)
     for method, n_rows in (("SPA", 4), ("FastAnchor", 1000)):
         needed = cf.separable.predicted_bytes(method, n_rows, 2000, 2) + 72 * 2 + 48 * 2 * 2003
         with pytest.raises(CofactorError, match=f"({needed} bytes)"):

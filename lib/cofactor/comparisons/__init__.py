@@ -3,26 +3,33 @@
 from typing import TYPE_CHECKING
 
 from cofactor.comparisons.base import PreferenceModel
-from cofactor.comparisons.bootstrap import ComparisonBootstrap, bootstrap
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.diagnose import diagnose
+from cofactor.comparisons.diagnose import ComparisonBootstrap, bootstrap, diagnose
 from cofactor.comparisons.estimators import ComparisonMF
-from cofactor.comparisons.formulas import comparisons_needed, degrees_of_freedom, expected_error, mean_information
-from cofactor.comparisons.links import LINKS, Link
-from cofactor.comparisons.loss import Objective
-from cofactor.comparisons.metrics import feature_error, ndcg, pair_accuracy, utility_error
-from cofactor.comparisons.places import Ranking
-from cofactor.comparisons.ranking import rank
-from cofactor.comparisons.solvers import barzilai_borwein, eased_start, gradient_descent, lbfgs
-from cofactor.comparisons.spectral import random_start, spectral_start
+from cofactor.comparisons.metrics import (
+    comparisons_needed,
+    expected_error,
+    feature_error,
+    mean_information,
+    ndcg,
+    pair_accuracy,
+    utility_error,
+)
+from cofactor.comparisons.objective import LINKS, Link, Objective, degrees_of_freedom
+from cofactor.comparisons.ranking import Ranking, rank
+from cofactor.comparisons.solvers import (
+    barzilai_borwein,
+    eased_start,
+    gradient_descent,
+    lbfgs,
+    random_start,
+    spectral_start,
+)
 from cofactor.core.lazy import lazy_exports
 from cofactor.registry import Methods
 
 if TYPE_CHECKING:
-    from cofactor.baselines.comparisons.altsvm import AltSVM
-    from cofactor.baselines.comparisons.bpr import BPR
-    from cofactor.baselines.comparisons.nuclear import NuclearNormMLE
-    from cofactor.baselines.comparisons.ranking import BradleyTerry, WinRate
+    from cofactor.rivals.comparisons import BPR, AltSVM, BradleyTerry, NuclearNormMLE, WinRate
 
 METHODS = Methods("comparisons")
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.kernels import Arrays
-from cofactor.comparisons.links import link_named
+from cofactor.comparisons.objective import Arrays, link_named
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator

@@ -1,4 +1,4 @@
-"""One ranking for all users, with ties and covariates: the likelihood of Davidson, its maximum, its curvature.
+"""One ranking for all users, with ties and covariates: the likelihood of Davidson, its prior, and the covariance.
 
     symbol   meaning                                                              shape
     u        utilities of the items, of mean zero                                 (n,)
@@ -7,7 +7,16 @@
     X        covariates, left item less right item                                (c, k)
     z        u_left - u_right + X beta                                            (c,)
     theta    u, beta and tau, one after another                                   (p,)
-    H        minus the second derivatives of the log-likelihood                   (p, p)
+    sd       standard deviation of the normal prior on utilities, mean zero
+    R        inverse variances of the prior: 1 / sd^2 for utilities               (p,)
+    H        minus the second derivatives of the log-likelihood, R included       (p, p)
+    P        inverse of H: utilities are taken for normal, N(theta, P)            (p, p)
+    G        users; m_g comparisons of user g
+    s_g      derivatives of the log-likelihood of user g in theta                 (p,)
+    H_g      minus the second ones                                                (p, p)
+    x_g      (I - H_g P)^-1 s_g: theta would move by -P x_g without user g        (p,)
+
+The likelihood.
 
     P(left wins) : P(right wins) : P(tie) = exp(z / 2) : exp(-z / 2) : exp(tau)
 
@@ -15,28 +24,81 @@ Among comparisons that were decided this is the model of Bradley and Terry. The 
 in place of tau; Davidson's is taken since it is log-linear: its likelihood is concave with a gradient that compares
 counts to what is expected, and a tie counts as half a win.
 
-Source: Davidson, "On extending the Bradley-Terry model to accommodate ties", JASA 1970; Ford, "Solution of a ranking
+The prior.
+
+    log p(comparisons | sd) > E log-likelihood - (theta' R theta + tr(R P)) / 2 - n log sd - log det(H) / 2
+
+E is the mean over N(theta, P). Laplace's approximation has the log-likelihood at theta and its second derivatives in
+its place. It finds items too much alike where each was compared a few times: of 100 items with standard deviation 0.8
+and two comparisons each it chose 0.6, and intervals of 90 % held 81 % of the truth. The bound above chooses 0.8.
+
+Who is compared more often may be better: in sports the strong play more. The comparisons do not say so, and then items
+that were seldom compared are all weaker than the prior has them. `with_doubt` allows for that.
+
+Without a prior an item that won its only comparison is the best of all. With one that is chosen so, few comparisons
+move an item little, and many move it far. Coefficients of covariates, in units of their root mean square, have the
+fixed prior of `COEFFICIENT_SD`; the parameter of ties has none.
+
+The covariance. Independent comparisons leave P. Users who differ in taste answer alike in all their comparisons, so
+that users are what is independent:
+
+    V = P ((G - 1) / G sum_g x_g x_g' + R) P,    quantiles of Student's t with (sum m_g)^2 / (sum m_g^2) - 1 degrees
+
+Estimates miss the truth by P (s - R theta), s the derivatives of the log-likelihood at the truth, so that R is what the
+prior adds where the truth is drawn from it; with s of covariance H - R that is P again.
+
+Prompts (pictures, questions) differ as users do. Where both repeat, V has the sum over users and that over prompts,
+less what both count, the sum over what one user answered to one prompt; negative eigenvalues of the rest become zero.
+The quantile is that of whichever counts less.
+
+The first is the jackknife in one step; without it, or with G - 1 degrees, intervals are too short where some users made
+many more comparisons than others.
+
+Sources: Davidson, "On extending the Bradley-Terry model to accommodate ties", JASA 1970; Ford, "Solution of a ranking
 problem from binary comparisons", American Mathematical Monthly 1957 (when the maximum is finite).
+MacKay, "Bayesian interpolation", Neural Computation 1992 (evidence); Opper and Archambeau, "The variational Gaussian
+approximation revisited", Neural Computation 2009, Eq. (5) (the bound), at Laplace's normal; Chung et al., "A
+nondegenerate penalized likelihood estimator for variance parameters in multilevel models", Psychometrika 2013: a
+factor sd exp(-sd / 2) on the evidence, which keeps sd away from zero, where few comparisons would leave no doubt at
+all, and from infinity, where somebody won everything.
+Bell and McCaffrey, Survey Methodology 2002 (x_g); Carter, Schnepel and Steigerwald, Review of Economics and
+Statistics 2017 (users that count), simplified; Cameron, Gelbach and Miller, "Robust inference with multiway
+clustering", Journal of Business and Economic Statistics 2011 (users and prompts). Deviation: x_g is s_g where a user
+made less than a fiftieth of the comparisons of each of his items, which changes V by as little.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.comparisons.data import Codes, Comparisons
-from cofactor.core.lazy import csgraph, linalg
-from cofactor.core.memory import require_bytes
+from cofactor.core.checks import require_bytes
+from cofactor.core.lazy import csgraph, linalg, optimize
 from cofactor.core.result import History, Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Indices, Ints
 
 NEWTON_ROUNDS, NEWTON_HALVINGS = 100, 40
 NORMAL_NODES, NORMAL_WEIGHTS = np.polynomial.hermite_e.hermegauss(5)  # nine change no standard deviation that is chosen
 NORMAL_WEIGHTS = NORMAL_WEIGHTS / NORMAL_WEIGHTS.sum()  # of a standard normal variable
 NEWTON_TOL = 1e-12  # of the gain that Newton's next step predicts, relative to the number of comparisons
+COEFFICIENT_SD = 3.0  # so that a covariate which decides every comparison has a finite coefficient
+LEAST_SD, MOST_SD = 0.02, 20.0  # standard deviations that are tried
+RATE = 0.5  # of the factor on the evidence: its mean is at a standard deviation of 4
+# of the logarithm of sd: how exactly it is found, and by what its doubt is told
+LOG_SD_TOLERANCE = 0.02
+LOG_SD_STEP = 0.25
+DOUBT = 1.0  # largest variance of that logarithm
+SLOPE = 0.25  # how much better, in units of sd, items with e times the comparisons may be: a standard deviation
+FOLDS = 5
+Chances = tuple[Floats, Floats, Floats]  # of a win, a loss and a tie, in every cell
+LEAST_VARIANCE = 1e-12
+UNSPLIT_COUNT = 1e9  # counts that are not split
+HEAVY = 0.02  # share of an item's comparisons from which on a user counts as heavy
+ALONE = 1e-6  # smallest share of the information, in any direction, that is left without a user and can be divided by
 
 
 @dataclass(frozen=True)
@@ -274,3 +336,223 @@ def solve(n: int, H: Floats, right_side: Floats) -> Floats:
     factor = linalg.cho_factor(gauged * np.outer(scale, scale) + 1e-14 * np.eye(len(H)))
     rescaled = (right_side.T * scale).T
     return np.asarray((linalg.cho_solve(factor, rescaled).T * scale).T)
+
+
+# ---- the prior: how far apart items are, chosen by the evidence of the comparisons ----
+
+
+def chosen(cells: Cells) -> tuple[float, float, Fitted]:
+    """Return the standard deviation of the prior on utilities, the variance of its logarithm, and the fit.
+
+    Cost: some twelve fits, each started from the one before.
+    """
+    last: list[Fitted] = []
+
+    def loss(log_sd: float) -> float:
+        fitted = fit_ranking(cells, precisions(cells, float(np.exp(log_sd))), last[-1].theta if last else None)
+        last.append(fitted)
+        return -log_evidence(cells, fitted, float(np.exp(log_sd)))
+
+    best = optimize.minimize_scalar(
+        loss, bounds=np.log([LEAST_SD, MOST_SD]), method="bounded", options={"xatol": LOG_SD_TOLERANCE}
+    )
+    bend = (loss(best.x - LOG_SD_STEP) + loss(best.x + LOG_SD_STEP) - 2 * best.fun) / LOG_SD_STEP**2
+    loss(best.x)
+    return float(np.exp(best.x)), float(1 / max(bend, 1 / DOUBT)), last[-1]
+
+
+def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, compared: Floats) -> Floats:
+    """Add to the covariance V of utilities (and what follows them) the variance that comes from not knowing the prior.
+
+    To first order, theta changes by 2 P R theta per unit of log sd, which has variance `doubt`. If who is compared more
+    often is better or worse, utilities have the prior mean b x in place of zero, x the logarithms of the (n,) numbers
+    of comparisons `compared`. Theta changes by P R x per unit of b, which has standard deviation `SLOPE` sd. Common to
+    all items, this moves those that were seldom compared together. x is zero where all were compared equally often.
+
+    Source: Kass and Steffey, JASA 1989 (sd); b is treated the same way. It is not estimated, since in tournaments the
+    number of comparisons tells who won.
+    """
+    n, x = len(compared), np.log(np.maximum(compared, 1.0))
+    R, V = fitted.ridge[:n], V.copy()
+    for variance, change in ((doubt, 2 * R * fitted.theta[:n]), (SLOPE**2, np.sqrt(R) * (x - x.mean()))):
+        way = centred(P[:, :n] @ change, n)
+        V += variance * np.outer(way, way)
+    return V
+
+
+def precisions(cells: Cells, sd: float) -> Floats:
+    """Return the diagonal of R, the (p,) inverse variances of the prior, for items with standard deviation `sd`."""
+    k = cells.X.shape[1]
+    return np.repeat([sd**-2, COEFFICIENT_SD**-2, 0.0], [cells.n_items, k, int(cells.has_ties)])
+
+
+def log_evidence(cells: Cells, fitted: Fitted, sd: float) -> float:
+    """Return a bound of the log marginal likelihood of `sd` plus the log of its prior, up to a constant."""
+    determinant, P = float(np.linalg.slogdet(fitted.H)[1]), independent(cells, fitted)
+    prior = fitted.ridge @ (fitted.theta**2 + np.diag(P))  # but for the mean of utilities, which adds a constant
+    value = cells.expected(fitted.theta, P) - prior / 2 - cells.n_items * np.log(sd) - determinant / 2
+    return float(value + np.log(sd) - RATE * sd)
+
+
+# ---- what chances are worth on comparisons that were held out ----
+
+
+def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tuple[float, float]:
+    """Return the mean log-loss on comparisons held out in five folds, and that of the trivial guess.
+
+    Chances are means over what the other folds leave possible: with the variance of a fold's own fit, widened as V, the
+    covariance behind the intervals, is wider than that of independent comparisons. The trivial guess knows how often
+    comparisons are ties, and takes both sides for equally good; where a covariate is the same in all comparisons, such
+    as that of the home side, it knows how often each side wins.
+
+    Cost: five fits, started from that to all.
+    """
+    parts, sided = _parts(cells), is_sided(cells)
+    wider = cells.variances(V) / np.maximum(cells.variances(_with_all_doubt(cells, fitted, doubt)), LEAST_VARIANCE)
+    losses, made = np.zeros(2), 0.0
+    for held in parts:
+        learn = replace(cells, **{name: getattr(cells, name) - getattr(held, name) for name in ("won", "lost", "tied")})
+        if cells.has_ties:  # half a tie more, so that their chance is not none where no tie is left
+            learn = replace(learn, tied=learn.tied + 0.5 / len(learn.tied))
+        found = fit_ranking(learn, fitted.ridge, fitted.theta)
+        v = wider * learn.variances(_with_all_doubt(learn, found, doubt))
+        z = averaged(learn.differences(found.theta), v)
+        chances = outcome_chances(z, learn.split(found.theta)[2])
+        losses += loss_of(held, chances), loss_of(held, _trivial(learn, sided))
+        made += float(held.total.sum())
+    return float(losses[0] / made), float(losses[1] / made)
+
+
+def is_sided(cells: Cells) -> bool:
+    """Whether a covariate is the same in all comparisons, such as that of the home side."""
+    return bool((np.ptp(cells.X, axis=0) == 0).any())
+
+
+def _with_all_doubt(cells: Cells, fitted: Fitted, doubt: float) -> Floats:
+    """Return the covariance of a fit to independent comparisons, the doubt about the prior included."""
+    P = independent(cells, fitted)
+    return with_doubt(P, P, fitted, doubt, counts(cells)[:, 2])
+
+
+def _parts(cells: Cells) -> list[Cells]:
+    """Split comparisons into folds: one by one where counts are whole numbers, else cell by cell."""
+    rng, shares = np.random.default_rng(0), np.full(FOLDS, 1 / FOLDS)
+    counts = np.stack([cells.won, cells.lost, cells.tied])
+    if (counts % 1 == 0).all() and counts.max(initial=0) < UNSPLIT_COUNT:
+        split = np.asarray(rng.multinomial(counts.astype(np.int64), shares), dtype=np.float64)
+    else:
+        split = counts[..., None] * (rng.integers(0, FOLDS, (counts.shape[1], 1)) == np.arange(FOLDS))
+    return [replace(cells, won=split[0, :, k], lost=split[1, :, k], tied=split[2, :, k]) for k in range(FOLDS)]
+
+
+def _trivial(learn: Cells, sided: bool) -> Chances:
+    won, lost, tied = (float(part.sum()) for part in (learn.won, learn.lost, learn.tied))
+    if not sided:
+        won = lost = (won + lost) / 2
+    shares = np.array([won + 0.5, lost + 0.5, tied]) / (won + lost + tied + 1)
+    win, lose, tie = (np.full(len(learn.won), share) for share in shares)
+    return win, lose, tie
+
+
+def loss_of(held: Cells, chances: Chances) -> float:
+    """Return the sum of the log-losses of chances of a win, a loss and a tie."""
+    counts = (held.won, held.lost, held.tied)
+    least = np.finfo(float).tiny
+    return -sum(float(count @ np.log(np.maximum(chance, least))) for count, chance in zip(counts, chances, strict=True))
+
+
+# ---- covariance of independent comparisons, and of comparisons grouped by users, prompts, or both ----
+
+
+def independent(rows: Cells, fitted: Fitted) -> Floats:
+    """Return P for comparisons that are independent of each other, of utilities with mean zero."""
+    n = rows.n_items
+    P = solve(n, fitted.H, np.eye(rows.size))
+    return centred(centred(P, n).T, n)
+
+
+def clustered(rows: Cells, fitted: Fitted, *ways: Codes) -> Floats:
+    """Return V for rows of users, or of users and prompts: each of `ways` holds the (c,) codes of one of them.
+
+    Cost: O(m (k + 1)), for every heavy user the cube of the number of his items, and p^3 for two ways.
+    """
+    P = independent(rows, fitted)
+    M = sum((_spread(rows, fitted, P, way) for way in ways), np.zeros(P.shape))
+    if len(ways) > 1:
+        values, vectors = np.linalg.eigh(M - _of_both(rows, fitted, ways[0], ways[1]))
+        M = vectors * np.maximum(values, 0.0) @ vectors.T
+    return np.asarray(P @ (M + np.diag(fitted.ridge)) @ P)
+
+
+def _spread(rows: Cells, fitted: Fitted, P: Floats, way: Codes) -> Floats:
+    """Return (G - 1) / G sum_g x_g x_g'."""
+    order = np.argsort(way, kind="stable")
+    rows, user = _taken(rows, order), np.unique(way[order], return_inverse=True)[1].astype(np.int32)
+    S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), user)
+    heavy, G = _heavy(rows, user), S.shape[0]
+    X = [_change_of_user(rows, fitted, P, S, user, int(g)) for g in heavy]
+    light = S[np.setdiff1d(np.arange(G), heavy)]
+    M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
+    return np.asarray((G - 1) / G * M)
+
+
+def _of_both(rows: Cells, fitted: Fitted, user: Codes, prompt: Codes) -> Floats:
+    """Return the sum of s s' over what one user answered to one prompt, which both ways count."""
+    pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
+    code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
+    S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), code)
+    return np.asarray((S.T @ S).toarray())
+
+
+def _taken(rows: Cells, at: Indices | slice) -> Cells:
+    names = ("left", "right", "won", "lost", "tied", "X")
+    return replace(rows, **{name: getattr(rows, name)[at] for name in names})
+
+
+def users_that_count(rows: Cells, user: Codes) -> float:
+    """Return the effective number of users, (sum m_g)^2 / sum m_g^2, with m_g the comparisons of user g."""
+    m = np.bincount(user, rows.total)
+    return float(m.sum() ** 2 / (m @ m))
+
+
+def users_of_items(rows: Cells, user: Codes) -> Ints:
+    """Return the (n,) number of users who compared each item."""
+    return np.bincount(_made(rows, user).indices, minlength=rows.n_items)
+
+
+def _sums(rows: Cells, in_z: Floats, in_tau: Floats, user: Codes) -> sparse.csr_array:
+    """(G, p) s_g."""
+    n, k = rows.n_items, rows.X.shape[1]
+    columns = [(rows.left, in_z), (rows.right, -in_z)]
+    columns += [(np.full_like(user, n + a), in_z * rows.X[:, a]) for a in range(k)]
+    columns += [(np.full_like(user, n + k), in_tau)] if rows.has_ties else []
+    places, values = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    owner = np.tile(user, len(columns))
+    return sparse.csr_array((values, (owner, places)), (int(user.max()) + 1, rows.size))
+
+
+def _heavy(rows: Cells, user: Codes) -> Indices:
+    """Users who made a large share of some item's comparisons."""
+    made = _made(rows, user)
+    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
+    return np.unique(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr))[much])
+
+
+def _made(rows: Cells, user: Codes) -> sparse.csr_array:
+    """(G, n) how many comparisons of every item each user made."""
+    who, what = np.tile(user, 2), np.concatenate([rows.left, rows.right])
+    return sparse.csr_array((np.tile(rows.total, 2), (who, what)), (int(user.max()) + 1, rows.n_items))
+
+
+def _change_of_user(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:
+    """Return x_g; H_g and s_g are zero but for the user's own items, covariates and tau."""
+    part = slice(*np.searchsorted(user, [g, g + 1]))
+    own = _taken(rows, part)
+    items, code = np.unique(np.concatenate([own.left, own.right]), return_inverse=True)
+    at = np.concatenate([items, np.arange(rows.n_items, rows.size)])
+    left, right = np.split(code.astype(np.int32), 2)
+    small = replace(own, n_items=len(items), left=left, right=right)
+    H = information_of_cells(small, *own.chances(fitted.theta))
+    x = np.zeros(rows.size)
+    x[at] = np.linalg.pinv(np.eye(len(at)) - H @ P[np.ix_(at, at)], rcond=ALONE) @ S[[g]].toarray()[0, at]
+    return x

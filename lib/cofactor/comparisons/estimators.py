@@ -1,27 +1,48 @@
-"""ComparisonMF: features of users and items by maximum likelihood or MAP, ridge and rank chosen on held-out answers."""
+"""ComparisonMF: features of users and items by maximum likelihood or MAP, ridge and rank chosen on held-out answers.
+
+The ridge of biases is chosen first, for biases alone; then, for every rank, ridges of features are tried from large to
+small with warm starts. What counts is the mean loss over all comparisons that were held out, in all folds. A ridge of
+infinity stands for no features at all.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from cofactor.comparisons.base import Codes, PreferenceModel, codes_of, refuse_across, require_comparisons
-from cofactor.comparisons.choosing import choose_rank_and_ridge
-from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.fitting import FitSettings, checked_settings, fit_biases, fit_features, objective_of, start_of
-from cofactor.comparisons.fold_in import fold_in
-from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
-from cofactor.comparisons.kernels import Arrays
-from cofactor.comparisons.links import link_named
-from cofactor.core.checks import rng_of
-from cofactor.core.errors import DataWarning, listing
+from cofactor.comparisons.data import Comparisons, Split, folds
+from cofactor.comparisons.objective import (
+    ENOUGH_PER_DEGREE,
+    Arrays,
+    Link,
+    Objective,
+    degrees_of_freedom,
+    excess_loss,
+    link_named,
+)
+from cofactor.comparisons.solvers import eased_start, lbfgs, residual_matrix, spectral_start
+from cofactor.core.checks import check_positive, check_whole, is_number, rng_of
+from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.lazy import optimize, sparse_linalg
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 
+HELD_OUT = 0.1  # of a single hold-out, and of hidden items
+RIDGE_PATH = np.geomspace(0.5, 1e-3, 9)  # ridges, relative to the smallest one at which features vanish
+BIAS_PATH = np.geomspace(30, 0.1, 6)
+PATIENCE_RIDGES = 2  # ridges in a row that do worse before the path ends
+EXACT_CHANCES = 1e-3  # root mean square gap on held-out chances below which they are taken for exact
+VANISHED_FEATURES = 1e-3  # features this small, relative to a spectral start, count as gone
+ROUGH = 1e-4  # tolerance that tells ridges apart; the fit to all comparisons has the caller's
+RANKS = 3, 20  # tried by default: few features, and as many as a ridge may thin out
+RUNAWAY = 30.0  # |z| beyond which an unpenalised fit to choices is running to infinity: g(30) = 1 - 1e-13
+LOOK = 20  # iterations between two looks at that
+LEAST_BIAS_RIDGE = 1e-6  # ridge of biases alone, which have no maximum where an item always won
 LEAST_USER_RIDGE = 1e-6  # ridge of features of new users where there is none
 
 
@@ -40,8 +61,6 @@ class ComparisonMF(PreferenceModel):
         r. "auto": 3 or 20, as far as users and items allow. The ridge does most of the choosing: it sets features that
         do not help to zero.
     link : {"logistic", "probit"}
-    solver : {"lbfgs", "bb"}
-        "bb" is Barzilai-Borwein.
     ridge : "auto" or float >= 0
         Inverse variance of the prior on features. "auto": the one with the lowest loss on held-out comparisons; then
         fitted to all. Zero where outcomes prove to be exact chances. Infinity where features do not help: everybody is
@@ -103,7 +122,6 @@ class ComparisonMF(PreferenceModel):
 
     rank: int | Sequence[int] | Literal["auto"] = "auto"
     link: str = "logistic"
-    solver: Literal["lbfgs", "bb"] = "lbfgs"
     ridge: float | Literal["auto"] = "auto"
     item_bias: bool = True
     new_items: bool = False
@@ -115,26 +133,44 @@ class ComparisonMF(PreferenceModel):
     verbose: bool = False
 
     def _estimate(self, comparisons: Comparisons) -> tuple[Arrays, Result]:
-        settings = checked_settings(comparisons, self.get_params())
-        _warn_of_parts(comparisons)
+        data, settings = comparisons, checked_settings(comparisons, self.get_params())
+        if data.n_components > 1:
+            sizes = np.bincount(data.components[data.components >= 0])
+            message = (
+                f"items fall into {data.n_components} parts that no comparison links, of {listing(sizes.tolist())} "
+                "items: utilities of different parts are not comparable, but for a prior"
+            )
+            warnings.warn(message, DataWarning, stacklevel=3)
         rng = rng_of(self.random_state)
-        chosen = choose_rank_and_ridge(comparisons, settings, rng)
+        chosen = choose_rank_and_ridge(data, settings, rng)
         self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
         self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out
         if np.isinf(chosen.ridge):
-            return _biases_alone(comparisons, chosen.bias_ridge, chosen.n_held_out, settings)
+            reason = f"features do not help to predict {chosen.n_held_out} held-out comparisons: biases of items alone"
+            advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
+            warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=3)
+            b = fit_biases(data, chosen.bias_ridge, settings, always=True)
+            none = np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0))
+            return (*none, b), Result(np.zeros(0), 0, True, reason)
         if not chosen.ridge:
-            _warn_of_few(comparisons, chosen.rank)
-        b = fit_biases(comparisons, chosen.bias_ridge, settings)
-        objective = objective_of(comparisons, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
+            dof, enough = degrees_of_freedom(data.n_users, data.n_items, chosen.rank), ENOUGH_PER_DEGREE[data.noisy]
+            if data.total < enough * dof:
+                message = (
+                    f"{data.total:g} comparisons for {dof} degrees of freedom: without a ridge, fewer than {enough} "
+                    "per degree do not tell the utilities, however small the loss"
+                )
+                warnings.warn(message, DataWarning, stacklevel=3)
+        b = fit_biases(data, chosen.bias_ridge, settings)
+        objective = objective_of(data, chosen.rank, chosen.ridge, chosen.bias_ridge, settings)
         x, result = fit_features(objective, start_of(objective, b, rng), settings)
         return objective.split(x), result
 
     def fold_in(self, comparisons: Comparisons) -> Floats:
         """Return the (n, r) features of the users of new comparisons, items and biases held fixed.
 
-        The same objective, for each user by herself. Items are named by their ids. Pass a row of the result to
-        `utilities` or `recommend`. Raises a CofactorError where items are unknown (named).
+        The same objective, for each user by herself, convex in r numbers. Items are named by their ids. Pass a row of
+        the result to `utilities` or `recommend`. Raises a CofactorError where items are unknown (named). Cost:
+        O(m_u r^2 + r^3) per user and Newton step.
 
         >>> from cofactor import simulate
         >>> U, V = simulate.comparison_factors(60, 20, 2, random_state=0)
@@ -149,40 +185,287 @@ class ComparisonMF(PreferenceModel):
         data, V, b = require_comparisons(comparisons), self.item_factors_, self.item_bias_
         code = codes_of(np.array(list(data.items), dtype=object), self.items_, "items")
         left, right = code[data.left], code[data.right]
+        found = np.zeros((data.n_users, V.shape[1]))
         if np.isinf(self.ridge_):
-            return np.zeros((data.n_users, 0))
-        return fold_in(
-            data, V[left] - V[right], b[left] - b[right], link_named(self.link), max(self.ridge_, LEAST_USER_RIDGE)
+            return found
+        D, offset, ridge = V[left] - V[right], b[left] - b[right], max(self.ridge_, LEAST_USER_RIDGE)
+        weight, cuts = (
+            np.ones(len(data)) if data.counts is None else data.counts,
+            np.append(0, np.cumsum(data.per_user)),
         )
+        for u in range(data.n_users):
+            of = slice(cuts[u], cuts[u + 1])
+            found[u] = _features(D[of], offset[of], data.outcome[of], weight[of], link_named(self.link), ridge)
+        return found
 
     def _check_linked(self, i: Codes, j: Codes) -> None:
         if not self.ridge_:
             refuse_across(self.components_, i, j, self.items_)
 
 
-def _biases_alone(data: Comparisons, ridge: float, n_held_out: int, settings: FitSettings) -> tuple[Arrays, Result]:
-    reason = f"features do not help to predict {n_held_out} held-out comparisons: biases of items alone"
-    advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
-    warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=4)
-    b = fit_biases(data, ridge, settings, always=True)
-    return (np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0)), b), Result(np.zeros(0), 0, True, reason)
+def _features(D: Floats, offset: Floats, w: Floats, weight: Floats, link: Link, ridge: float) -> Floats:
+    """Return argmin over u of sum_k c_k l(<u, D_k> + offset_k, w_k) + (ridge/2) ||u||^2, by Newton steps."""
+
+    def value(u: Floats) -> tuple[float, Floats]:
+        z = D @ u + offset
+        gradient = D.T @ (weight * link.slope(z, w)) + ridge * u
+        return float(weight @ link.loss(z, w) + ridge / 2 * u @ u), gradient
+
+    def hessian(u: Floats) -> Floats:
+        curvature = weight * link.curvature(D @ u + offset, w)
+        return (D.T * curvature) @ D + ridge * np.eye(len(u))
+
+    start = np.zeros(D.shape[1])
+    return np.asarray(optimize.minimize(value, start, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x)
 
 
-def _warn_of_parts(data: Comparisons) -> None:
-    if data.n_components > 1:
-        sizes = np.bincount(data.components[data.components >= 0])
-        message = (
-            f"items fall into {data.n_components} parts that no comparison links, of {listing(sizes.tolist())} items: "
-            "utilities of different parts are not comparable, but for a prior"
+# ---- one fit: what it is told, where it starts, when it is refused ----
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """What fits are told: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
+
+    ranks: tuple[int, ...] = (1,)
+    link: str = "logistic"
+    ridge: float | None = None
+    item_bias: bool = True
+    new_items: bool = False
+    bias_ridge: float | None = None
+    folds: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    verbose: bool = False
+
+
+def checked_settings(data: Comparisons, params: Mapping[str, Any]) -> FitSettings:
+    """Check the parameters of a ComparisonMF against each other and the data."""
+    link_named(params["link"])
+    check_whole(1, max_iter=params["max_iter"], folds=params["folds"])
+    check_positive(zero=True, tol=params["tol"])
+    as_given = ("link", "item_bias", "new_items", "folds", "max_iter", "tol", "verbose")
+    checked: dict[str, Any] = {name: params[name] for name in as_given}
+    checked |= {name: _number_or_auto(name, params[name]) for name in ("ridge", "bias_ridge")}
+    return FitSettings(_ranks(params["rank"], min(data.n_users, data.n_items) - 1, data), **checked)
+
+
+def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tuple[int, ...]:
+    if isinstance(rank, str):
+        ranks: list[int] = sorted({min(r, most) for r in RANKS}) if rank == "auto" else []
+    else:
+        ranks = [rank] if isinstance(rank, int | np.integer) or not np.iterable(rank) else list(rank)
+    bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
+    if bad or not ranks:
+        raise CofactorError(
+            f"rank={listing(bad) or (rank if isinstance(rank, str) else 'nothing')}: {data.n_users} users and "
+            f"{data.n_items} items allow 1 to {most} features"
         )
-        warnings.warn(message, DataWarning, stacklevel=4)
+    return tuple(int(r) for r in ranks)
 
 
-def _warn_of_few(data: Comparisons, rank: int) -> None:
-    dof = degrees_of_freedom(data.n_users, data.n_items, rank)
-    if data.total < ENOUGH_PER_DEGREE[data.noisy] * dof:
-        message = (
-            f"{data.total:g} comparisons for {dof} degrees of freedom: without a ridge, fewer than "
-            f"{ENOUGH_PER_DEGREE[data.noisy]} per degree do not tell the utilities, however small the loss"
-        )
-        warnings.warn(message, DataWarning, stacklevel=4)
+def _number_or_auto(name: str, value: object) -> float | None:
+    if isinstance(value, str) and value == "auto":
+        return None
+    if is_number(value) and 0 <= value < np.inf:
+        return float(value)
+    raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
+
+
+def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: FitSettings) -> Objective:
+    """Return what is minimised with these numbers."""
+    return Objective(data, rank, settings.link, ridge, bias_ridge, item_bias=settings.item_bias)
+
+
+def start_of(objective: Objective, b: Floats, rng: np.random.Generator) -> Floats:
+    """Return the spectral start of what biases b leave to explain; empty b: of everything."""
+    known = b if b.size else None
+    return objective.join(*spectral_start(objective.data, objective.rank, objective.link.name, known, rng), b)
+
+
+def fit_features(objective: Objective, start: Floats, settings: FitSettings) -> tuple[Floats, Result]:
+    """Minimise from a start; return the flat vector of features and biases.
+
+    Raises a NotIdentifiableError where choices without a ridge drive utilities to infinity.
+    """
+    guard = _RunawayGuard(objective) if objective.data.noisy and not objective.rho else None
+    start = eased_start(objective, start)
+    return lbfgs(objective, start, settings.max_iter, settings.tol, guard, settings.verbose)
+
+
+def fit_biases(data: Comparisons, ridge: float, settings: FitSettings, always: bool = False) -> Floats:
+    """Fit biases alone, the ranking of Bradley and Terry; empty for a model without biases, unless `always`."""
+    if not settings.item_bias and not always:
+        return np.empty(0)
+    objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST_BIAS_RIDGE), item_bias=True)
+    return lbfgs(objective, np.zeros(objective.size), settings.max_iter, settings.tol)[0]
+
+
+class _RunawayGuard:
+    """Looks, now and then, whether utilities run to infinity, and says why they do."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective, self.count = objective, 0
+
+    def __call__(self, x: Floats) -> None:
+        self.count += 1
+        if self.count % LOOK == 0 and np.abs(self.objective.differences(x)).max() > RUNAWAY:
+            m, dof = len(self.objective.data), self.objective.size
+            raise NotIdentifiableError(
+                f"the likelihood has no maximum: {m} choices for {dof} numbers can be explained ever better by ever "
+                "larger utilities (separable data). Fit with a ridge, ridge='auto', or collect more comparisons"
+            )
+
+
+# ---- choosing rank and ridges by comparisons held out ----
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting that was tried: rank, ridges, and the mean excess loss on held-out comparisons."""
+
+    rank: int
+    ridge: float
+    bias_ridge: float
+    loss: float = np.nan
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Chosen rank and ridges (infinity: features do not help), all trials, and the number of held-out comparisons."""
+
+    rank: int
+    ridge: float
+    bias_ridge: float
+    path: tuple[Trial, ...] = ()
+    n_held_out: int = 0
+
+
+def choose_rank_and_ridge(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> Choice:
+    """Choose the rank and the ridges that the settings leave to "auto", by the loss on held-out comparisons.
+
+    Cost: for every fold and rank a fit per ridge of the path, until two in a row do worse.
+    """
+    if settings.ridge is not None and len(settings.ranks) == 1:
+        ridge_of_biases = settings.ridge / 4 if settings.bias_ridge is None else settings.bias_ridge
+        return Choice(settings.ranks[0], settings.ridge, ridge_of_biases)
+    splits = split(data, settings, rng)
+    search = _Search(splits, _bias_ridge(splits, settings) if settings.item_bias else 0.0, settings, rng)
+    path: list[Trial] = []
+    for rank in settings.ranks:
+        path += search.trials(rank)
+        if settings.ridge is None and not path[-1].ridge:  # exact chances
+            break
+    best = min(path, key=lambda trial: trial.loss)
+    n_held_out = sum(len(held) for _, held in splits)
+    if np.isinf(best.ridge):  # biases are what is left, also of a model that has none besides features
+        return Choice(0, np.inf, _bias_ridge(splits, settings), tuple(path), n_held_out)
+    return Choice(best.rank, best.ridge, best.bias_ridge, tuple(path), n_held_out)
+
+
+def split(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> list[Split]:
+    """Hold comparisons out: in folds; or a tenth, if that is one fold; or those between items hidden from users."""
+    if settings.folds == 1 or settings.new_items:
+        return [data.hold_out(HELD_OUT, rng, settings.new_items) for _ in range(settings.folds)]
+    return folds(data, settings.folds, rng)
+
+
+def choose_bias_ridge(splits: Sequence[Split], settings: FitSettings) -> float:
+    """Return the ridge of biases alone with the lowest loss on all held-out comparisons."""
+    losses = []
+    for ridge in BIAS_PATH:
+        fits = [fit_biases(learn, ridge, settings, always=True) for learn, _ in splits]
+        z = [b[held.left] - b[held.right] for (_, held), b in zip(splits, fits, strict=True)]
+        losses.append(_mean_loss(splits, z, settings.link))
+    return float(BIAS_PATH[int(np.argmin(losses))])
+
+
+def _bias_ridge(splits: Sequence[Split], settings: FitSettings) -> float:
+    return choose_bias_ridge(splits, settings) if settings.bias_ridge is None else settings.bias_ridge
+
+
+def _mean_loss(splits: Sequence[Split], z: Sequence[Floats], link: str) -> float:
+    losses = [excess_loss(held, found, link) for (_, held), found in zip(splits, z, strict=True)]
+    return float(np.average(losses, weights=[held.total for _, held in splits]))
+
+
+class _Search:
+    """Fits to what every split leaves to learn from, and their loss on what it holds out."""
+
+    def __init__(
+        self, splits: Sequence[Split], bias_ridge: float, settings: FitSettings, rng: np.random.Generator
+    ) -> None:
+        self.splits, self.bias_ridge, self.settings, self.rng = splits, bias_ridge, settings, rng
+        self.b = [fit_biases(learn, bias_ridge, settings) for learn, _ in splits]
+
+    def trials(self, rank: int) -> list[Trial]:
+        """Try one rank: the ridge that is given, none for exact chances, or a path of ridges."""
+        starts = [
+            start_of(objective_of(learn, rank, 0.0, self.bias_ridge, self.settings), b, self.rng)
+            for (learn, _), b in zip(self.splits, self.b, strict=True)
+        ]
+        if self.settings.ridge is not None:
+            return [self._try(Trial(rank, self.settings.ridge, self.bias_ridge), starts)[0]]
+        if not self.splits[0][0].noisy and (exact := self._exact(rank, starts)):
+            return [exact]
+        return self._follow_path(rank, starts)
+
+    def _exact(self, rank: int, starts: list[Floats]) -> Trial | None:
+        """Try no ridge at all, where that predicts held-out chances to a thousandth."""
+        with warnings.catch_warnings(action="ignore"):
+            trial, z = self._try(Trial(rank, 0.0, self.settings.bias_ridge or 0.0), starts, self.settings.tol)[:2]
+        g = link_named(self.settings.link).probability
+        gaps = [g(found) - held.outcome for (_, held), found in zip(self.splits, z, strict=True)]
+        return trial if np.sqrt(np.mean(np.concatenate(gaps) ** 2)) < EXACT_CHANCES else None
+
+    def _follow_path(self, rank: int, starts: list[Floats]) -> list[Trial]:
+        """Try ridges from none of the features to small, each from the features of the one before."""
+        none = [
+            b[held.left] - b[held.right] if b.size else np.zeros(len(held))
+            for (_, held), b in zip(self.splits, self.b, strict=True)
+        ]
+        path = [Trial(rank, np.inf, self.bias_ridge, _mean_loss(self.splits, none, self.settings.link))]
+        limits = [
+            vanishing_ridge(part[0], self.settings.link, b, self.rng)
+            for part, b in zip(self.splits, self.b, strict=True)
+        ]
+        now, best, worse = starts, np.inf, 0
+        for ridge in max(limits) * RIDGE_PATH if any(limits) else ():
+            trial, _, now = self._try(Trial(rank, float(ridge), self.bias_ridge), self._revived(now, starts, rank))
+            path.append(trial)
+            worse = worse + 1 if trial.loss > best else 0
+            best = min(best, trial.loss)
+            if worse == PATIENCE_RIDGES:
+                break
+        return path
+
+    def _revived(self, now: Sequence[Floats], starts: Sequence[Floats], rank: int) -> list[Floats]:
+        """Return warm starts; one whose features vanished would stay at zero, and is made anew."""
+        data = self.splits[0][0]
+        size = (data.n_users + data.n_items) * rank
+        return [
+            fresh if np.linalg.norm(x[:size]) < VANISHED_FEATURES * np.linalg.norm(fresh[:size]) else x
+            for x, fresh in zip(now, starts, strict=True)
+        ]
+
+    def _try(
+        self, trial: Trial, starts: Sequence[Floats], tol: float = ROUGH
+    ) -> tuple[Trial, list[Floats], list[Floats]]:
+        """Fit to every split: the trial with its loss, held-out differences of utilities, and what was fitted."""
+        numbers = trial.rank, trial.ridge, trial.bias_ridge
+        rough = replace(self.settings, tol=max(tol, self.settings.tol))
+        z, found = [], []
+        for (learn, held), start in zip(self.splits, starts, strict=True):
+            found.append(fit_features(objective_of(learn, *numbers, rough), start, rough)[0])
+            z.append(objective_of(held, *numbers, rough).differences(found[-1]))
+        return replace(trial, loss=_mean_loss(self.splits, z, rough.link)), z, found
+
+
+def vanishing_ridge(comparisons: Comparisons, link: str, b: Floats, random_state: Seed = None) -> float:
+    """Return the smallest ridge at which U = V = 0 is a minimum: the largest singular value of the gradient in X."""
+    f = link_named(link)
+    G = residual_matrix(comparisons, link, b if b.size else None)
+    if not np.any(G.data):
+        return 0.0
+    v0 = rng_of(random_state).standard_normal(min(G.shape))
+    s = sparse_linalg.svds(G, k=1, v0=v0, return_singular_vectors=False)
+    return float(s[0] * f.information(0.0) / f.steepness(0.0))

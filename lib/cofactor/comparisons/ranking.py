@@ -1,33 +1,56 @@
-"""``rank``: one order of the items for all users, and how sure it is.
+"""``rank``: one order of the items for all users, how sure it is, and what follows: tables, chances, pairs to compare.
 
-The model is in `davidson`, its prior in `evidence`, the covariance of its estimates in `clusters`, ranks and tables in
-`places`.
+    symbol   meaning                                                              shape
+    u        utilities of the items                                               (n,)
+    V        covariance of their estimates                                        (n, n)
+    q        normal scores of ranks, ndtri((rank - 1/2) / n)
+
+The model, its prior and the covariance are in `davidson`.
+
+Ranks are simultaneous: with a chance of `level`, all items at once have their rank within the places given. Utilities
+are drawn from what the comparisons leave possible, normal with covariance V about u; the places of item i are those
+with |q - mean q_i| <= c sd(q_i), and c is the quantile of the largest such ratio over all items.
+
+Source: Besag, Green, Higdon and Mengersen, "Bayesian computation and stochastic systems", Statistical Science 1995,
+Section 6.3 (simultaneous regions from draws), with a studentised largest deviation; Laird and Louis, "Empirical Bayes
+ranking methods", Journal of Educational Statistics 1989 (ranks of draws). The sets of Mogstad, Romano, Shaikh and
+Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs by a studentised maximum, hold
+for every truth and are far wider: each pair that is not told apart widens two of them. docs/rank.md has both widths.
+These hold on the mean over items as the prior has them, and where who is compared more often is better (`davidson`).
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.comparisons import davidson, evidence
+from cofactor.comparisons import davidson
 from cofactor.comparisons.base import require_comparisons
-from cofactor.comparisons.clusters import clustered, independent, users_of_items, users_that_count
 from cofactor.comparisons.data import CHOICES, Codes, Comparisons
-from cofactor.comparisons.places import Ranking, fewest, places
 from cofactor.core.bootstrap import LEVEL, checked_level
-from cofactor.core.checks import check_whole, numbers, rng_of
+from cofactor.core.checks import check_whole, is_number, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
-from cofactor.core.lazy import pd
-from cofactor.core.types import Floats, Indices, Seed
+from cofactor.core.lazy import pd, special
+from cofactor.core.result import Result
+from cofactor.core.types import Floats, Indices, Ints, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 UNSEEN = "items without comparisons have no rank"
 UNTOLD = "these comparisons do not tell who wins the next one"
+UTILITY_DRAWS = 8000  # of all utilities
+ELO = 400 / np.log(10)  # points for a unit of utility
+FEW_OF_AN_ITEM = 2  # comparisons of an item, which hardly tell its rank
+# so many items that are so far apart need so many comparisons each
+FAR_APART = 1.3
+MANY_ITEMS = 20
+ENOUGH_PER_ITEM = 10
+SCORE_ROUNDING = 1e-9  # relative, of scores that are equal
 
 
 def rank(
@@ -69,7 +92,7 @@ def rank(
     Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some sixty times. Covariates make every step pass over all
     comparisons.
 
-    Source: see the modules `davidson`, `evidence`, `clusters`, `places`.
+    Source: see the head of this module, and `davidson`.
 
     >>> found = rank(Comparisons([0] * 60, [0, 0, 1] * 20, [1, 2, 2] * 20, [1, 1, 1, 1, 0] * 12))
     >>> found.table()[["item", "rank", "rank_low", "rank_high"]].values.tolist()
@@ -79,6 +102,197 @@ def rank(
     data, names, X = checked(comparisons, covariates, level)
     rows = comparable(data, min_comparisons)
     return ranking_of(data.take(rows), X[rows], names, level, rng)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking:
+    """Result of `rank`: utilities with intervals, simultaneous intervals of ranks, and tables of them.
+
+    Attributes
+    ----------
+    items : list of n ids
+    utilities : (n,) array
+        In logits, of mean zero. If they were known, i would be preferred to j with chance 1 / (1 + exp(u_j - u_i)).
+    ranks : (n, 3) array
+        Rank (1 is best), and the least and the largest rank that the data allow; simultaneous for all items.
+    counts : (n, 3) array
+        Comparisons won, lost, and made; ties are made and neither.
+    covariates : list of k names
+    parameters : (p,) array, covariance : (p, p) array
+        Utilities, coefficients of the covariates, and log of the tie parameter if there are ties.
+    n_users : float
+        As many equally busy users would tell as much (see `davidson`); 0 where theirs count as independent.
+    n_prompts : float
+        The same of prompts.
+    unlinked : list of ids
+        Items that never lost to the others, or never won, so that the prior alone holds their utilities finite.
+    sd : float
+        Standard deviation of the prior on utilities, chosen by the evidence of the comparisons.
+    log_loss, trivial_log_loss : float
+        Mean log-loss on comparisons that were held out in five folds, and that of the trivial guess.
+    sided : bool
+        Whether the trivial guess knows how often either side wins; else it takes both for equally good.
+    level : float
+        Chance of intervals to hold the truth.
+    result : Result
+    """
+
+    items: list[Any]
+    ranks: Ints
+    counts: Floats
+    covariates: list[str]
+    parameters: Floats
+    covariance: Floats
+    n_users: float
+    n_prompts: float
+    unlinked: list[Any]
+    sd: float
+    log_loss: float
+    trivial_log_loss: float
+    sided: bool
+    level: float
+    result: Result
+
+    def __repr__(self) -> str:
+        return f"Ranking({len(self.items)} items, {self.counts[:, 2].sum() / 2:g} comparisons)"
+
+    @property
+    def utilities(self) -> Floats:
+        """(n,) utilities."""
+        return self.parameters[: len(self.items)]
+
+    @property
+    def quantile(self) -> float:
+        """Standard errors that an interval reaches to both sides."""
+        upper, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
+        return float(special.stdtrit(fewer - 1, upper) if fewer else special.ndtri(upper))
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the ranks that are allowed put any item above another."""
+        return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
+
+    def doubts(self) -> list[str]:
+        """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
+        found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
+        few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
+        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly told"
+        found += [f"{what}: {listing(few)}"] if few else []
+        each = float(np.median(self.counts[:, 2]))
+        if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:
+            far = f"items are far apart for {each:.3g} comparisons of each"
+            found.append(f"intervals of utilities may be too short: {far}, and those of 90 % may hold 80 % of them")
+        return found
+
+    def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
+        """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.
+
+        `elo`: an item and its number, or None and that of the mean; adds the columns elo, elo_low and elo_high on that
+        scale, 400 points for odds of ten. Their intervals are of the difference to this item.
+        """
+        n = len(self.items)
+        found = {"item": pd.Series(self.items, dtype=object), **self._intervals(slice(0, n), "utility")}
+        found |= dict(zip(("rank", "rank_low", "rank_high"), self.ranks.T, strict=True))
+        counts = self.counts.astype(np.int64) if (self.counts % 1 == 0).all() else self.counts
+        found |= dict(zip(("wins", "losses", "comparisons"), counts.T, strict=True))
+        found |= {} if elo is None else self._elo(*elo)
+        return pd.DataFrame(found).iloc[np.argsort(-self.utilities, kind="stable")].reset_index(drop=True)
+
+    def _elo(self, anchor: Any, number: float) -> dict[str, Floats]:
+        n, zero = len(self.items), 0.0
+        reach = np.sqrt(np.diag(self.covariance)[:n])
+        if anchor is not None:
+            if anchor not in self.items:
+                raise CofactorError(f"no item {anchor}: anchor the scale at one of {listing(self.items)}")
+            k = self.items.index(anchor)
+            zero, reach = float(self.utilities[k]), spreads(self.covariance[:n, :n])[k]
+        center, reach = number + ELO * (self.utilities - zero), ELO * self.quantile * reach
+        return {"elo": center, "elo_low": center - reach, "elo_high": center + reach}
+
+    def coefficients(self) -> pd.DataFrame:
+        """Return a row per covariate, with the interval of its coefficient; the last row is tau, if there are ties."""
+        n = len(self.items)
+        names = [*self.covariates, "log of tie parameter"] if self._ties else self.covariates
+        return pd.DataFrame({"name": names, **self._intervals(slice(n, None), "coefficient")})
+
+    def probabilities(self) -> pd.DataFrame:
+        """Return a row per pair of items, the better one first, where covariates are zero.
+
+        `chance` is that of the first if one of them wins, the mean over what the comparisons leave possible, with its
+        interval; `tie` the chance that none does.
+        """
+        n, order = len(self.items), np.argsort(-self.utilities, kind="stable")
+        first, second = (order[part] for part in np.triu_indices(len(order), 1))
+        z = self.utilities[first] - self.utilities[second]
+        s = spreads(self.covariance[:n, :n])[first, second]
+        mean, reach = davidson.averaged(z, s**2), self.quantile * s
+        tau = self.parameters[-1] if self._ties else -np.inf
+        names = np.array([*self.items, None], dtype=object)  # ids that are sequences stay whole beside None
+        found = {"item": names[first], "against": names[second], "chance": special.expit(mean)}
+        found |= {
+            "low": special.expit(z - reach),
+            "high": special.expit(z + reach),
+            "tie": davidson.outcome_chances(mean, tau)[2],
+        }
+        return pd.DataFrame(found)
+
+    def chance(self, item: Any, against: Any, given: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Return the chance that one item wins, if one of two does, with its interval; and the chance of a tie.
+
+        The chance is the mean over what the comparisons leave possible; see `davidson.averaged`.
+
+        `given`: values of covariates, of the first item less the second (home=1); the others are zero.
+
+        Raises a CofactorError for items and covariates that are not of this ranking.
+        """
+        way, given = np.zeros(len(self.parameters)), given or {}
+        for name, sign in ((item, 1.0), (against, -1.0)):
+            way[self._place(name)] += sign
+        for name, value in given.items():
+            if name not in self.covariates or not is_number(value):
+                known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
+                raise CofactorError(f"given {name}={value!r}: covariates are {known}")
+            way[len(self.items) + self.covariates.index(name)] = value
+        z, v = float(way @ self.parameters), float(way @ self.covariance @ way)
+        mean, reach = float(davidson.averaged(np.array(z), np.array(v))), self.quantile * np.sqrt(v)
+        tie = davidson.outcome_chances(np.array([mean]), self.parameters[-1] if self._ties else -np.inf)[2]
+        low, chance, high = special.expit([z - reach, mean, z + reach]).tolist()
+        return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
+
+    def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
+        """Return the pairs to compare next, one a row: those whose outcomes are expected to tell most of utilities.
+
+        `gain` is log(1 + p (1 - p) s^2) / 2 nats, p the chance of the first and s the standard error of the difference;
+        each pair is chosen as if the ones before it had been compared. Ties and the likeness of users do not count.
+
+        Cost: O(n^2) a pair. Source: MacKay, "Information-based objective functions for active data selection", Neural
+        Computation 1992.
+        """
+        check_whole(1, n_pairs=n_pairs)
+        n, rows = len(self.items), []
+        V, z = self.covariance[:n, :n].copy(), self.utilities[:, None] - self.utilities
+        p = special.expit(z)
+        for _ in range(n_pairs):
+            told = p * (1 - p) * spreads(V) ** 2
+            i, j = np.unravel_index(int(np.argmax(np.triu(told, 1) if n > 1 else told)), told.shape)
+            way = V[:, i] - V[:, j]
+            rows.append((self.items[i], self.items[j], float(p[i, j]), float(np.log1p(told[i, j]) / 2)))
+            V -= p[i, j] * (1 - p[i, j]) / (1 + told[i, j]) * np.outer(way, way)
+        return pd.DataFrame(rows, columns=["item", "against", "chance", "gain"])
+
+    def _place(self, item: Any) -> int:
+        if item not in self.items:
+            raise CofactorError(f"no item {item}: the ranking has {listing(self.items)}")
+        return self.items.index(item)
+
+    @property
+    def _ties(self) -> bool:
+        return len(self.parameters) > len(self.items) + len(self.covariates)
+
+    def _intervals(self, rows: slice, name: str) -> dict[str, Floats]:
+        estimate = self.parameters[rows]
+        reach = self.quantile * np.sqrt(np.diag(self.covariance)[rows])
+        return {name: estimate, "low": estimate - reach, "high": estimate + reach}
 
 
 # ---- checks ----
@@ -166,14 +380,14 @@ def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
     unlinked = unlinked_of(cells, items)
-    sd, doubt, fitted = evidence.chosen(cells)
+    sd, doubt, fitted = davidson.chosen(cells)
     _warn_of_covariates(cells, fitted, names)
     n, u = len(items), fitted.theta[: len(items)]
-    (n_users, n_prompts), V = _covariance(rows, fitted, data, items)
-    counts = davidson.counts(cells)
-    V = evidence.with_doubt(V, independent(rows, fitted), fitted, doubt, counts[:, 2])
+    (n_users, n_prompts), used = ways_of(rows, data, items)
+    P, counts = davidson.independent(rows, fitted), davidson.counts(cells)
+    V = davidson.with_doubt(davidson.clustered(rows, fitted, *used) if used else P, P, fitted, doubt, counts[:, 2])
     ranks = [1 + np.sum(u[None, :] > u[:, None], axis=1), *places(u, V[:n, :n], level, fewest(n_users, n_prompts), rng)]
-    losses = evidence.held_out_loss(cells, fitted, doubt, V)
+    losses = davidson.held_out_loss(cells, fitted, doubt, V)
     warn_of_loss(*losses)
     size = np.concatenate([np.ones(n), scale, np.ones(int(cells.has_ties))])
     return Ranking(
@@ -189,7 +403,7 @@ def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng
         sd=sd,
         log_loss=losses[0],
         trivial_log_loss=losses[1],
-        sided=evidence.is_sided(cells),
+        sided=davidson.is_sided(cells),
         level=level,
         result=fitted.result,
     )
@@ -252,14 +466,6 @@ def warn_of_loss(loss: float, trivial: float) -> None:
         warnings.warn(message, DataWarning, stacklevel=4)
 
 
-def _covariance(
-    rows: davidson.Cells, fitted: davidson.Fitted, data: Comparisons, items: list[Any]
-) -> tuple[list[float], Floats]:
-    """Return how many users and prompts count, 0 where they are left out, and the covariance."""
-    counts, used = ways_of(rows, data, items)
-    return counts, clustered(rows, fitted, *used) if used else independent(rows, fitted)
-
-
 def ways_of(rows: davidson.Cells, data: Comparisons, items: list[Any]) -> tuple[list[float], list[Codes]]:
     """Return how many users and prompts count, 0 where they are left out, and the codes of those that are not."""
     ways = {"users": data.user} | ({} if data.prompt is None else {"prompts": data.prompt})
@@ -274,14 +480,62 @@ def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> fl
     n = int(code.max()) + 1
     if n == 1:
         return 0.0
-    count = users_that_count(rows, code)
+    count = davidson.users_that_count(rows, code)
     if count < FEW_USERS:
         message = f"{n} {name}, who count as {count:.3g} equally busy ones, cannot tell how {name} differ"
         advice = f"intervals are for these {name} alone, as if their comparisons were independent"
-        warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=6)
+        warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
         return 0.0
-    few = [items[i] for i in np.flatnonzero(users_of_items(rows, code) < FEW_USERS).tolist()]
+    few = [items[i] for i in np.flatnonzero(davidson.users_of_items(rows, code) < FEW_USERS).tolist()]
     if few:
         message = f"fewer than {FEW_USERS} {name} compared {listing(few)}: the intervals of these items are too short"
-        warnings.warn(message, DataWarning, stacklevel=6)
+        warnings.warn(message, DataWarning, stacklevel=5)
     return count
+
+
+# ---- ranks that hold at once ----
+
+
+def fewest(*counts: float) -> float:
+    """Return the smallest positive count; 0 if there is none."""
+    return min(filter(None, counts), default=0.0)
+
+
+def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank of every item that the comparisons allow, for all items at once.
+
+    Draws follow the order of utilities, so that names of items change nothing.
+
+    Cost: O(n^3 + UTILITY_DRAWS n (n + log n)).
+    """
+    n, order = len(u), np.argsort(-u, kind="stable")
+    drawn = _drawn_ranks(u[order], V[np.ix_(order, order)], n_users, rng)
+    table = special.ndtri((np.arange(n) + 0.5) / n)
+    q = table[drawn]
+    mean, sd = q.mean(axis=0), q.std(axis=0)
+    ratio = np.abs(q - mean) / np.where(sd > 0, sd, 1.0)
+    reach = np.quantile(ratio.max(axis=1), level, method="higher") * sd + SCORE_ROUNDING * (1 + np.abs(mean))
+    low, high = np.searchsorted(table, mean - reach), np.searchsorted(table, mean + reach, side="right") - 1
+    least, most = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
+    least[order], most[order] = np.minimum(low, np.arange(n)), np.maximum(high, np.arange(n))
+    return 1 + least, 1 + most
+
+
+def _drawn_ranks(u: Floats, V: Floats, n_users: float, rng: np.random.Generator) -> Ints:
+    """(UTILITY_DRAWS, n) ranks, from 0, of utilities that are drawn; a number that all share changes none."""
+    n = len(u)
+    size = max(np.trace(V) / n, np.finfo(float).tiny)
+    L = np.linalg.cholesky(V + size / n + 1e-10 * size * np.eye(n))
+    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
+    if n_users:
+        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
+    by_place = np.argsort(-(u + noise), axis=1)
+    drawn = np.empty_like(by_place)
+    np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)
+    return drawn
+
+
+def spreads(V: Floats) -> Floats:
+    """Return the (n, n) standard errors of the differences of all two utilities."""
+    variance = np.diag(V)
+    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * V, 0.0))

@@ -1,4 +1,4 @@
-"""Solvers of the objective: L-BFGS (the default), Barzilai-Borwein, and gradient descent.
+"""Starts and descent: from singular vectors of the comparisons, or at random; by L-BFGS, and as the paper has it.
 
     symbol   meaning                                   equation
     x        the flat vector (U, V, b)
@@ -6,7 +6,18 @@
     eta      step size
     s, y     x - x_before, g - g_before
 
-All take an `Objective` and a start and return (x, Result); `callback(x)`, if given, sees the start and every iterate.
+`lbfgs` is the solver. Its first steps are those of Barzilai and Borwein, and `gradient_descent` is the paper's
+Algorithm 1. All take an `Objective` and a start and return (x, Result); `callback(x)`, if given, sees the start and
+every iterate.
+
+The start. With A_k = e_u (e_i - e_j)' and weak preferences, w_k - 1/2 is g'(0) <A_k, X> on average, so that
+
+    G = s sum_k (w_k - 1/2) A_k,   s = n1 (n2 - 1) / (2 m g'(0)),   has the mean X J:
+
+its singular vectors start the features. Rows and columns are first divided by the square roots of how often their user
+and their item appear, relative to the mean, and the features once more: that evens out the noise, and serves uneven
+sampling, where the mean of G is X J times those frequencies. (The paper says that an SVD start does not work here.
+There is no partially observed X to decompose, but G takes its place.)
 """
 
 from __future__ import annotations
@@ -16,14 +27,15 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
-from cofactor.comparisons.formulas import ENOUGH_PER_DEGREE, degrees_of_freedom
-from cofactor.comparisons.loss import Objective
+from cofactor.comparisons.data import Comparisons
+from cofactor.comparisons.objective import ENOUGH_PER_DEGREE, Objective, degrees_of_freedom, gamma, link_named
 from cofactor.core.checks import check_kind, check_positive, check_whole, finite_numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
-from cofactor.core.lazy import optimize
+from cofactor.core.lazy import optimize, sparse_linalg
 from cofactor.core.result import History, Result
-from cofactor.core.types import Floats
+from cofactor.core.types import Floats, Seed
 
 Callback = Callable[[Floats], object]
 Projection = Callable[[Floats], Floats]
@@ -42,95 +54,111 @@ POWER = 30  # iterations that estimate the curvature
 MAX_HALVINGS = 20
 
 
-def barzilai_borwein(
-    objective: Objective,
-    start: Floats,
-    max_iter: int = 2000,
-    tol: float = 1e-8,
-    callback: Callback | None = None,
-    verbose: bool = False,
-) -> tuple[Floats, Result]:
-    """Minimise by gradient steps of Barzilai and Borwein, with a line search that lets f rise now and then.
+# ---- starts ----
 
-        x = x - eta g,   eta = <s, s> / <s, y> and <s, y> / <y, y> in turn
 
-    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `variable_scales`.
+def project_to_centred(V: Floats) -> Floats:
+    """Take the mean over items off every feature: P_H, the J V of Eq. (19).
+
+    >>> project_to_centred(np.array([[1.0], [3.0]])).ravel().tolist()
+    [-1.0, 1.0]
+    """
+    return np.asarray(V - V.mean(axis=0))
+
+
+def residual_matrix(comparisons: Comparisons, link: str = "logistic", b: Floats | None = None) -> sparse.csr_array:
+    """Return the sparse (n1, n2) matrix of sum_k c_k (w_k - g(b_i - b_j)) e_u (e_i - e_j)', c the counts.
+
+    At U = V = 0 it is minus the gradient of the summed logistic loss in X.
+
+    >>> residual_matrix(Comparisons([0, 0], [0, 0], [1, 2], [1, 0])).toarray()
+    array([[ 0. , -0.5,  0.5]])
+    """
+    data = comparisons
+    z = np.zeros(len(data)) if b is None else b[data.left] - b[data.right]
+    rest = data.outcome - link_named(link).probability(z)
+    rest = rest if data.counts is None else rest * data.counts
+    both = np.concatenate([rest, -rest]), (np.tile(data.user, 2), np.concatenate([data.left, data.right]))
+    return sparse.csr_array(both, shape=(data.n_users, data.n_items))
+
+
+def spectral_start(
+    comparisons: Comparisons,
+    rank: int,
+    link: str = "logistic",
+    b: Floats | None = None,
+    random_state: Seed = None,
+) -> tuple[Floats, Floats]:
+    """Return balanced features U (n1, r) and V (n2, r), V centred, from the top singular vectors of G.
 
     Parameters
     ----------
-    objective : Objective
-    start : flat array; with features, not a stationary point
-    max_iter : int
-    tol : float
-        Stop when ||g|| has fallen to this share of its first value, or f stood still for ten steps.
-    callback : function of x, optional
-    verbose : bool
+    comparisons : Comparisons
+    rank : int
+        r, at most min(n1, n2) - 1.
+    link : {"logistic", "probit"}
+    b : (n2,) array, optional
+        Biases that are already explained: w - g(b_i - b_j) takes the place of w - 1/2.
+    random_state : int, Generator or None
+        Of the start of the iteration that finds singular vectors.
 
-    Returns
-    -------
-    x, result : `result.objective` is f after every step
+    Cost: O(m r) time per iteration of the SVD, a few dozen of them; O(m) memory.
 
-    Raises a CofactorError where the gradient vanishes at the start though there are features, as where all are zero.
+    >>> data = Comparisons([0, 0, 1, 1], [0, 1, 1, 2], [1, 2, 0, 1], [1, 1, 1, 1])
+    >>> U, V = spectral_start(data, rank=1, random_state=0)
+    >>> ((U @ V.T).round(1) + 0).tolist()
+    [[1.3, 0.0, -1.3], [-1.3, 0.0, 1.3]]
+    """
+    data = comparisons
+    check_kind(Comparisons, comparisons=comparisons)
+    check_whole(1, rank=rank)
+    if not rank < min(data.n_users, data.n_items):
+        raise CofactorError(f"rank={rank}: ask for 1 to {min(data.n_users, data.n_items) - 1} features")
+    G = residual_matrix(data, link, b)
+    G *= 1 / (gamma(data.n_users, data.n_items) * data.total * float(link_named(link).steepness(0.0)))
+    users, items = (np.sqrt(np.maximum(n / n.mean(), 1 / n.size)) for n in (data.per_user, data.per_item))
+    even = sparse.diags_array(1 / users) @ G @ sparse.diags_array(1 / items)
+    rng = rng_of(random_state)
+    if not np.any(even.data):  # answers balance out for everybody: nothing is preferred
+        return np.zeros((data.n_users, rank)), np.zeros((data.n_items, rank))
+    A, s, Ct = sparse_linalg.svds(even, k=rank, v0=rng.standard_normal(min(G.shape)))
+    order = np.argsort(-s)
+    A, C = A[:, order] / users[:, None], Ct[order].T / items[:, None]
+    return A * np.sqrt(s[order]), project_to_centred(C * np.sqrt(s[order]))
 
-    Cost: one pass over the data per step, rarely two, O(m r) each.
 
-    Source: Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986.
-    The paper has gradient descent with a constant step.
+def random_start(comparisons: Comparisons, rank: int, scale: float, random_state: Seed = None) -> tuple[Floats, Floats]:
+    """Draw features from N(0, scale^2), V centred; zero itself is a saddle that no gradient leaves."""
+    check_kind(Comparisons, comparisons=comparisons)
+    check_whole(1, rank=rank)
+    check_positive(scale=scale)  # zero is a saddle
+    rng = rng_of(random_state)
+    U = scale * rng.standard_normal((comparisons.n_users, rank))
+    return U, project_to_centred(scale * rng.standard_normal((comparisons.n_items, rank)))
 
-    >>> from cofactor.comparisons.data import Comparisons
-    >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
-    >>> x, result = barzilai_borwein(Objective(data, rank=0, item_bias=True), np.zeros(3))
-    >>> x.round(2).tolist(), result.converged
-    ([1.2, -0.18, -1.02], True)
+
+def eased_start(objective: Objective, start: Floats) -> Floats:
+    """Return a start after some steps with a ridge and then with a smaller one, where exact chances are few.
+
+    Without these steps features can grow without limit, since few comparisons do not bound them. The ridges are 0.03
+    and 0.003 over the mean square of the features at the start. The start itself comes back where outcomes are choices,
+    where there is a ridge anyway, and from three comparisons per degree of freedom on. Not in the paper.
     """
     start = checked_start(objective, start)
-    p = variable_scales(objective, start)
-    history = History("Barzilai-Borwein", max_iter, tol, verbose)
-    x = _barzilai_borwein_steps(objective, p, start, history, callback)
-    return x, history.result()
-
-
-@np.errstate(over="ignore", invalid="ignore")  # see `_scaled`
-def _barzilai_borwein_steps(
-    objective: Objective, p: Floats, start: Floats, history: History, callback: Callback | None
-) -> Floats:
-    x, (f, g) = start / p, _scaled(objective, p, start / p)
-    first = eta = FIRST_STEP / (2 * float(objective.link.information(0.0)))
-    g0, recent, flat = float(np.linalg.norm(g)), [f], 0
-    _tell(callback, start)
-    history.converged = _at_minimum(objective, g0)
-    for step in history if not history.converged else ():
-        x_new, f_new, g_new, eta = _line_search(lambda x: _scaled(objective, p, x), x, g, eta, recent)
-        if not np.isfinite(f_new):
-            raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
-        s, y = x_new - x, g_new - g
-        flat = flat + 1 if abs(f_new - f) <= FLAT_CHANGE * abs(f) else 0
-        x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY_STEPS:]
-        eta = float(np.clip(_barzilai_borwein_step(s, y, eta, step), STEP_RANGE[0] * first, STEP_RANGE[1] * first))
-        _tell(callback, p * x)
-        history.record(f, 0.0 if flat == MEMORY_STEPS else float(np.linalg.norm(g)) / g0)
-    return p * x
-
-
-def _line_search(
-    value: Callable[[Floats], tuple[float, Floats]], x: Floats, g: Floats, eta: float, recent: list[float]
-) -> tuple[Floats, float, Floats, float]:
-    highest, square = max(recent), float(g @ g)
-    for _ in range(TRIES):
-        x_new = x - eta * g
-        f_new, g_new = value(x_new)
-        rounding = 1e-15 * abs(highest)
-        if f_new <= highest - SUFFICIENT * eta * square + rounding:
-            break
-        eta /= 4
-    return x_new, f_new, g_new, eta
-
-
-def _barzilai_borwein_step(s: Floats, y: Floats, eta: float, step: int) -> float:
-    sy = float(s @ y)
-    if sy <= 0:  # no curvature along s: go further
-        return 2 * eta
-    return float(s @ s) / sy if step % 2 == 0 else sy / float(y @ y)
+    data, rank = objective.data, objective.rank
+    few = data.total < ENOUGH_PER_DEGREE[False] * degrees_of_freedom(data.n_users, data.n_items, rank)
+    if data.noisy or objective.rho or not rank or not few:
+        return start
+    U, V, _ = objective.split(start)
+    square = np.sum(U**2) + np.sum(V**2)
+    if not square:
+        return start
+    unit, x = (U.size + V.size) / square, start
+    for easing in EASING:
+        eased = objective.with_ridge(easing * unit)
+        x = _barzilai_borwein_steps(eased, variable_scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
+        objective.n_passes += eased.n_passes
+    return x
 
 
 def checked_start(objective: Objective, start: ArrayLike) -> Floats:
@@ -166,6 +194,9 @@ def _scaled(objective: Objective, p: Floats, x: Floats) -> tuple[float, Floats]:
     """f(p x) and its gradient in x."""
     f, g = objective(p * x)
     return f, p * g
+
+
+# ---- descent ----
 
 
 def lbfgs(
@@ -205,28 +236,83 @@ def lbfgs(
     return p * found.x, Result(np.array(values), len(values), converged, str(found.message))
 
 
-def eased_start(objective: Objective, start: Floats) -> Floats:
-    """Return a start after some steps with a ridge and then with a smaller one, where exact chances are few.
+def barzilai_borwein(
+    objective: Objective,
+    start: Floats,
+    max_iter: int = 2000,
+    tol: float = 1e-8,
+    callback: Callback | None = None,
+    verbose: bool = False,
+) -> tuple[Floats, Result]:
+    """Minimise by gradient steps of Barzilai and Borwein, with a line search that lets f rise now and then.
 
-    Without these steps features can grow without limit, since few comparisons do not bound them. The ridges are 0.03
-    and 0.003 over the mean square of the features at the start. The start itself comes back where outcomes are choices,
-    where there is a ridge anyway, and from three comparisons per degree of freedom on. Not in the paper.
+        x = x - eta g,   eta = <s, s> / <s, y> and <s, y> / <y, y> in turn
+
+    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `variable_scales`.
+
+    Parameters
+    ----------
+    objective : Objective
+    start : flat array; with features, not a stationary point
+    max_iter : int
+    tol : float
+        Stop when ||g|| has fallen to this share of its first value, or f stood still for ten steps.
+    callback : function of x, optional
+    verbose : bool
+
+    Returns
+    -------
+    x, result : `result.objective` is f after every step
+
+    Raises a CofactorError where the gradient vanishes at the start though there are features, as where all are zero.
+
+    Cost: one pass over the data per step, rarely two, O(m r) each.
+
+    Source: Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986.
+    The paper has gradient descent with a constant step.
+
+    >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
+    >>> x, result = barzilai_borwein(Objective(data, rank=0, item_bias=True), np.zeros(3))
+    >>> x.round(2).tolist(), result.converged
+    ([1.2, -0.18, -1.02], True)
     """
     start = checked_start(objective, start)
-    data, rank = objective.data, objective.rank
-    few = data.total < ENOUGH_PER_DEGREE[False] * degrees_of_freedom(data.n_users, data.n_items, rank)
-    if data.noisy or objective.rho or not rank or not few:
-        return start
-    U, V, _ = objective.split(start)
-    square = np.sum(U**2) + np.sum(V**2)
-    if not square:
-        return start
-    unit, x = (U.size + V.size) / square, start
-    for easing in EASING:
-        eased = objective.with_ridge(easing * unit)
-        x = _barzilai_borwein_steps(eased, variable_scales(eased, x), x, History("easing", EASING_STEPS, 0.0), None)
-        objective.n_passes += eased.n_passes
-    return x
+    p = variable_scales(objective, start)
+    history = History("Barzilai-Borwein", max_iter, tol, verbose)
+    x = _barzilai_borwein_steps(objective, p, start, history, callback)
+    return x, history.result()
+
+
+@np.errstate(over="ignore", invalid="ignore")  # see `_scaled`
+def _barzilai_borwein_steps(
+    objective: Objective, p: Floats, start: Floats, history: History, callback: Callback | None
+) -> Floats:
+    x, (f, g) = start / p, _scaled(objective, p, start / p)
+    first = eta = FIRST_STEP / (2 * float(objective.link.information(0.0)))
+    g0, recent, flat = float(np.linalg.norm(g)), [f], 0
+    _tell(callback, start)
+    history.converged = _at_minimum(objective, g0)
+    for step in history if not history.converged else ():
+        highest, square = max(recent), float(g @ g)
+        for _ in range(TRIES):
+            x_new = x - eta * g
+            f_new, g_new = _scaled(objective, p, x_new)
+            if f_new <= highest - SUFFICIENT * eta * square + 1e-15 * abs(highest):  # but for rounding
+                break
+            eta /= 4
+        if not np.isfinite(f_new):
+            raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
+        s, y = x_new - x, g_new - g
+        flat = flat + 1 if abs(f_new - f) <= FLAT_CHANGE * abs(f) else 0
+        x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY_STEPS:]
+        sy = float(s @ y)
+        step_length = 2 * eta  # without curvature along s: go further
+        if sy > 0:
+            step_length = float(s @ s) / sy if step % 2 == 0 else sy / float(y @ y)
+        eta = float(np.clip(step_length, STEP_RANGE[0] * first, STEP_RANGE[1] * first))
+        _tell(callback, p * x)
+        history.record(f, 0.0 if flat == MEMORY_STEPS else float(np.linalg.norm(g)) / g0)
+    return p * x
 
 
 def gradient_descent(

@@ -1,7 +1,10 @@
-"""Checks of arguments at the public functions; each raises one CofactorError that names what is wrong."""
+"""Checks of arguments at the public functions, and of the memory they would take; each raises one CofactorError."""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -14,7 +17,12 @@ from cofactor.core.types import Floats, Seed
 
 REAL = (bool, int, float, np.bool_, np.integer, np.floating)
 LARGEST_SETTING = 2**31 - 1  # whole number as a setting: no array or loop is longer
-
+MEMINFO = Path("/proc/meminfo")
+PROCESS = Path("/proc/self/statm")  # its first number: pages of address space
+GROUPS = (  # of a container: its limit, and what is in use by the word that begins the line
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.stat"), "anon"),
+    (Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Path("/sys/fs/cgroup/memory/memory.stat"), "total_rss"),
+)
 
 Sparse = TypeVar("Sparse", sparse.csr_array, sparse.csc_array)
 
@@ -83,7 +91,8 @@ def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DType
         try:
             array = np.asarray(values, dtype)
         except (ValueError, TypeError) as error:
-            raise CofactorError(f"no array can be made of {type(values).__name__}: {error}") from None
+            why = "its rows differ in length" if "inhomogeneous" in str(error) else error
+            raise CofactorError(f"no array can be made of {type(values).__name__}: {why}") from None
         return _numbers_of_objects(array, missing) if dtype is None and array.dtype == object else array
     masked: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
     plain = masked.data if masked.dtype.kind in "biuf" else masked.data.astype(object)
@@ -218,3 +227,54 @@ def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
     if found.ndim != 1:
         raise CofactorError(f"{what}: give one list of numbers or a mask, got shape {array.shape}")
     return found
+
+
+# ---- free memory ----
+
+
+def available_bytes() -> float:
+    """Return the memory that this process may still take; infinity where the system does not tell.
+
+    It is the least of what is free or can be freed, what the limit of a container leaves, and what that of the process
+    leaves (`ulimit -v`).
+    """
+    return max(0.0, min(_free(), *_left_in_groups(), _left_to_process()))
+
+
+def _free() -> float:
+    if MEMINFO.exists():
+        line = next(line for line in MEMINFO.read_text().splitlines() if line.startswith("MemAvailable:"))
+        return 1024.0 * int(line.split()[1])
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError, AttributeError):
+        return float("inf")
+
+
+def _left_in_groups() -> list[float]:
+    left = []
+    for limit, stat, word in GROUPS:
+        with suppress(OSError, ValueError):  # no such group, or one without a limit ("max")
+            used = dict(line.split() for line in stat.read_text().splitlines())[word]
+            left.append(float(int(limit.read_text()) - int(used)))
+    return left
+
+
+def _left_to_process() -> float:
+    try:
+        import resource  # not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return float("inf")
+        return float(limit - int(PROCESS.read_text().split()[0]) * resource.getpagesize())
+    except (ImportError, OSError):
+        return float("inf")
+
+
+def require_bytes(needed: float, what: str, advice: str = "ask for less") -> None:
+    """Raise a CofactorError where `needed` bytes exceed the free memory; it says how many, and what to do."""
+    free = available_bytes()
+    if needed > free:
+        told = f"{needed / 1e9:.1f} GB ({needed:.0f} bytes)"
+        raise CofactorError(f"{what} would take {told}, and {free / 1e9:.1f} GB are free: {advice}")

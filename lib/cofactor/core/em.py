@@ -22,8 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 from scipy import sparse
@@ -97,9 +95,7 @@ class SoftCounts:
 
 
 def soft_counts(table: CategoricalTable, Q: Floats, log_likelihood: float = 0.0) -> SoftCounts:
-    """Add up (S, F) soft classes Q over the rows of a table, by their weights. O(entries F) time."""
-    if table.weights is not None:
-        Q = Q * table.weights[:, None]
+    """Add up (S, F) soft classes Q over the rows of a table. O(entries F) time."""
     return SoftCounts(table.indicator.T @ Q, Q.sum(axis=0), table.n_rows, table.sizes, log_likelihood)
 
 
@@ -108,17 +104,15 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
 
     O(entries F) time, O(sum I_n F) memory: posteriors are added up row by row. A conditional of zero excludes its
     class, as in the equations; only a row that every class excludes is scored with zeros taken for 1e-12, and so is
-    any smaller conditional. Rows with weights count as so many rows; many of them take some three times as long.
+    any smaller conditional.
     """
     _check_same_alphabets(table, model)
     F, A = table.indicator, model.stacked
     if A.min(initial=1.0) < FLOOR:
         A = np.where(A > 0, np.maximum(A, FLOOR), 0.0)
-    if table.weights is not None:
-        log_A, n_rows = _logarithms(A), max(WORTH_COMPILING * table.n_rows // max(F.nnz * model.n_classes, 1), 1)
-        return reduce(add, (_by_arrays(piece, log_A, model.prior) for piece in table.chunks(n_rows)))
     if F.nnz * model.n_classes <= WORTH_COMPILING:
-        return _by_arrays(table, _logarithms(A), model.prior)
+        Q, log_likelihood = _posteriors(F, _logarithms(A), model.prior)
+        return soft_counts(table, Q, float(log_likelihood.sum()))
     shares = F.data if table.shared else np.zeros(0)
     log_A = _logarithms(A) if table.shared or _entries_of_long_rows(F) > len(A) else A[:0]
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
@@ -141,12 +135,6 @@ def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> N
             f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
             f"the model {model.n_variables} with {model.sizes.sum()}: start from a model of the same variables"
         )
-
-
-def _by_arrays(table: CategoricalTable, log_A: Floats, prior: Floats) -> SoftCounts:
-    Q, log_likelihood = _posteriors(table.indicator, log_A, prior)
-    total = log_likelihood.sum() if table.weights is None else log_likelihood @ table.weights
-    return soft_counts(table, Q, float(total))
 
 
 def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floats, Floats]:
@@ -242,8 +230,7 @@ def em(
     Parameters
     ----------
     table : CategoricalTable
-        Rows in which nothing was observed say nothing about the model and are passed over. Its weights multiply the
-        log-likelihoods of its rows.
+        Rows in which nothing was observed say nothing about the model and are passed over.
     start : LatentClassModel
         With the variables of `table`. Classes with prior zero stay empty.
     max_iter : int

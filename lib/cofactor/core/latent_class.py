@@ -22,13 +22,12 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.core.alignment import match_columns
-from cofactor.core.checks import numbers, rng_of
+from cofactor.core.checks import finite_matrix, numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.lazy import special
+from cofactor.core.lazy import optimize, special
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Floats, Indices, Ints
 
 FLOOR = 1e-12  # smallest probability whose logarithm is taken: an impossible observation must not give NaN
 SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summing to one
@@ -174,12 +173,8 @@ class LatentClassModel:
         return map_class(self.posterior(table), self.prior)
 
     def log_likelihood(self, table: CategoricalTable) -> float:
-        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible.
-
-        Rows count by their weights, where the table has some.
-        """
-        found, weights = self.explain(table)[1], table.weights
-        return float(found.sum() if weights is None else found[weights > 0] @ weights[weights > 0])
+        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible."""
+        return float(self.explain(table)[1].sum())
 
     def conditional(self, table: CategoricalTable, target: int) -> Floats:
         """Return Pr(variable `target` | all that was observed of the other variables) in every row: (S, I_target).
@@ -319,6 +314,39 @@ class LatentClassModel:
             below += np.where(inside, self.stacked[np.where(inside, offsets[variable] + value, 0), classes], np.inf)
             code += uniform >= below
         return code
+
+
+def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
+    """Find the order of the (F,) columns of `estimate` that is nearest to `reference`.
+
+    Solves min over permutations of ||reference - estimate[:, order]||_F^2 exactly (Hungarian algorithm), such that
+    ``estimate[:, order]`` lines up with `reference`. O(I F^2 + F^3) time.
+
+    >>> match_columns([[1, 0], [0, 1]], [[0, 1], [1, 0]]).tolist()
+    [1, 0]
+    """
+    reference, estimate = finite_matrix(reference, "reference"), finite_matrix(estimate, "estimate")
+    _check_same_rows(reference, estimate)
+    size = max(np.abs(reference).max(), np.abs(estimate).max()) or 1.0  # so that no square leaves the range of numbers
+    reference, estimate = reference / size, estimate / size
+    squares = (reference**2).sum(axis=0)[:, None] + (estimate**2).sum(axis=0)
+    return np.asarray(optimize.linear_sum_assignment(squares - 2 * reference.T @ estimate)[1])
+
+
+def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
+    """Find the order of the columns of `posterior` that agrees most with `votes`, over all rows.
+
+    Both are (S, F) class probabilities. No ground truth is needed: majority votes serve as the reference, which
+    fixes the names of the classes as long as the crowd as a whole is better than chance.
+    """
+    votes, posterior = finite_matrix(votes, "votes"), finite_matrix(posterior, "posterior")
+    _check_same_rows(votes, posterior)
+    return np.asarray(optimize.linear_sum_assignment(votes.T @ posterior, maximize=True)[1])
+
+
+def _check_same_rows(one: Floats, other: Floats) -> None:
+    if len(one) != len(other):
+        raise CofactorError(f"matrices of shapes {one.shape} and {other.shape} need the same rows")
 
 
 def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:

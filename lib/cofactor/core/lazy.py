@@ -41,7 +41,9 @@ else:
             self._name = name
 
         def __getattr__(self, attribute: str) -> Any:
-            return getattr(import_module(self._name), attribute)
+            found = getattr(import_module(self._name), attribute)
+            setattr(self, attribute, found)
+            return found
 
     filelock, joblib, numba = map(_Library, ("filelock", "joblib", "numba"))
     pd, scipy_io, sparse_linalg = map(_Library, ("pandas", "scipy.io", "scipy.sparse.linalg"))
@@ -66,6 +68,8 @@ else:
                     if isinstance(names.get(called), _Kernel):
                         names[called] = names[called].compiled()
                 self._compiled = numba.njit(**self._options)(self.py_func)
+                if names.get(self.__name__) is self:  # from now on its module calls Numba's function itself
+                    names[self.__name__] = self._compiled
             return self._compiled
 
     def njit(**options: Any) -> Callable[[Callable[..., Any]], _Kernel]:
@@ -92,7 +96,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         setattr(module, name, found)
         return found
 
-    return import_name, lambda: sorted({*vars(module), *module.__all__})
+    return import_name, lambda: sorted({*(name for name in vars(module) if name.startswith("__")), *module.__all__})
 
 
 @cache

@@ -14,7 +14,6 @@ values at once, F log(A) adds up log-likelihoods, and F'Q adds up soft counts.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -22,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import is_whole, numbers, positions, unmasked
+from cofactor.core.checks import is_whole, positions, require_bytes, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Ints
 
 MISSING = -1
@@ -52,7 +50,6 @@ class CategoricalTable:
 
     indicator: sparse.csr_array
     sizes: Ints
-    weights: Floats | None = None  # (S,) how many rows each row stands for; None: one
 
     def __init__(self, codes: ArrayLike, sizes: ArrayLike | None = None) -> None:
         codes = _integer_codes(codes)
@@ -139,7 +136,7 @@ class CategoricalTable:
         """Pickle what is observed: entries of one, which share one number, take no bytes."""
         F = self.indicator
         data = None if F.data.strides == (0,) else F.data
-        return _unpickled, (F.indices, F.indptr, F.shape, data, self.sizes, self.weights)
+        return _unpickled, (F.indices, F.indptr, F.shape, data, self.sizes)
 
     @property
     def n_rows(self) -> int:
@@ -183,11 +180,6 @@ class CategoricalTable:
         return self.indicator.indices - self.offsets[self.variables]
 
     @property
-    def row_weights(self) -> Floats:
-        """(S,) how many rows each row stands for: ones where no weights were given."""
-        return np.ones(self.n_rows) if self.weights is None else self.weights
-
-    @property
     def entries_per_row(self) -> Ints:
         """(S,) how many variables were observed in each row."""
         return np.diff(self.indicator.indptr).astype(np.int64)
@@ -195,7 +187,9 @@ class CategoricalTable:
     @property
     def entries_per_variable(self) -> Ints:
         """(N,) in how many rows each variable was observed."""
-        return np.bincount(self.variables, minlength=self.n_variables)
+        of_values = np.bincount(self.indicator.indices, minlength=int(self.sizes.sum()))
+        up_to = np.append(0, np.cumsum(of_values))
+        return np.diff(up_to[np.append(self.offsets, len(of_values))])
 
     @property
     def codes(self) -> Ints:
@@ -208,25 +202,6 @@ class CategoricalTable:
         """Return the rows in which a variable was observed, rising, and its codes there."""
         mine = np.flatnonzero(self.variables == variable)
         return self.rows[mine], self.values[mine]
-
-    def weighted(self, weights: ArrayLike) -> CategoricalTable:
-        """Return the table whose rows stand for so many rows each: counts, likelihoods and EM add them up.
-
-        `weights` are (S,) numbers of at least zero, not all zero; a CofactorError names the rows of others.
-
-        >>> CategoricalTable([[0, 1], [1, 1]]).weighted([2, 0.5]).take_rows([1]).weights
-        array([0.5])
-        """
-        found = numbers(weights, "weights", 1)
-        if len(found) != self.n_rows:
-            raise CofactorError(f"{len(found)} weights for {self.n_rows} rows: give one for each")
-        bad = np.flatnonzero(~((found >= 0) & (found < np.inf)))
-        if bad.size:
-            told = listing(f"row {s}: {found[s]:g}" for s in bad.tolist())
-            raise CofactorError(f"weights of rows are numbers of at least 0; not so in {told} (0 is the first)")
-        if not found.any():
-            raise CofactorError("weights of rows are all zero: nothing would count")
-        return self._with(self.indicator, self.sizes, found)
 
     def with_sizes(self, sizes: ArrayLike) -> CategoricalTable:
         """Return the table with other alphabet sizes, for a model that was fitted with these.
@@ -245,14 +220,12 @@ class CategoricalTable:
         inside = ~outside
         entries = self.rows[inside], self.variables[inside], self.values[inside]
         shares = self.indicator.data[inside] if self.shared else None
-        table = CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
-        table.weights = self.weights
-        return table
+        return CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
         """Return the table of these rows, in this order (indices, a mask, or a slice)."""
         chosen = rows if isinstance(rows, slice) else positions(rows, self.n_rows, "rows")
-        return self._with(self.indicator[chosen], self.sizes, None if self.weights is None else self.weights[chosen])
+        return self._with(self.indicator[chosen], self.sizes)
 
     def rows_between(self, first: int, end: int) -> CategoricalTable:
         """Return the rows from `first` to before `end`, which share the memory of this table."""
@@ -260,7 +233,7 @@ class CategoricalTable:
         a, b = int(F.indptr[first]), int(F.indptr[end])
         part = sparse.csr_array((F.data[a:b], F.indices[a:b], F.indptr[first : end + 1] - a), (end - first, F.shape[1]))
         part.has_sorted_indices = True
-        table = self._with(part, self.sizes, None if self.weights is None else self.weights[first:end])
+        table = self._with(part, self.sizes)
         table.shared = self.shared
         return table
 
@@ -269,40 +242,33 @@ class CategoricalTable:
         chosen = positions(variables, self.n_variables, "variables")
         spans = [np.arange(self.offsets[n], self.offsets[n] + self.sizes[n]) for n in chosen]
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
-        return self._with(self.indicator[:, columns], self.sizes[chosen], self.weights)
+        return self._with(self.indicator[:, columns], self.sizes[chosen])
 
     def take_values(self, columns: Ints) -> CategoricalTable:
         """Return the table of these values only (rising columns of `indicator`); some alphabets may become empty."""
         if len(columns) == self.sizes.sum():
             return self
         variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
-        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables), self.weights)
+        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables))
 
     def __repr__(self) -> str:
         return f"CategoricalTable({self.n_rows} rows, {self.n_variables} variables, {self.n_entries} entries)"
 
-    def chunks(self, n_rows: int) -> Iterator[CategoricalTable]:
-        """Yield the table in pieces of at most `n_rows` whole rows (at least one)."""
-        if not isinstance(n_rows, int | np.integer) or isinstance(n_rows, bool) or n_rows < 1:
-            raise CofactorError(f"n_rows={n_rows}: a chunk has at least one row")
-        for start in range(0, self.n_rows, n_rows):
-            yield self.take_rows(slice(start, start + n_rows))
-
     @classmethod
-    def _with(cls, indicator: sparse.csr_array, sizes: Ints, weights: Floats | None = None) -> CategoricalTable:
+    def _with(cls, indicator: sparse.csr_array, sizes: Ints) -> CategoricalTable:
         table = cls.__new__(cls)
-        table.indicator, table.sizes, table.weights = indicator, sizes, weights
+        table.indicator, table.sizes = indicator, sizes
         table.indicator.sort_indices()
         return table
 
 
 def _unpickled(
-    indices: Ints, starts: Ints, shape: tuple[int, int], data: Floats | None, sizes: Ints, weights: Floats | None
+    indices: Ints, starts: Ints, shape: tuple[int, int], data: Floats | None, sizes: Ints
 ) -> CategoricalTable:
     ones = np.broadcast_to(1.0, len(indices))
     indicator = sparse.csr_array((ones if data is None else data, indices, starts), shape=shape)
     indicator.has_sorted_indices = True
-    return CategoricalTable._with(indicator, sizes, weights)
+    return CategoricalTable._with(indicator, sizes)
 
 
 def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:

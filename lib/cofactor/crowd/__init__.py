@@ -3,58 +3,39 @@
 from typing import TYPE_CHECKING
 
 from cofactor.core.lazy import lazy_exports
-from cofactor.crowd.aggregators import DesSymNMF, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.agreement import krippendorff_alpha
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.agreement import in_order, krippendorff_alpha
 from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
-from cofactor.crowd.bootstrap import CrowdBootstrap, bootstrap
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.order import in_order
 from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
 from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor.crowd.voting import MVEM, MajorityVote
-from cofactor.crowd.workers import workers_table
-from cofactor.registry import Methods, names
+from cofactor.crowd.workers import CrowdBootstrap, bootstrap, workers_table
+from cofactor.registry import Methods
 
 if TYPE_CHECKING:
-    from cofactor.baselines.crowd.bayesian import EBCC, IBCC
-    from cofactor.baselines.crowd.binary import KOS, EigenRatio, GhoshSVD
-    from cofactor.baselines.crowd.coupled import CNMF, TensorADMM
-    from cofactor.baselines.crowd.deep import DLMV, CrowdLayer
-    from cofactor.baselines.crowd.glad import GLAD
-    from cofactor.baselines.crowd.mace import MACE
-    from cofactor.baselines.crowd.minimax import MinimaxEntropy
-    from cofactor.baselines.crowd.multispa import MultiSPA
-    from cofactor.baselines.crowd.one_coin import OneCoin
-    from cofactor.baselines.crowd.spectral import SpectralDS
-    from cofactor.baselines.crowd.weighted_votes import BWA, CATD, Wawa
+    from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD
+    from cofactor.rivals.crowd.coupled import CNMF, TensorADMM
+    from cofactor.rivals.crowd.minimax import MinimaxEntropy
+    from cofactor.rivals.crowd.multispa import MultiSPA
+    from cofactor.rivals.crowd.spectral import SpectralDS
 
 METHODS = Methods("crowd")
-NEED_FEATURES = names("crowd", takes="labels and features")  # fit(labels, features)
 
 __all__ = [
-    "BWA",
-    "CATD",
     "CNMF",
-    "DLMV",
-    "EBCC",
-    "GLAD",
-    "IBCC",
     "KOS",
-    "MACE",
     "METHODS",
     "MVEM",
-    "NEED_FEATURES",
     "Aggregator",
     "Cooccurrences",
     "CrowdBootstrap",
     "CrowdLabels",
-    "CrowdLayer",
     "DesSymNMF",
     "Difference",
     "EigenRatio",
@@ -63,7 +44,6 @@ __all__ = [
     "MinimaxEntropy",
     "MultiSPA",
     "MultiStartEM",
-    "OneCoin",
     "Outside",
     "Readings",
     "RobSymNMF",
@@ -71,7 +51,6 @@ __all__ = [
     "SpectralDS",
     "SymNMF",
     "TensorADMM",
-    "Wawa",
     "WorkerTypes",
     "believed",
     "bootstrap",

@@ -10,19 +10,43 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cofactor.core.alignment import match_classes
 from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.em import em_rounds, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.estimator import Estimator, NotFittedError
-from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.estimator import Estimator, NotFittedError, clone
+from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor.crowd.priors import own_class, prior_cells
+
+
+def prior_cells(pseudo_counts: tuple[float, float], n_classes: int) -> Floats:
+    """Return the (K, K) counts of one worker that `pseudo_counts` stands for, and refuse what is none."""
+    try:
+        right, wrong = (float(count) for count in pseudo_counts)
+    except (TypeError, ValueError):
+        right = wrong = -1.0
+    if not (0 <= right < np.inf and 0 <= wrong < np.inf):
+        raise CofactorError(
+            f"pseudo_counts={pseudo_counts!r}: give two numbers of at least 0, for right labels and for each wrong one"
+        )
+    return np.where(np.eye(n_classes, dtype=bool), right, wrong)
+
+
+def own_class(labels: CrowdLabels) -> Floats:
+    """Return (M K, K) columns for classes on which a worker was never seen: always right; none for who gave no label.
+
+    Such a worker never gave that label. In the equations of 1979 the column is 0 / 0, and code that leaves it at zero
+    excludes the class on the tasks of the worker; so does this one, which is a distribution. A uniform column would
+    bring in classes that nobody chose on a task: where workers have four labels each of five classes, EM then ends
+    elsewhere, five points lower.
+    """
+    given = labels.table.entries_per_variable > 0
+    return np.asarray(np.kron(given[:, None], np.eye(labels.n_classes)), dtype=np.float64)
+
 
 Table: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 Labels: TypeAlias = "CrowdLabels | Table"
@@ -191,7 +215,9 @@ class Aggregator(Estimator):
         known = self._countable(known)
         posterior = self._posterior(known)
         if self.gold_:
-            self._insert_gold(posterior, known)
+            for n, task in enumerate(known.tasks):
+                if task in self.gold_:
+                    posterior[n] = np.arange(posterior.shape[1]) == self.gold_[task]
         if isinstance(labels, CrowdLabels):
             return posterior
         return pd.DataFrame(posterior, _index(known.tasks, "task"), _index(self.classes_, "class"))
@@ -228,11 +254,6 @@ class Aggregator(Estimator):
         """Raise NotFittedError where there is no model: before `fit`, and after one that failed halfway."""
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit(labels) first")
-
-    def _insert_gold(self, posterior: Floats, labels: CrowdLabels) -> None:
-        for n, task in enumerate(labels.tasks):
-            if task in self.gold_:
-                posterior[n] = np.arange(posterior.shape[1]) == self.gold_[task]
 
     def _recoded(self, labels: CrowdLabels) -> CrowdLabels:
         """Return labels with the classes of the fit, in their order."""
@@ -343,6 +364,15 @@ def require_labels(labels: object) -> None:
     if not isinstance(labels, CrowdLabels):
         how = "make them with CrowdLabels.from_frame or from_arrays"
         raise CofactorError(f"expected CrowdLabels, got {type(labels).__name__}: {how}")
+
+
+def fitted_on(method: Aggregator, labels: CrowdLabels) -> Aggregator:
+    """Return the method, if it was fitted on this crowd, or a copy that is fitted now."""
+    require_labels(labels)
+    check_kind(Aggregator, method=method)
+    fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
+    fitted._check_same_crowd(labels)
+    return fitted
 
 
 def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0, unseen: Floats | None = None) -> LatentClassModel:

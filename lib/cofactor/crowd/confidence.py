@@ -52,14 +52,15 @@ from cofactor.core.latent_class import FLOOR, TIE, LatentClassModel
 from cofactor.core.lazy import WORTH_COMPILING, njit, optimize, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.evidence import Piece, Rows, class_posterior
+from cofactor.crowd.labels import most_frequent
 from cofactor.crowd.model import right_and_given
-from cofactor.crowd.rows import Rows
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
 MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
 TINY = 1e-12
-RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/aggregation.md
+RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/default.md
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 ONES = np.ones(len(NODES))  # sums over points, by a product: fast for many workers
@@ -127,6 +128,14 @@ def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows
     T = np.sum(posterior * _pairs(e, table.rows, table.n_rows), axis=1)
     most = _pairs(np.sqrt(mine * (1 - mine)), table.rows, table.n_rows)
     return Dependence(float(T.sum()), float(T @ T), float(np.sum(posterior * most)))
+
+
+def dependence_of(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) -> Dependence:
+    """Return how far workers err together on a piece, under a model of K classes; p are their (M, K) accuracies."""
+    table = piece.table
+    if table.shared:
+        table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
+    return dependence(table, class_posterior(piece, model, rows.n_classes), p, rows)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -355,6 +364,12 @@ def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
     others, (different, place) = np.sort(log_z, axis=1)[:, :-1].T.copy(), np.unique(n_labels, return_inverse=True)
     sums = [_sum_of_largest(others, power(different, effect)[place]) for effect in DESIGN_EFFECTS]
     return Confidence(float(by_difficulty.sum()), np.array(sums))
+
+
+def confidence_of(piece: Piece, model: LatentClassModel, other: LatentClassModel, n_classes: int) -> Confidence:
+    """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
+    z, p = (class_posterior(piece, one, n_classes) for one in (model, other))
+    return confidence(z, p, piece.table.entries_per_row)
 
 
 def _sum_of_largest(log_ratios: Floats, powers: Floats) -> float:

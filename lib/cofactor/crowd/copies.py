@@ -1,7 +1,19 @@
-"""Copies: workers with equal labels on all common tasks, who also err alike; they count as one worker.
+"""Copies: workers with equal labels on all common tasks, who also err alike; and what labels gain by workers as one.
 
-Two workers with the same label on all of their n common tasks may be one person, or one model asked twice. They are
-candidates where that can hardly be chance, by what the others say of the same tasks:
+A group of workers as one has a voice, which says what most of its members say of a task (ties: the first in the file).
+Its labels are explained in two steps, the voice by the classes, and the members by the voice:
+
+    F(labels)  = bound of the log-probability of the labels: types coin, class, none                     nats
+    members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w said l, the voice v
+    gain(G)    = F(labels with G one voice) + members(G) - F(labels) - log(M binomial(M, n))
+
+with M workers, n of them in the group. Workers who err independently, given the class, gain nothing as one, however
+often they are right alike: what they have in common is explained. Tasks that are hard for all bring errors together,
+too; what the labels gain by difficulty, h, is therefore taken off: + h(G one voice) - h(all apart).
+
+
+**Copies.** Two workers with the same label on all of their n common tasks may be one person, or one model asked
+twice. They are candidates where that can hardly be chance, by what the others say of the same tasks:
 
     d = (labels of others that are different + 1/2) / (labels of others + 1)       on those n tasks
     (1 - d)^n < `FALSE_ALARMS` / pairs of workers
@@ -14,7 +26,7 @@ voice g, whose matrix is A, and the class of task i told by the labels of all ot
 
 is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
 copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one voice
-(`cofactor.crowd.voices`, without difficulty).
+(`cofactor.crowd.copies`, without difficulty).
 
 Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
 """
@@ -22,6 +34,8 @@ Source: this library's; errors in common are the oldest sign of copied answers (
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +46,137 @@ from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.lazy import WORTH_COMPILING, csgraph, njit, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import PRIOR, prior_cells
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import WITHOUT_OWN, Fit
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.voices import Gains, joined, voiced
+
+# ---- workers as one voice ----
+
+
+ENOUGH = float(np.log(1000))  # nats: from here on, a group has a source in common
+FEW_ROUNDS, MOST_ROUNDS = 30, 500  # of a first look at a gain, and of the fit
+HOPELESS = -10.0  # nats after a few rounds: a gain that is not looked at for longer
+
+
+def joined(owner: Ints, group: Sequence[int] | Ints) -> Ints:
+    """Return the owners (M,) after the workers of a group, and all who belong to them, become one."""
+    inside = np.isin(owner, owner[np.asarray(group, dtype=np.int64)])
+    return np.where(inside, np.flatnonzero(inside)[:1], owner)
+
+
+def voiced(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
+    """Return labels in which owners speak for their group: what most of it say of a task; ties: the first of the file.
+
+    Cost: O(labels) time and memory.
+    """
+    merged = one_label_each(labels.table, owner)
+    if merged is labels.table:
+        return labels
+    return CrowdLabels(merged, labels.tasks, labels.workers, labels.classes)
+
+
+def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
+    """Return the table of `voiced` labels."""
+    variable = owner[table.variables]
+    if np.array_equal(variable, table.variables):
+        return table
+    pair, K = table.rows * np.int64(table.n_variables) + variable, int(table.sizes.max())
+    place = np.unique(pair * K + table.values, return_inverse=True)[1]
+    order = np.argsort(-np.bincount(place, table.indicator.data)[place], kind="stable")
+    kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
+    entries = table.rows[kept], variable[kept], table.values[kept]
+    return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
+
+
+def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
+    """Return the groups of more than one worker."""
+    repeated = np.flatnonzero(np.bincount(owner) > 1)
+    return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
+
+
+def members(labels: CrowdLabels, voices: CrowdLabels, owner: Ints) -> float:
+    """Return the log marginal of what members of groups say, given what their voice says (nats). O(labels + M K^2)."""
+    M, K, table, voice = labels.n_workers, labels.n_classes, labels.table, voices.table
+    grouped = np.bincount(owner, minlength=M)[owner] > 1
+    inside = grouped[table.variables]
+    if not inside.any():
+        return 0.0
+    worker = table.variables[inside]
+    said = voice.rows * np.int64(M) + voice.variables  # in rising order
+    heard = voice.values[np.searchsorted(said, table.rows[inside] * np.int64(M) + owner[worker])]
+    place = np.unique(worker, return_inverse=True)[1]
+    cells = np.bincount((place * K + table.values[inside]) * K + heard, minlength=(place.max() + 1) * K * K)
+    N, prior = cells.reshape(-1, K, K), prior_cells(PRIOR, K)
+    return float(_log_beta(N + prior).sum() - len(N) * _log_beta(prior).sum())
+
+
+def _log_beta(x: Floats) -> Floats:
+    """Return log B over the labels, the second axis from behind."""
+    return np.asarray(special.gammaln(x).sum(axis=-2) - special.gammaln(x.sum(axis=-2)))
+
+
+class Gains:
+    """Gains of groups of a crowd as one voice, over the crowd with all apart; what is asked twice is computed once.
+
+    Parameters
+    ----------
+    labels : CrowdLabels
+        Without several answers of one worker to a task.
+    owner : (M,) ints, optional
+        Workers who count as one on both sides.
+
+    Cost of a gain: two fits at most, of 30 rounds at first, and with the difficulty of tasks four more.
+    """
+
+    def __init__(self, labels: CrowdLabels, owner: Ints | None = None) -> None:
+        self.labels, self.owner = labels, np.arange(labels.n_workers) if owner is None else owner
+        self.n_workers = np.count_nonzero(labels.table.entries_per_variable)
+        self._found: dict[tuple[bytes, int], float] = {}
+        self._fits: dict[bytes, tuple[Fit, float]] = {}
+
+    def of(self, group: Sequence[int] | Ints, difficulty: bool = True) -> float:
+        """Return the gain of a group (nats), less what difficulty explains if that decides; rough below -10."""
+        owner = joined(self.owner, group)
+        n, M = int(np.count_nonzero(owner == owner[group[0]])), self.n_workers
+        log_ = special.gammaln
+        choices = float(np.log(M) + log_(M + 1) - log_(n + 1) - log_(M - n + 1))
+        for n_rounds in (FEW_ROUNDS, MOST_ROUNDS):
+            gain = self._log_probability(owner, n_rounds) - self._log_probability(self.owner, n_rounds) - choices
+            if gain < HOPELESS:
+                return gain
+        if gain < ENOUGH or not difficulty:
+            return gain
+        return gain + self._of_difficulty(owner) - self._of_difficulty(self.owner)
+
+    def _fit(self, owner: Ints) -> tuple[Fit, float]:
+        key = owner.tobytes()
+        if key not in self._fits:
+            voices = voiced(self.labels, owner)
+            self._fits[key] = Fit(Evidence.of(voices)), members(self.labels, voices, owner)
+        return self._fits[key]
+
+    def _log_probability(self, owner: Ints, n_rounds: int) -> float:
+        key = owner.tobytes(), n_rounds
+        if key not in self._found:
+            fit, of_members = self._fit(owner)
+            self._found[key] = fit.log_probability(n_rounds) + of_members
+        return self._found[key]
+
+    def _of_difficulty(self, owner: Ints) -> float:
+        key = owner.tobytes(), 0
+        if key not in self._found:
+            self._found[key] = self._fit(owner)[0].gain_of_difficulty()
+        return self._found[key]
+
+
+# ---- copies ----
+
 
 MIN_COMMON = 5  # tasks
 FALSE_ALARMS = 1e-3  # crowds of independent workers in which copies are found, at most
 FEWEST_WORKERS = 4
-FEW_ROUNDS = 10  # of a first look
+FIRST_ROUNDS = 10  # of a first look at who errs alike
 
 
 def owners(labels: CrowdLabels) -> Ints:
@@ -102,12 +238,11 @@ def candidates(table: CategoricalTable) -> Ints:
     if np.count_nonzero(table.entries_per_variable >= MIN_COMMON) < 2:
         return np.arange(M)
     limit = _limit(max(int(np.count_nonzero(table.entries_per_variable)), 2))
-    start, d, same = table.indicator.indptr, table.entries_per_row, _same_label(table)
+    start, d = table.indicator.indptr, table.entries_per_row
     if int(d @ d) <= WORTH_COMPILING:
-        pairs = _alike_of_few(start, table.variables, table.values, same, limit)
+        pairs = _alike_of_few(start, table.variables, table.values, _same_label(table), limit)
     else:
-        place, first = _by_worker(table)
-        pairs = _alike(first, place, start, table.variables, table.values, same, limit)
+        pairs = _alike(start, table.indicator.indices, table.sizes, table.entries_per_variable, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
     group = csgraph.connected_components(links, directed=False)[1]
     _, first_of_group = np.unique(group, return_index=True)
@@ -124,7 +259,7 @@ def wrong_together(labels: CrowdLabels, alike: Ints, limit: float) -> Ints:
     if fit.n_labels <= fit.start.n_rows:
         return owner
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        counts = fit.run(WITHOUT_OWN, FEW_ROUNDS).counts
+        counts = fit.run(WITHOUT_OWN, FIRST_ROUNDS).counts
         sharp, flat = (_surprise(labels, voices, alike, fit, counts, effect) for effect in (0.0, np.inf))
         if all(np.maximum(one, other).sum() < limit / 2 for (*_, one), (*_, other) in zip(sharp, flat, strict=True)):
             return owner
@@ -187,35 +322,44 @@ def _alike_of_few(start: Ints, worker: Ints, label: Ints, same: Ints, limit: flo
 
 
 @njit(cache=True, nogil=True)
-def _alike(
-    first: Ints, place: Ints, start: Ints, worker: Ints, label: Ints, same: Ints, limit: float
-) -> NDArray[np.int64]:
-    """Return the pairs of workers who are copies; one worker after the other is held against all later ones."""
-    M = len(first) - 1
-    task_of = np.empty(len(worker), dtype=np.int64)
+def _alike(start: Ints, column: Ints, sizes: Ints, given: Ints, limit: float) -> NDArray[np.int64]:
+    """Return the pairs of workers who are copies; one worker after the other is held against all later ones.
+
+    `column` has the labels as columns of the indicator, by task, and `given` how many each worker gave.
+    """
+    M = len(sizes)
+    owner, base = np.repeat(np.arange(M).astype(np.int32), sizes), np.cumsum(sizes) - sizes
+    first = np.zeros(M + 1, dtype=np.int64)
+    first[1:] = np.cumsum(given)
+    free, tasks = first[:-1].copy(), np.empty(len(column), dtype=np.int32)
     for i in range(len(start) - 1):
-        task_of[start[i] : start[i + 1]] = i
+        for x in range(start[i], start[i + 1]):
+            u = owner[column[x]]
+            tasks[free[u]] = i
+            free[u] += 1
     common, unlike = np.zeros(M, dtype=np.int64), np.zeros(M, dtype=np.int64)
     others, differ = np.zeros(M), np.zeros(M)
     found = [(np.int64(0), np.int64(0))][:0]
     for u in range(M):
-        if first[u + 1] - first[u] < MIN_COMMON:
+        if given[u] < MIN_COMMON:
             continue
         met = [np.int64(0)][:0]
-        for x in range(first[u], first[u + 1]):
-            e = place[x]
-            i = task_of[e]
-            n = start[i + 1] - start[i]
-            for y in range(start[i], start[i + 1]):
-                v = worker[y]
-                if v <= u:
-                    continue
+        for z in range(first[u], first[u + 1]):
+            a, b = start[tasks[z]], start[tasks[z] + 1]
+            x = a
+            while owner[column[x]] != u:
+                x += 1
+            own, same = column[x] - base[u], 0
+            for y in range(a, b):
+                same += column[y] - base[owner[column[y]]] == own
+            for y in range(x + 1, b):
+                v = owner[column[y]]
                 if common[v] == 0:
                     met.append(np.int64(v))
                 common[v] += 1
-                unlike[v] += label[y] != label[e]
-                others[v] += n - 2
-                differ[v] += n - same[e]
+                unlike[v] += column[y] - base[v] != own
+                others[v] += b - a - 2
+                differ[v] += b - a - same
         for v in met:
             if common[v] >= MIN_COMMON and unlike[v] == 0 and others[v] > 0:
                 d = (differ[v] + 0.5) / (others[v] + 1.0)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.moments import pairwise_moments
-from cofactor.core.spectrum import classes_told_apart
-from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha
+from cofactor.core.moments import classes_told_apart, pairwise_moments
+from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha, suggested_order
 from cofactor.crowd.base import gold_against_vote, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import readings
 from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_information
 
@@ -34,7 +31,6 @@ PAIRS, OF_PAIRS = (
 )
 MOST_MEGABYTES = 500  # of the co-occurrences
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
-ONE_COIN_ADVICE = "OneCoin where wrong labels scatter evenly over the classes"
 METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
 
 
@@ -65,113 +61,47 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | No
     """
     require_labels(labels)
     known, labels = labels.gold or None, labels.whole
-    pairs = _left_out(labels) or _of_pairs(labels, min_common)
+    pairs = _of_pairs(labels, min_common)
     checks = (
-        _labels_per_task(labels),
-        _labels_per_worker(labels),
-        _labels_per_cell(labels),
-        _classes_used(labels),
-        _ties(labels),
-        _agreement(labels),
-        *_gold(labels, known if gold is None else gold),
-        *_grades(labels),
+        *_of_amounts(labels),
+        *_of_agreement(labels, known if gold is None else gold),
         pairs[0],
         _told_apart(labels),
-        *_beyond_classes(labels),
+        *_of_fit(labels),
         *pairs[1:],
     )
     return Diagnosis(repr(labels), checks, _verdict(checks))
 
 
-def _left_out(labels: CrowdLabels) -> tuple[Check, ...]:
-    """Say that checks of pairs of workers are left out, where their blocks of counts would take too much memory."""
-    met, cells = int(np.sum(labels.table.entries_per_row.astype(np.int64) ** 2)), labels.n_classes**2
-    pairs = min(met, labels.n_workers**2)
-    blocks = (8 * pairs * cells + 16 * min(met, pairs * cells)) / 1e6  # frequencies; counts with their indices
-    if blocks <= MOST_MEGABYTES:
-        return ()
-    value = f"left out: the co-occurrences of {labels.n_workers:,} workers would take about {blocks:,.0f} MB"
-    advice = f"{', '.join(OF_PAIRS)} are not known; only methods of the SymNMF family need them"
-    return (Check(PAIRS, "warn", value, advice),)
+def _check(name: str, value: str, advice: str = "", warn: bool = False, fail: bool = False) -> Check:
+    """Return a row of the table; its advice is given only where it warns or fails."""
+    return Check(name, "fail" if fail else "warn" if warn else "pass", value, advice if warn or fail else "")
 
 
-def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
-    """Check what pairs of workers have in common."""
-    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
-    more = (_odd_cycle, _missing, _samples_per_block, _reach) if cooc.components else ()
-    return (_connection(cooc, labels), *(check(cooc) for check in more))
-
-
-def _verdict(checks: tuple[Check, ...]) -> str:
-    """Say in one sentence each what refuses, what suits, and what not to believe."""
-    status = {check.name: check.status for check in checks}
-    failed = [name for name, found in status.items() if found == "fail" and name != "gold"]
-    said = []
-    if AGREEMENT in failed:
-        return NO_AGREEMENT
-    if failed:
-        said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
-    if status["labels per cell"] == "warn":
-        said.append(f"WorkerTypes suits so few labels a worker, and {ONE_COIN_ADVICE}; {METHODS_WITHOUT_PRIOR} do not")
-    elif not failed:
-        said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
-    if status.get("readings") == "warn":
-        said.append("no probability is sure before it was checked on tasks of known truth")
-    return "; ".join(said)
-
-
-def _labels_per_task(labels: CrowdLabels) -> Check:
-    counts = labels.table.entries_per_row
-    none, median = int(np.sum(counts == 0)), float(np.median(counts))
-    value = f"median {median:g}, {counts.min()} to {counts.max()}" + (f"; {none} tasks without labels" if none else "")
-    status: Status = "warn" if none or median < FEW_PER_TASK else "pass"
-    advice = "collect more labels" if status == "warn" else ""
-    advice += "; a task without labels gets the prior" if none else ""
-    return Check("labels per task", status, value, advice)
-
-
-def _labels_per_worker(labels: CrowdLabels) -> Check:
-    counts = labels.table.entries_per_variable
-    few = int(np.sum(counts < FEW_PER_WORKER))
-    value = f"median {np.median(counts):g}, {counts.min()} to {counts.max()}; {few} workers below {FEW_PER_WORKER}"
+def _of_amounts(labels: CrowdLabels) -> Iterator[Check]:
+    """Count labels by task, worker, cell of a confusion matrix, and class."""
+    tasks, workers, K = labels.table.entries_per_row, labels.table.entries_per_variable, labels.n_classes
+    none, median = int(np.sum(tasks == 0)), float(np.median(tasks))
+    bare = f"; {none} tasks without labels" if none else ""
+    advice = "collect more labels" + ("; a task without labels gets the prior" if none else "")
+    spread = f"median {median:g}, {tasks.min()} to {tasks.max()}{bare}"
+    yield _check("labels per task", spread, advice, warn=bool(none) or median < FEW_PER_TASK)
+    few = int(np.sum(workers < FEW_PER_WORKER))
+    spread = f"median {np.median(workers):g}, {workers.min()} to {workers.max()}; {few} workers below {FEW_PER_WORKER}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
-    return Check("labels per worker", status, value, "their estimated accuracy is not to be trusted" if few else "")
-
-
-def _labels_per_cell(labels: CrowdLabels) -> Check:
-    """Weigh a worker's labels against the cells of a confusion matrix, which has K (K - 1) free numbers."""
-    counts, K = labels.table.entries_per_variable, labels.n_classes
-    per_cell = float(np.median(counts)) / K**2
-    value = f"median {per_cell:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
-    remedy = f"use WorkerTypes, whose prior fills it, or {ONE_COIN_ADVICE}"
-    advice = f"a full confusion matrix is beyond most workers' labels: {remedy}"
-    return _warned_if(per_cell < LABELS_PER_CELL, Check("labels per cell", "pass", value), advice)
-
-
-def _classes_used(labels: CrowdLabels) -> Check:
+    yield Check("labels per worker", status, spread, "their estimated accuracy is not to be trusted" if few else "")
+    cells = float(np.median(workers)) / K**2  # of K (K - 1) free numbers
+    value = f"median {cells:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
+    advice = "a full confusion matrix is beyond most workers' labels: use WorkerTypes, whose prior fills it"
+    yield _check("labels per cell", value, advice, warn=cells < LABELS_PER_CELL)
     used = labels.votes.sum(axis=0)
-    never = [labels.classes[k] for k in np.flatnonzero(used == 0)]
-    if never:
-        return Check("classes", "fail", f"never used: {listing(never)}", "leave these classes out")
-    rarest = int(np.argmin(used))
-    value = f"{labels.n_classes}; rarest {labels.classes[rarest]!r}, {used[rarest] / used.sum():.1%} of the labels"
-    return Check("classes", "pass", value)
-
-
-def _ties(labels: CrowdLabels) -> Check:
-    share = tied_share(labels)
-    check = Check("tied votes", "pass", f"{share:.1%} of the tasks")
-    return _warned_if(share > MANY_TIES, check, "majority vote guesses there; score it with ties split")
-
-
-def _grades(labels: CrowdLabels) -> tuple[Check, ...]:
-    """Note classes that look like grades."""
-    order = suggested_order(labels)
-    if order is None:
-        return ()
-    value = f"perhaps: workers agree by steps in the order {listing(order)}"
-    advice = "if classes are grades, declare it: order=[...], or --order; no worker is judged before"
-    return (Check("grades", "pass", value, advice),)
+    never, rarest = [labels.classes[k] for k in np.flatnonzero(used == 0)], int(np.argmin(used))
+    share = f"{K}; rarest {labels.classes[rarest]!r}, {used[rarest] / max(used.sum(), 1):.1%} of the labels"
+    value = f"never used: {listing(never)}" if never else share
+    yield _check("classes", value, "leave these classes out", fail=bool(never))
+    tied = tied_share(labels)
+    advice = "majority vote guesses there; score it with ties split"
+    yield _check("tied votes", f"{tied:.1%} of the tasks", advice, warn=tied > MANY_TIES)
 
 
 def agreement(labels: CrowdLabels) -> str:
@@ -183,37 +113,64 @@ def agreement(labels: CrowdLabels) -> str:
     return "not defined: one class has all labels" if np.isnan(alpha) else f"{alpha:.2f}"
 
 
-def _agreement(labels: CrowdLabels) -> Check:
-    """Hold the 90 % interval of alpha against zero: where workers agree no more than chance, none knows anything."""
-    check = Check(AGREEMENT, "pass", f"Krippendorff's alpha {agreement(labels)}")
+def _of_agreement(labels: CrowdLabels, gold: Gold | None) -> Iterator[Check]:
+    """Hold labels against chance (labels whose interval of alpha holds zero say nothing), gold, and steps of grades."""
     low, high = alpha_interval(labels)
-    if np.isnan(low):
-        return check
-    check = replace(check, value=f"{check.value} ({low:.2f} to {high:.2f} with 90 %)")
-    return replace(check, status="fail", advice=NO_AGREEMENT) if low <= 0 else check
+    interval = "" if np.isnan(low) else f" ({low:.2f} to {high:.2f} with 90 %)"
+    yield _check(AGREEMENT, f"Krippendorff's alpha {agreement(labels)}{interval}", NO_AGREEMENT, fail=low <= 0)
+    if gold is not None:
+        codes = gold_codes(gold, labels)
+        against = gold_against_vote(labels, codes)
+        yield _check("gold", f"{np.sum(codes != UNKNOWN)} tasks of known class", against, fail=bool(against))
+    order = suggested_order(labels)
+    if order is not None:
+        advice = "if classes are grades, declare it: order=[...], or --order; no worker is judged before"
+        yield Check("grades", "pass", f"perhaps: workers agree by steps in the order {listing(order)}", advice)
 
 
-def _gold(labels: CrowdLabels, gold: Gold | None) -> tuple[Check, ...]:
-    """Hold known classes against the vote, where some are known."""
-    if gold is None:
-        return ()
-    codes = gold_codes(gold, labels)
-    against = gold_against_vote(labels, codes)
-    check = Check("gold", "pass", f"{np.sum(codes != UNKNOWN)} tasks of known class")
-    return (replace(check, status="fail", advice=against) if against else check,)
-
-
-def _connection(cooc: Cooccurrences, labels: CrowdLabels) -> Check:
-    alone = [labels.workers[m] for m in cooc.isolated]
-    if len(cooc.components) != 1:
-        sizes = listing(len(c) for c in cooc.components)
-        value = f"{len(cooc.components)} components of {sizes} workers" if sizes else "no two workers share a task"
-        return Check("co-labelling graph", "fail", value, "let workers of different components share tasks")
-    value = f"connected, {len(cooc.components[0])} workers"
-    if alone:
+def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
+    """Check what pairs of workers have in common; not where their blocks of counts would take too much memory."""
+    met, K = int(np.sum(labels.table.entries_per_row.astype(np.int64) ** 2)), labels.n_classes
+    n_pairs = min(met, labels.n_workers**2)
+    blocks = (8 * n_pairs * K**2 + 16 * min(met, n_pairs * K**2)) / 1e6  # frequencies; counts with their indices
+    if blocks > MOST_MEGABYTES:
+        value = f"left out: the co-occurrences of {labels.n_workers:,} workers would take about {blocks:,.0f} MB"
+        advice = f"{', '.join(OF_PAIRS)} are not known; only methods of the SymNMF family need them"
+        return (Check(PAIRS, "warn", value, advice),)
+    cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
+    parts, alone = [len(part) for part in cooc.components], len(cooc.isolated)
+    value = f"{len(parts)} components of {listing(parts)} workers" if parts else "no two workers share a task"
+    advice = "let workers of different components share tasks"
+    if len(parts) == 1:
+        value = f"connected, {parts[0]} workers" + (f"; {alone} share too few tasks with anybody" if alone else "")
         advice = "kept out of the factorisation; EM uses their labels"
-        return Check("co-labelling graph", "warn", f"{value}; {len(alone)} share too few tasks with anybody", advice)
-    return Check("co-labelling graph", "pass", value)
+    graph = _check("co-labelling graph", value, advice, warn=alone > 0, fail=len(parts) != 1)
+    return (graph, *_of_blocks(cooc)) if parts else (graph,)
+
+
+def _of_blocks(cooc: Cooccurrences) -> Iterator[Check]:
+    """Check the blocks of co-occurrences: what they identify, how many are there, and which can be had from others."""
+    two_teams, missing = any(cooc.bipartite), cooc.missing_share
+    advice = "a third worker, or two of one team, must share tasks: wrong models fit two separate teams perfectly"
+    yield _check("co-labelling cycle", "bipartite" if two_teams else "odd cycle found", advice, fail=two_teams)
+    blocks = 1 - len(cooc.indices) / cooc.n_workers**2
+    value = f"{missing:.1%} of worker pairs ({blocks:.1%} of blocks with the diagonal)"
+    advice = "of the SymNMF family, only methods that impute use what is there: RobSymNMF, DesSymNMF"
+    yield Check("missing co-occurrences", "pass", value, advice if missing > 0 else "")
+    cells, median = cooc.n_classes**2, float(np.median(cooc.n)) if cooc.n.size else 0.0
+    advice = "blocks are noise one by one; methods that weigh by sample size cope"
+    yield _check("tasks per pair", f"median {median:g} for {cells} cells", advice, warn=median < cells)
+    if too_large(cooc):
+        value, advice = (
+            f"{cooc.n_workers} workers: too many to complete",
+            "DesSymNMF refuses; RobSymNMF never forms the whole matrix",
+        )
+        yield Check("reach of imputation", "warn", value, advice)
+        return
+    reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
+    advice = "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
+    value = f"{reached:.1%} of blocks observed or linked"
+    yield _check("reach of imputation", value, advice, warn=reached <= WELL_REACHED)
 
 
 def _told_apart(labels: CrowdLabels) -> Check:
@@ -230,30 +187,25 @@ def _told_apart(labels: CrowdLabels) -> Check:
     return Check("classes told apart", "pass", f"{value}, the weakest {strength[K - 2]:.1f} times chance")
 
 
-def _beyond_classes(labels: CrowdLabels) -> tuple[Check, ...]:
-    """Ask whether some tasks mislead several workers at once, of a fit."""
+def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
+    """Ask a fit whether the answer depends on a camp, who counts as one worker, and who says nothing."""
     if not labels.n_labels:
-        return ()
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataWarning)  # what it says is a check of its own
         fit = WorkerTypes().fit(labels)
     if fit.by_vote_:
-        return (Check("who knows", "warn", "not told by the labels", fit.why_by_vote(labels)),)
-    if not fit.types_:
-        return ()
+        yield Check("who knows", "warn", "not told by the labels", fit.why_by_vote(labels))
+    if fit.by_vote_ or not fit.types_:
+        return
     seen = readings(labels, fit)
-    return (_warned_if(seen.ambiguous, Check("readings", "pass", str(seen)), seen.warning()), *_of_workers(fit, labels))
-
-
-def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
-    """Name workers who count as one, and workers who say nothing beside the others."""
+    yield _check("readings", str(seen), seen.warning(), warn=seen.ambiguous)
     if fit.copies_:
         groups = listing(" = ".join(map(str, group)) for group in fit.copies_)
+        value = f"{len(fit.copies_)} groups with the same labels and the same mistakes: {groups}"
         advice = "are they one person, or one model asked twice? They count as one worker"
-        yield Check(
-            "copies", "warn", f"{len(fit.copies_)} groups with the same labels and the same mistakes: {groups}", advice
-        )
+        yield Check("copies", "warn", value, advice)
     if (none := without_information(fit)).any() and not why_not_judged(fit, labels):
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
@@ -261,38 +213,19 @@ def _of_workers(fit: WorkerTypes, labels: CrowdLabels) -> Iterator[Check]:
         yield Check(NO_INFORMATION, "warn", f"{none.sum()} workers ({share:.1%} of the labels): {named}", advice)
 
 
-def _warned_if(bad: bool, check: Check, advice: str) -> Check:
-    return replace(check, status="warn", advice=advice) if bad else check
-
-
-def _odd_cycle(cooc: Cooccurrences) -> Check:
-    if any(cooc.bipartite):
-        advice = "a third worker, or two of one team, must share tasks: wrong models fit two separate teams perfectly"
-        return Check("co-labelling cycle", "fail", "bipartite", advice)
-    return Check("co-labelling cycle", "pass", "odd cycle found")
-
-
-def _missing(cooc: Cooccurrences) -> Check:
-    M, share = cooc.n_workers, cooc.missing_share
-    blocks = 1 - len(cooc.indices) / M**2
-    value = f"{share:.1%} of worker pairs ({blocks:.1%} of blocks with the diagonal)"
-    advice = (
-        "of the SymNMF family, only methods that impute use what is there: RobSymNMF, DesSymNMF" if share > 0 else ""
-    )
-    return Check("missing co-occurrences", "pass", value, advice)
-
-
-def _samples_per_block(cooc: Cooccurrences) -> Check:
-    cells, median = cooc.n_classes**2, float(np.median(cooc.n)) if cooc.n.size else 0.0
-    check = Check("tasks per pair", "pass", f"median {median:g} for {cells} cells")
-    return _warned_if(median < cells, check, "blocks are noise one by one; methods that weigh by sample size cope")
-
-
-def _reach(cooc: Cooccurrences) -> Check:
-    if too_large(cooc):
-        advice = "DesSymNMF refuses; RobSymNMF never forms the whole matrix"
-        return Check("reach of imputation", "warn", f"{cooc.n_workers} workers: too many to complete", advice)
-    reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
-    check = Check("reach of imputation", "pass", f"{reached:.1%} of blocks observed or linked")
-    advice = "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
-    return _warned_if(reached <= WELL_REACHED, check, advice)
+def _verdict(checks: tuple[Check, ...]) -> str:
+    """Say in one sentence each what refuses, what suits, and what not to believe."""
+    status = {check.name: check.status for check in checks}
+    failed = [name for name, found in status.items() if found == "fail" and name != "gold"]
+    said = []
+    if AGREEMENT in failed:
+        return NO_AGREEMENT
+    if failed:
+        said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
+    if status["labels per cell"] == "warn":
+        said.append(f"WorkerTypes suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
+    elif not failed:
+        said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
+    if status.get("readings") == "warn":
+        said.append("no probability is sure before it was checked on tasks of known truth")
+    return "; ".join(said)

@@ -19,12 +19,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from cofactor.core.checks import unmasked
 from cofactor.core.em import SoftCounts, expectation, soft_counts
@@ -33,10 +34,83 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.answers import most_frequent
-from cofactor.crowd.confidence import Confidence, Dependence, confidence, dependence
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.rows import Rows
+
+WORKERS_OF_A_PIECE = 2048
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Pairs (worker, label), the rows of counts and of models: those that occur, or all.
+
+    Attributes
+    ----------
+    owner, label : (R,) ints
+        Worker and label of every row, by worker, then label.
+    n_workers, n_classes : int
+    """
+
+    owner: Ints
+    label: Ints
+    n_workers: int
+    n_classes: int
+
+    @classmethod
+    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Rows:
+        """Return the pairs with these numbers, of all pairs numbered by worker, then label."""
+        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
+
+    @classmethod
+    def all(cls, n_workers: int, n_classes: int) -> Rows:
+        """Return all pairs, whether they occur or not."""
+        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of rows of every worker: (M,)."""
+        return np.bincount(self.owner, minlength=self.n_workers)
+
+    @cached_property
+    def places(self) -> Ints:
+        """Numbers of the rows, 0 to R - 1: (R,)."""
+        return np.arange(len(self.owner))
+
+    @cached_property
+    def of_labels(self) -> list[Ints]:
+        """Numbers of the rows of each label."""
+        return [np.flatnonzero(self.label == label) for label in range(self.n_classes)]
+
+    @cached_property
+    def pieces(self) -> list[tuple[slice, slice, Rows]]:
+        """Pieces of few workers, whose arrays fit into fast memory: their places, those of their rows, and these."""
+        first = np.arange(0, self.n_workers, WORKERS_OF_A_PIECE)
+        workers = list(zip(first, np.append(first[1:], self.n_workers), strict=True))
+        ends = np.searchsorted(self.owner, np.append(first, self.n_workers))
+        return [
+            (slice(u, v), slice(x, y), Rows(self.owner[x:y] - u, self.label[x:y], int(v - u), self.n_classes))
+            for (u, v), x, y in zip(workers, ends[:-1], ends[1:], strict=True)
+        ]
+
+    def by_worker(self, values: Floats) -> Floats:
+        """Add up (R,) or (R, K) values over the rows of each worker."""
+        return np.asarray(self._workers @ values)
+
+    def by_label(self, values: Floats) -> Floats:
+        """Add up (R, K) values over workers: (K, K)."""
+        return np.asarray(self._labels @ values)
+
+    @cached_property
+    def _workers(self) -> sparse.csr_array:
+        return sparse.csr_array(
+            (np.ones(len(self.owner)), (self.owner, self.places)), (self.n_workers, len(self.owner))
+        )
+
+    @cached_property
+    def _labels(self) -> sparse.csr_array:
+        return sparse.csr_array(
+            (np.ones(len(self.label)), (self.label, self.places)), (self.n_classes, len(self.label))
+        )
+
 
 Split = Callable[[Floats, int], Floats]
 Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
@@ -184,14 +258,6 @@ class Evidence:
         """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
         return self.pieces.sum(partial(_expectation, model=model, n_classes=self.rows.n_classes))
 
-    def dependence(self, model: LatentClassModel, p: Floats) -> Dependence:
-        """Return how far workers err together under a model of K classes; p are their (M, K) accuracies."""
-        return self.pieces.sum(partial(_dependence, model=model, p=p, rows=self.rows))
-
-    def confidence(self, model: LatentClassModel, other: LatentClassModel) -> Confidence:
-        """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
-        return self.pieces.sum(partial(_confidence, model=model, other=other, n_classes=self.rows.n_classes))
-
     def posterior(self, model: LatentClassModel, tasks: Ints) -> tuple[Floats, Ints]:
         """Return the (n, K) posterior of tasks (numbers, rising) and how many labels each has."""
         parts = self.pieces.sum(partial(_posterior_of, model=model, n_classes=self.rows.n_classes, tasks=tasks))
@@ -233,7 +299,7 @@ def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
     return np.where((gold != UNKNOWN)[:, None], np.eye(shares.shape[1])[gold], shares)
 
 
-def _classes(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
+def class_posterior(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
     """Return the (N, K) posterior of the classes, their kinds added up."""
     states = model.posterior(piece.table)
     return _with_gold(_by_class(states, n_classes), piece.gold)
@@ -255,18 +321,6 @@ def _expectation(piece: Piece, model: LatentClassModel, n_classes: int) -> SoftC
         return expectation(piece.table, model)
     told = [(gold == k, model if k == UNKNOWN else within(model, k, n_classes)) for k in range(UNKNOWN, n_classes)]
     return reduce(add, (expectation(piece.table.take_rows(tasks), part) for tasks, part in told if tasks.any()))
-
-
-def _dependence(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) -> Dependence:
-    table, classes = piece.table, _classes(piece, model, rows.n_classes)
-    if table.shared:
-        table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
-    return dependence(table, classes, p, rows)
-
-
-def _confidence(piece: Piece, model: LatentClassModel, other: LatentClassModel, n_classes: int) -> Confidence:
-    z, p = _classes(piece, model, n_classes), _classes(piece, other, n_classes)
-    return confidence(z, p, piece.table.entries_per_row)
 
 
 def _posterior_of(

@@ -2,7 +2,7 @@
 
 From r = vote shares and rho = 1 / T, a round is a belief (M-step) and its posterior (E-step). Where workers have few
 labels, types are hard to tell apart, and rho takes hundreds of rounds to settle. So after 40 rounds, a round takes the
-rho of the highest bound (`cofactor.crowd.shares`), not one step towards it. Fits are the same, sooner. Not from the
+rho of the highest bound (`cofactor.crowd.model`), not one step towards it. Fits are the same, sooner. Not from the
 start: shares that settle while r is near the votes can lead to a lower bound.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,11 +19,18 @@ from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import PRIOR
-from cofactor.crowd.confidence import MAX_INDEPENDENT_Z, Dependence, Difficulty, accuracies, fit_difficulty
+from cofactor.crowd.base import PRIOR, prior_cells
+from cofactor.crowd.confidence import (
+    MAX_INDEPENDENT_Z,
+    Dependence,
+    Difficulty,
+    accuracies,
+    confidence_of,
+    dependence_of,
+    fit_difficulty,
+)
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.model import Belief, Model, within_classes
-from cofactor.crowd.priors import prior_cells
 
 ROUNDS_OF_ONE_STEP = 40  # after these, each round takes the best shares of the types, not one step towards them
 MIN_CLASS_TASKS = 1e-3
@@ -149,7 +157,8 @@ class Fit:
         start = self.of_rows_alone(self.expected(found.counts))
         difficulty, _ = fit_difficulty(self.of_rows.e_step, start, self.rows, self.alpha)
         some = self.of_rows.sample(SAMPLED_TASKS)
-        effect = some.confidence(found.belief.model, difficulty.model(self.rows)).design_effect
+        models = {"model": found.belief.model, "other": difficulty.model(self.rows)}
+        effect = some.pieces.sum(partial(confidence_of, **models, n_classes=len(self.alpha))).design_effect
         return (effect if self.grades is None else min(effect, MAX_EFFECT_OF_GRADES)), difficulty
 
     def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:
@@ -158,7 +167,8 @@ class Fit:
 
     def dependence(self, belief: Belief) -> Dependence:
         """Return how far workers err together, given what is believed of each."""
-        return self.of_rows.dependence(belief.model, accuracies(*belief.right_and_given))
+        p = accuracies(*belief.right_and_given)
+        return self.of_rows.pieces.sum(partial(dependence_of, model=belief.model, p=p, rows=self.rows))
 
     def expected(self, counts: SoftCounts) -> LatentClassModel:
         """Return the Dawid-Skene model of expected confusion matrices of all workers, with the prior counts."""

@@ -18,21 +18,21 @@ from cofactor.core.lazy import csgraph
 from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.agreement import checked_order
 from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
-from cofactor.crowd.confidence import Dependence, Difficulty, GoldCheck, HeldOut, held_out_gold, tempered
-from cofactor.crowd.copies import owners
-from cofactor.crowd.disputes import outvoted, weighted_vote_shares
+from cofactor.crowd.confidence import Dependence, Difficulty, GoldCheck, held_out_gold, tempered
+from cofactor.crowd.copies import groups, joined, owners, voiced
 from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.fit import Fit, Rounds
+from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.model import within_classes
-from cofactor.crowd.order import checked_order
-from cofactor.crowd.voices import groups, joined, voiced
 
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
 ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
 TAIL, TINY = 0.05, 1e-12  # probability on either side of the interval of a grade; rounding
+FEW_VOTES = 1e-6  # votes of a task that come from nobody who counts
+SAME_SHARE = 1e-6  # of votes: closer ones are tied
 
 
 @dataclass(eq=False, repr=False)
@@ -116,7 +116,7 @@ class WorkerTypes(Aggregator):
 
     Source and deviations
     ---------------------
-    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/aggregation.md.
+    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/default.md.
 
     Examples
     --------
@@ -157,8 +157,9 @@ class WorkerTypes(Aggregator):
             warnings.warn(alone, DataWarning, stacklevel=3)
         met = self._met(labels)
         owner = np.arange(met.n_workers)
-        for group in self._voices(met):
-            owner = joined(owner, group)
+        place = {worker: m for m, worker in enumerate(met.workers)}
+        for group in self.one_voice:
+            owner = joined(owner, [place[worker] for worker in group]) if len(group) else owner
         if self.merge_copies:
             owner = owners(voiced(met, owner))[owner]
         evidence = self._fit_groups(met, gold, owner)
@@ -202,7 +203,12 @@ class WorkerTypes(Aggregator):
         self.gold_check_: GoldCheck | None = None
         fit = Fit(evidence, (self.diagonal, self.off), self.max_iter, self.tol, self.verbose, grades)
         if not len(evidence.gold()[0]) and fit.n_labels <= fit.start.n_rows:
-            self._know_nothing(evidence.rows.n_workers, evidence.rows.n_classes)
+            M, K = evidence.rows.n_workers, evidence.rows.n_classes  # nothing is known: keep the prior's belief
+            right = np.where(np.eye(K, dtype=bool), ONE_LABEL_ACCURACY, (1 - ONE_LABEL_ACCURACY) / (K - 1))
+            self.model_ = LatentClassModel.from_stacked(np.full(K, 1 / K), np.tile(right, (M, 1)), np.full(M, K))
+            self.type_probabilities_, self.type_shares_ = np.zeros((M, 0)), np.zeros(0)
+            self._states, self._of_anybody = self.model_, right
+            self.result_, self.design_effect_ = ONE_LABEL, 0.0
             return
         types, together = fit.offered()
         found = fit.run(types)
@@ -212,7 +218,11 @@ class WorkerTypes(Aggregator):
             self.design_effect_ = self.design_effect or 0.0
         else:  # learned before models of all rows are kept, which take memory
             self.design_effect_, self.difficulty_ = fit.effect(found)
-        self._keep(fit, found)
+        self.result_, self.types_ = found.result, found.belief.types
+        self.type_probabilities_, self.type_shares_ = found.belief.q[self._owner], found.belief.rho
+        self._states = self._of_members(found.belief.everywhere())
+        self.model_ = self._of_members(fit.expected(found.counts))
+        self._of_anybody = fit.average_worker(found.counts)
 
     def _grades(self, classes: list[Any]) -> Ints | None:
         """Return the place of every class in the order; None without an order, or of two classes."""
@@ -232,21 +242,6 @@ class WorkerTypes(Aggregator):
         place = {name: k for k, name in enumerate(order)}
         return np.array([place[name] for name in classes]) if len(order) > 2 else None
 
-    def _know_nothing(self, M: int, K: int) -> None:
-        """Keep the prior's belief: nothing is known where no task has two labels."""
-        right = np.where(np.eye(K, dtype=bool), ONE_LABEL_ACCURACY, (1 - ONE_LABEL_ACCURACY) / (K - 1))
-        self.model_ = LatentClassModel.from_stacked(np.full(K, 1 / K), np.tile(right, (M, 1)), np.full(M, K))
-        self.type_probabilities_, self.type_shares_ = np.zeros((M, 0)), np.zeros(0)
-        self._states, self._of_anybody = self.model_, right
-        self.result_, self.design_effect_ = ONE_LABEL, 0.0
-
-    def _keep(self, fit: Fit, found: Rounds) -> None:
-        self.result_, self.types_ = found.result, found.belief.types
-        self.type_probabilities_, self.type_shares_ = found.belief.q[self._owner], found.belief.rho
-        self._states = self._of_members(found.belief.everywhere())
-        self.model_ = self._of_members(fit.expected(found.counts))
-        self._of_anybody = fit.average_worker(found.counts)
-
     def _of_members(self, model: LatentClassModel) -> LatentClassModel:
         """Return the model in which members of a group have the matrix of its owner."""
         if np.array_equal(self._owner, np.arange(len(self._owner))):
@@ -260,28 +255,20 @@ class WorkerTypes(Aggregator):
     def _check_by_gold(self, evidence: Evidence) -> None:
         """Learn the design effect from gold tasks that were held out, where they are many, and check them."""
         tasks, classes = evidence.gold()
-        if len(tasks) >= MIN_GOLD_TASKS:
-            held_out = self._held_out(evidence, tasks, classes)
-            if self.design_effect is None:
-                self.design_effect_ = held_out.best_design_effect()
-            self.gold_check_ = held_out.check(self.design_effect_)
-
-    def _held_out(self, evidence: Evidence, tasks: Ints, classes: Ints) -> HeldOut:
-        """Predict gold tasks (numbers, classes) from fits that were told of the other gold tasks only."""
+        if len(tasks) < MIN_GOLD_TASKS:
+            return
 
         def predict(asked: Ints) -> tuple[Floats, Ints]:
             again = clone(self).set_params(design_effect=0.0)
             again._begin(evidence.hiding(asked), self._owner, self.grades_)
             return evidence.posterior(again._states, asked)
 
-        return held_out_gold(predict, tasks, classes)
+        held_out = held_out_gold(predict, tasks, classes)
+        if self.design_effect is None:
+            self.design_effect_ = held_out.best_design_effect()
+        self.gold_check_ = held_out.check(self.design_effect_)
 
     # ---- workers who are one, and words that never meet ----
-
-    def _voices(self, labels: CrowdLabels) -> list[list[int]]:
-        """Return the codes of the workers of each group that is said to be one."""
-        place = {worker: m for m, worker in enumerate(labels.workers)}
-        return [[place[worker] for worker in group] for group in self.one_voice if len(group)]
 
     def words_that_never_meet(self, labels: CrowdLabels) -> str:
         """Find the workers and classes without a link to most labels, which are left out; return a sentence, or "".
@@ -293,13 +280,13 @@ class WorkerTypes(Aggregator):
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
         part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
-        of_labels = np.bincount(part[table.variables])
+        given = table.entries_per_variable
+        of_labels = np.bincount(part[:M], given).astype(np.int64)
         largest = int(of_labels.argmax())
         inside = part == largest
         if of_labels[largest] == table.n_entries or np.sum(inside[M:]) < 2:
             return ""
-        given = table.entries_per_variable > 0
-        self.left_out_ = [labels.workers[w] for w in np.flatnonzero(given & ~inside[:M])]
+        self.left_out_ = [labels.workers[w] for w in np.flatnonzero((given > 0) & ~inside[:M])]
         words = [labels.classes[k] for k in np.flatnonzero(~inside[M:])]
         self._without_words = set(self.left_out_), set(words)
         n_left_out = table.n_entries - of_labels[largest]
@@ -358,15 +345,11 @@ class WorkerTypes(Aggregator):
             votes = self._merged(self._met(labels)).votes
             n, K = votes.sum(axis=1, keepdims=True), labels.n_classes
             return np.asarray((votes + 1 / K) / (n + 1))
-        return tempered(*self._untempered(labels), self.design_effect_)
-
-    def _untempered(self, labels: CrowdLabels) -> tuple[Floats, Ints]:
-        """Return r, the (N, K) posterior of the model, and the labels of every task, those of copies as one."""
-        table = self._merged(self._met(labels)).table
+        table = self._merged(self._met(labels)).table  # labels of copies are one
         states = self._for_workers(self._states, labels.workers).posterior(table)
         posterior, n = within_classes(states, labels.n_classes), table.entries_per_row
         posterior[n == 0] = self.model_.prior
-        return posterior, n
+        return tempered(posterior, n, self.design_effect_)
 
     def _population(self, blocks: Floats) -> Floats:
         """Return the expected confusion matrix (K, K), or by scores (K, K m), of a worker who is not known."""
@@ -420,13 +403,29 @@ class WorkerTypes(Aggregator):
         votes = self.informed_votes(labels)
         label = self.answers(np.asarray(self.predict_proba(labels)))
         known = as_labels(labels, self.classes_)
-        gold = np.array([task in self.gold_ for task in known.tasks])
-        return outvoted(votes, label) & ~gold
+        behind = votes.max(axis=1) - votes[np.arange(len(votes)), label]
+        found = np.asarray(behind > SAME_SHARE)
+        if self.gold_:
+            found &= np.array([task not in self.gold_ for task in known.tasks])
+        return found
 
 
 def _links(table: CategoricalTable, n: int) -> Any:
     """Return the graph of workers and, after them, classes: an edge where a worker used a class."""
     from scipy import sparse
 
-    pairs = np.unique(table.variables * np.int64(n) + table.n_variables + table.values)
-    return sparse.coo_array((np.ones(len(pairs)), np.divmod(pairs, n)), shape=(n, n))
+    used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
+    worker = np.repeat(np.arange(table.n_variables), table.sizes)[used]
+    classes = table.n_variables + used - table.offsets[worker]
+    return sparse.coo_array((np.ones(len(used)), (worker, classes)), shape=(n, n))
+
+
+def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
+    """Return (N, K) vote shares in which worker w counts with weight (M,), several answers of one by their shares.
+
+    Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
+    """
+    K = int(table.sizes[0])
+    weighted, plain = (table.indicator @ np.kron(w[:, None], np.eye(K)) for w in (weight, np.ones(len(weight))))
+    votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
+    return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))

@@ -44,7 +44,7 @@ from 88 to 74 %). So the bound may fall here.
 Sources: "coin" is the one-coin model and "own" that of Dawid and Skene (1979) with the variational treatment of Kim and
 Ghahramani, AISTATS 2012; a type that spams is in MACE (Hovy et al., NAACL 2013), there for single labels; graders are
 the graded responses of Johnson, "On Bayesian analysis of multirater ordinal data", JASA 1996, on a lattice. The rest is
-this library's; what was tried beside is in docs/aggregation.md.
+this library's; what was tried beside is in docs/default.md.
 """
 
 from __future__ import annotations
@@ -61,8 +61,55 @@ from cofactor.core.gamma import psi_and_log_gamma
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.rows import Rows
-from cofactor.crowd.shares import best_shares, type_probabilities
+from cofactor.crowd.evidence import Rows
+
+# ---- shares of the types ----
+
+
+SHARE_STEPS = 500  # at most; three are usual
+SHARES_SETTLED = 1e-8  # decrement of the last step, whose square is twice the nats that are left
+
+
+def type_probabilities(rho: Floats, L: Floats) -> tuple[Floats, Floats]:
+    """Return q (M, T), proportional to rho exp L, and the logarithm of its sum over types (M,)."""
+    joint = np.ascontiguousarray(L.T) + np.log(rho)[:, None]  # (T, M): NumPy is fast along the long axis only
+    top = joint.max(axis=0)
+    q = np.exp(joint - top)
+    total = q.sum(axis=0)
+    return (q / total).T, top + np.log(total)
+
+
+def best_shares(rho: Floats, L: Floats) -> Floats:
+    """Return the rho of the highest sum_w log sum_t rho_t exp L_wt + sum_t log rho_t; start from another.
+
+    With (M + T) sum_t rho_t taken off, the highest point is the same without the condition that shares add up to one:
+    along each ray, it is where they do. What is left is self-concordant. So Newton's step, divided by one plus its
+    decrement, stays above zero and never falls, from any start.
+
+    Cost: a few steps, each O(M T^2).
+
+    Source: the damped step, Nesterov and Nemirovskii, "Interior-point polynomial algorithms in convex programming",
+    1994, chapter 2; without the condition, Kim, Carbonetto, Stephens and Anitescu, "A fast algorithm for maximum
+    likelihood estimation of mixture proportions", Journal of Computational and Graphical Statistics 2020.
+
+    >>> best_shares(np.array([0.5, 0.5]), np.log([[0.9, 0.1]] * 8)).round(2).tolist()
+    [0.89, 0.11]
+    """
+    M, T = L.shape
+    likelihood = np.exp(L - L.max(axis=1, keepdims=True))
+    for _ in range(SHARE_STEPS):
+        relative = likelihood / (likelihood @ rho)[:, None]
+        slope = relative.sum(axis=0) + 1 / rho - (M + T)
+        step = np.linalg.solve(relative.T @ relative + np.diag(rho**-2), slope)
+        decrement = np.sqrt(max(slope @ step, 0.0))
+        rho = rho + step / (1 + decrement)
+        if decrement <= SHARES_SETTLED:
+            break
+    return np.asarray(rho / rho.sum())
+
+
+# ---- the model ----
+
 
 TYPES = ("coin", "class", "own", "none", "graded")
 SHARING = ("coin", "class")  # types whose wrong labels are errors of the crowd
@@ -70,7 +117,7 @@ NO_INFORMATION_COUNT = 0.5  # gamma
 SCORES = 3  # m
 OFFSETS = np.array([-1.5, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 1.5])  # b, in units of (K - 1) / 4
 SPREADS = np.array([0.25, 0.4, 0.6, 0.9, 1.3, 2.0])  # s, in the same units
-OFFSET_WIDTH = 0.25  # of omega, in the same units; chosen on public sets, see docs/aggregation.md
+OFFSET_WIDTH = 0.25  # of omega, in the same units; chosen on public sets, see docs/default.md
 REVERSED_SHARE, LAPSE = 0.1, 0.02  # of omega; of the labels, which are any grade
 
 

@@ -24,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, sparray
 
-from cofactor.core.alignment import match_columns
 from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number, sound_places
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, match_columns
 from cofactor.core.lazy import sparse_linalg
 from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks

@@ -1,4 +1,4 @@
-"""Data sets by name: bundled, made on first use, or downloaded once and checked against a pinned hash.
+"""Data sets by name: bundled, or downloaded once and checked against a pinned hash.
 
 >>> from cofactor.data import load
 >>> load("bluebird").labels
@@ -11,14 +11,11 @@ from cofactor.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from cofactor.data.comparisons import ComparisonsDataset, comparisons_from_ratings
-    from cofactor.data.graphs import GraphDataset, load_mag
     from cofactor.data.loading import CrowdDataset, Items, TableDataset, datasets, load
-    from cofactor.data.movielens import load_movielens, movie_lists
-    from cofactor.data.ratings import SCALES, RatingsDataset
+    from cofactor.data.ratings import SCALES, RatingsDataset, load_movielens, movie_lists
     from cofactor.data.registry import DATASETS_DIR
-    from cofactor.data.simulated import SpectraDataset, TextsDataset
+    from cofactor.data.separable import GraphDataset, SpectraDataset, TextsDataset, TopicsDataset, load_mag
     from cofactor.data.storage import fetch, verify
-    from cofactor.data.topics import TopicsDataset
 
 __all__ = [
     "DATASETS_DIR",

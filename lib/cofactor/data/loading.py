@@ -14,15 +14,21 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.data.graphs import GraphDataset, read_graph
-from cofactor.data.movielens import read_movies, read_ratings
-from cofactor.data.ratings import RatingsDataset
-from cofactor.data.readers import Features, read_features, read_labels, read_truth
+from cofactor.data.ratings import RatingsDataset, read_movies, read_ratings
+from cofactor.data.readers import Features, read_features, read_labels, read_table, read_truth
 from cofactor.data.registry import NUMBER, Entry, Kind, Role, entries, find
-from cofactor.data.simulated import SpectraDataset, TextsDataset, read_spectra, read_texts
+from cofactor.data.separable import (
+    GraphDataset,
+    SpectraDataset,
+    TextsDataset,
+    TopicsDataset,
+    read_documents,
+    read_graph,
+    read_spectra,
+    read_texts,
+    topic_trials,
+)
 from cofactor.data.storage import locate, offline
-from cofactor.data.tabular import read_table
-from cofactor.data.topics import TopicsDataset, read_documents, topic_trials
 
 if TYPE_CHECKING:
     from cofactor.data.comparisons import ComparisonsDataset
@@ -204,10 +210,8 @@ def _labels(entry: Entry) -> CrowdLabels:
     n_tasks, n_workers, n_classes = entry.n_tasks, entry.n_workers, entry.n_classes
     task, worker, label = read_labels(file.path, file.reader, n_tasks, n_workers, n_classes).T
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes, n_tasks, n_workers, unlabelled="keep")
-    if entry.recipe:
-        from cofactor.simulate import MACHINES  # here: the other lines are slow to import
-
-        labels.workers = list(MACHINES)
+    if entry.workers:
+        labels.workers = list(entry.workers)
     return labels
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -29,20 +27,19 @@ DATASETS_DIR = IN_WHEEL if IN_WHEEL.is_dir() else IN_SOURCE
 
 @dataclass(frozen=True)
 class File:
-    """One copy of one file; without `url` it is bundled or made here, without `sha256` it is made here."""
+    """One copy of one file; without `url` it is bundled."""
 
     role: Role
     reader: str
     name: str
     bytes: int
-    sha256: str = ""
+    sha256: str
     url: str = ""
 
     @property
     def path(self) -> Path:
         """Where the file lies, or will lie."""
-        bundled = self.sha256 and not self.url
-        return (DATASETS_DIR / "bundled" if bundled else data_folder()) / self.name
+        return (data_folder() if self.url else DATASETS_DIR / "bundled") / self.name
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,7 @@ class Entry:
     classes: list[str] = field(default_factory=list)
     n_tasks: int = 0  # of crowds
     n_workers: int = 0
+    workers: list[str] = field(default_factory=list)  # their names, where the files have codes
     n_labels: int = 0
     n_truth: int = 0
     n_rows: int = 0  # of tables, as what follows
@@ -79,7 +77,6 @@ class Entry:
     n_bands: int = 0  # of spectra
     n_points: int = 0
     n_texts: int = 0
-    recipe: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_columns(self) -> int:
@@ -108,11 +105,7 @@ def entries() -> dict[str, Entry]:
 
 def _entry(name: str, fields: dict[str, Any]) -> Entry:
     files = tuple(File(**file) for file in fields.pop("files"))
-    entry = Entry(name=name, files=files, **fields)
-    if entry.recipe:  # named after the recipe: files made by an older one are never taken for this one's
-        mark = hashlib.sha256(json.dumps(entry.recipe, sort_keys=True).encode()).hexdigest()[:8]
-        files = tuple(replace(file, name=f"{mark}_{file.name}") for file in files)
-    return replace(entry, files=files)
+    return Entry(name=name, files=files, **fields)
 
 
 def find(name: str) -> Entry:

@@ -1,4 +1,4 @@
-"""The files of data sets: found, made or downloaded, and whether they are what they should be.
+"""The files of data sets: found or downloaded, and whether they are what they should be.
 
 A file may have copies: the first that is at hand is used, else the first that can be had. Downloads go to a cache
 folder, and only what has the pinned hash gets there.
@@ -14,14 +14,13 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Literal
 
 from cofactor.core.errors import DatasetUnavailableError, listing
-from cofactor.core.files import PIECE, make_folder, whole_file
-from cofactor.core.locks import locked
-from cofactor.data.digits import digits_csv
+from cofactor.core.files import PIECE, locked, make_folder
 from cofactor.data.registry import Entry, File, Role, data_folder, entries, find
 
 Status = Literal["ok", "absent", "damaged"]
@@ -42,61 +41,48 @@ def fetch(name: str) -> list[Path]:
 def verify(name: str) -> dict[str, Status]:
     """Check the files of a data set that are on this machine against their pinned hashes; downloads nothing.
 
-    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged". Files that are
-    made here are made anew and compared.
+    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged".
     """
-    entry = find(name)
-    made = digits_csv(entry.recipe) if entry.recipe else {}
-    return {
-        file.name: _status(file, hashlib.sha256(made[file.role]).hexdigest() if made else file.sha256)
-        for file in entry.files
-    }
+    return {file.name: _status(file) for file in find(name).files}
 
 
 def offline(entry: Entry) -> bool:
     """Whether a data set can be loaded without the network."""
-    return bool(entry.recipe) or all(any(map(_at_hand, entry.copies(role))) for role in entry.roles)
+    return all(any(map(_at_hand, entry.copies(role))) for role in entry.roles)
 
 
 def locate(entry: Entry, role: Role) -> File:
-    """Return a sound copy of a file: one at hand, else made or downloaded.
+    """Return a sound copy of a file: one at hand, else downloaded.
 
     Where none is to be had, a DatasetUnavailableError says why for each, and what to do.
     """
     failures = []
     for file in entry.copies(role):
-        if _sound(file):
+        if _status(file) == "ok":
             return file
     for file in entry.copies(role):
         try:
-            _obtain(file, entry)
+            _obtain(file)
             return file
         except (OSError, ValueError) as error:
             failures.append(_failure(file, error))
     raise DatasetUnavailableError(f"data set {entry.name!r} is not to be had:\n{''.join(failures)}{_ways_out(entry)}")
 
 
-def _sound(file: File) -> bool:
-    """Whether a file is here and whole; of one made here, whose hash is not pinned, the size tells."""
-    if not file.sha256:
-        return file.path.is_file() and file.path.stat().st_size == file.bytes
-    return _status(file, file.sha256) == "ok"
-
-
-def _status(file: File, sha256: str) -> Status:
+def _status(file: File) -> Status:
     if not file.path.is_file():
         return "absent"
     try:
         with file.path.open("rb") as content:
             found = hashlib.file_digest(content, "sha256").hexdigest()
-        return "ok" if found == sha256 else "damaged"
+        return "ok" if found == file.sha256 else "damaged"
     except OSError:  # a file that cannot be read is of no use either
         return "damaged"
 
 
 def _at_hand(file: File) -> bool:
     mirror = mirror_folder()
-    return _sound(file) or bool(file.url and mirror and (mirror / file.name).is_file())
+    return _status(file) == "ok" or bool(file.url and mirror and (mirror / file.name).is_file())
 
 
 def mirror_folder() -> Path | None:
@@ -105,37 +91,32 @@ def mirror_folder() -> Path | None:
     return Path(folder).expanduser() if folder else None
 
 
-def _obtain(file: File, entry: Entry) -> None:
-    """Make or download a file; whatever goes wrong, nothing is left under its name that was not there before."""
-    if entry.recipe:
-        made = digits_csv(entry.recipe)
-        for part in entry.files:
-            make_folder(part.path.parent)
-            with whole_file(part.path) as unfinished:
-                unfinished.write_bytes(made[part.role])
-    elif file.url:
+def _obtain(file: File) -> None:
+    """Download a file; whatever goes wrong, nothing is left under its name that was not there before."""
+    if file.url:
+        import pooch  # with requests, takes a fifth of a second
+
+        pooch.get_logger().setLevel("WARNING")
         make_folder(file.path.parent)
-        with locked(file.path, LONGEST):
-            if not _sound(file):  # another run may have got it meanwhile
-                _download(file)
+        with locked(file.path, LONGEST):  # another run may get it meanwhile: then its hash is right
+            path, known = file.path.parent, f"sha256:{file.sha256}"
+            pooch.retrieve(file.url, known, file.name, path, downloader=partial(_stream, file))
     else:
-        raise FileNotFoundError(f"the bundled copy is {_status(file, file.sha256)}: reinstall cofactor")
+        raise FileNotFoundError(f"the bundled copy is {_status(file)}: reinstall cofactor")
 
 
-def _download(file: File) -> None:
-    """Write a file, and refuse what is not the registered one: no more bytes are read than it has, none unpacked."""
-    digest, size, end = hashlib.sha256(), 0, time.monotonic() + LONGEST
-    with whole_file(file.path) as part, part.open("wb") as content:
+def _stream(file: File, url: str, output: str, _: object) -> None:
+    """Write a file as it arrives: no more bytes than are registered, and none unpacked; `LONGEST` limits the whole."""
+    size, end = 0, time.monotonic() + LONGEST
+    with open(output, "wb") as content:
         for piece in _pieces(file):
-            digest.update(piece)
-            content.write(piece)
             size += len(piece)
             if size > file.bytes:
                 raise ValueError(f"more than the {file.bytes} bytes that are registered arrived")
             if time.monotonic() > end:
                 raise TimeoutError(f"{size} of {file.bytes} bytes arrived in {LONGEST} seconds")
-        if digest.hexdigest() != file.sha256:
-            raise ValueError(f"its SHA-256 is {digest.hexdigest()}, expected {file.sha256}")
+            content.write(piece)
+    Path(output).chmod(file.path.parent.stat().st_mode & 0o666)  # pooch's unfinished files are for their owner alone
 
 
 def _pieces(file: File) -> Iterator[bytes]:
@@ -145,7 +126,7 @@ def _pieces(file: File) -> Iterator[bytes]:
         with (mirror / file.name).open("rb") as source:
             yield from iter(lambda: source.read(PIECE), b"")
         return
-    import requests  # takes a fifth of a second
+    import requests
 
     plain = {"Accept-Encoding": "identity"}
     with requests.get(file.url, stream=True, timeout=TIMEOUT, headers=plain) as answer:

@@ -5,19 +5,18 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import lazy_exports
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import PMFBootstrap, bootstrap
-from cofactor.pmf.classifier import JointPMFClassifier
+from cofactor.pmf.classifier import CLASSIFIERS, JointPMFClassifier
 from cofactor.pmf.cnmf_spa import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
-from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence
-from cofactor.pmf.marginals import from_marginals
-from cofactor.pmf.methods import CLASSIFIERS, METHODS, RECOMMENDERS
+from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence, from_marginals
 from cofactor.pmf.metrics import mre, mse
-from cofactor.pmf.ratings import BMF, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
+from cofactor.pmf.ratings import BMF, RECOMMENDERS, GlobalAverage, ItemAverage, JointPMFRecommender, UserAverage
+from cofactor.registry import Methods
 
 if TYPE_CHECKING:
-    from cofactor.baselines.pmf.ctd import CTD
-    from cofactor.baselines.pmf.mle_ad import MLEAD, MLEADEM
+    from cofactor.rivals.pmf import CTD, MLEAD, MLEADEM
 
+METHODS = Methods("pmf")
 
 __all__ = [
     "BMF",

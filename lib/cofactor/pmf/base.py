@@ -1,8 +1,14 @@
-"""What all estimators of a joint PMF share: checks of the table, rank and smoothing, EM on top, rank one."""
+"""What all estimators of a joint PMF share: checks of the table, the choice of rank and smoothing, EM on top, rank one.
+
+Rank and smoothing are chosen by the likelihood of hidden cells. The rank is chosen first, at a fixed pseudo-count; then
+the pseudo-count, at the best rank. Few data cannot tell close choices apart: all that are within one standard error of
+the best are kept, and their joint PMFs averaged, which is again a joint PMF, of rank the sum of theirs.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Self, TypeAlias
@@ -14,16 +20,14 @@ from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator, clone
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import csgraph, pd
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.columns import CodedColumn, names_of
-from cofactor.pmf.frames import CategoricalFrame, coded
-from cofactor.pmf.selection import Choice, HiddenCells, Scores, choose_rank_and_smoothing, hide_cells, mean_model
+from cofactor.pmf.frames import CategoricalFrame, CodedColumn, coded, names_of
 
 Data: TypeAlias = "CategoricalTable | CategoricalFrame | pd.DataFrame | ArrayLike"
 CLOSED_FORM = Result(np.zeros(0), 0, True, "closed form")
@@ -32,6 +36,11 @@ RANKS = (1, 2, 3, 5, 8, 16, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.03, 0.1, 0.3, 1.0)  # tried with pseudo_count="auto"
 DEFAULT_PSEUDO_COUNT = 0.3  # the default; with "auto", the one the rank is chosen with
 START_FLOOR = 1e-3  # smallest entry a multiplicative method starts from: a zero would stay zero
+HIDDEN = 0.2  # share of the cells that is hidden
+SCORED = 1000  # rows that are scored, in at most so many tables with cells hidden:
+MOST_SPLITS = 5
+Choice = tuple[int, float]  # rank, pseudo-count
+Scores = dict[Choice, Floats]  # of every row scored: more is better
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -99,21 +108,18 @@ class JointPMFEstimator(Estimator):
     members_: list[Any] = field(init=False)
     columns_: list[CodedColumn] = field(init=False)
 
-    def fit(self, table: Data, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, table: Data) -> Self:
         """Estimate the model; returns self.
 
         `table` is a `CategoricalTable`, an (S, N) array of codes in which gaps are -1, NaN or None, or a DataFrame,
         whose columns are coded as `cofactor joint` codes those of a file. Then `predict`, `predict_proba`, `aic` and
-        `bic` take a DataFrame with these columns, and the target by its name. `sample_weight`, (S,), says how many rows
-        each row stands for: whole numbers give the fit of so many equal rows, and a row of weight zero does not count.
+        `bic` take a DataFrame with these columns, and the target by its name.
 
-        Raises a CofactorError for what is none of these, weights that are negative, no numbers or all zero (rows are
-        named), a method of triples with weights, settings out of range, variables that were never
-        observed (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables
-        fall into groups that were never observed together (named).
+        Raises a CofactorError for what is none of these, settings out of range, variables that were never observed
+        (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables fall into
+        groups that were never observed together (named).
         """
         known, self.columns_ = coded(table)
-        known = known if sample_weight is None else known.weighted(sample_weight)
         rows, moments = self._check(known)
         self.n_features_in_ = known.n_variables
         self.n_empty_rows_ = known.n_rows - rows.n_rows
@@ -165,7 +171,7 @@ class JointPMFEstimator(Estimator):
         """
         self._check_fitted()
         known = self._coded(table)
-        n_rows = max(float((known.entries_per_row > 0) @ known.row_weights), 1.0)
+        n_rows = max(float((known.entries_per_row > 0).sum()), 1.0)
         return self.model_.n_parameters * float(np.log(n_rows)) - 2.0 * self.model_.log_likelihood(known)
 
     def score(self, table: Data, y: object = None) -> float:
@@ -175,7 +181,7 @@ class JointPMFEstimator(Estimator):
         """
         self._check_fitted()
         known = self._coded(table)
-        return self.model_.log_likelihood(known) / max(float(known.row_weights.sum()), 1.0)
+        return self.model_.log_likelihood(known) / max(known.n_rows, 1)
 
     @property
     def members(self) -> list[Any]:
@@ -266,7 +272,7 @@ class JointPMFEstimator(Estimator):
         check_whole(1, em_max_iter=self.em_max_iter)
         if not table.n_entries:
             raise CofactorError("nothing was observed in any row: there is nothing to fit")
-        seen = (table.entries_per_row > 0) & (True if table.weights is None else table.weights > 0)
+        seen = table.entries_per_row > 0
         rows = table if seen.all() else table.take_rows(seen)
         check_rank(self.rank, rows.n_rows)
         moments = pairwise_moments(rows)
@@ -333,15 +339,13 @@ def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: flo
 
         A_n[i, f] proportional to S_n lambda_f A_n[i, f] + alpha,   lambda[f] proportional to S lambda_f + alpha
 
-    for S rows, S_n of them with an entry of variable n; weights of rows are added up.
+    for S rows, S_n of them with an entry of variable n.
     """
     if not pseudo_count:
         return model
-    weights = table.row_weights
-    n_rows = np.bincount(table.variables, weights[table.rows], table.n_variables)
-    n_observed = np.repeat(n_rows, model.sizes)[:, None]
+    n_observed = np.repeat(table.entries_per_variable, model.sizes)[:, None]
     stacked = normalize_blocks(n_observed * model.prior * model.stacked + pseudo_count, model.sizes)
-    prior = weights.sum() * model.prior + pseudo_count
+    prior = table.n_rows * model.prior + pseudo_count
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, model.sizes)
 
 
@@ -360,3 +364,89 @@ def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, rand
     if start.n_classes != rank:
         raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
     return start
+
+
+# ---- the choice of rank and smoothing by hidden cells ----
+
+
+def choose_rank_and_smoothing(
+    ranks: Sequence[int], counts: Sequence[float], first: float, validate: Callable[[list[Choice]], Scores]
+) -> list[Choice]:
+    """Return the choices (rank, pseudo-count) to average, the best first; none where every choice was refused.
+
+    Ranks are compared with the pseudo-count `first`. `validate` gives the scores of choices on the same rows; it leaves
+    out what a method refuses.
+
+    >>> def validate(choices):  # rank 4 is best, and smoothing makes no difference
+    ...     return {(F, alpha): np.array([-abs(F - 4.0), -abs(F - 4.0) - 0.1]) for F, alpha in choices}
+    >>> choose_rank_and_smoothing((2, 4, 8), (0.1, 1.0), 0.1, validate)
+    [(4, 0.1), (4, 1.0)]
+    """
+    scores = validate([(rank, first) for rank in ranks])
+    if not scores:
+        return []
+    best = max(scores, key=lambda tried: float(scores[tried].mean()))[0]
+    scores |= validate([(best, count) for count in counts if count != first])
+    return near_best(scores)
+
+
+def near_best(scores: Scores) -> list[Choice]:
+    """List choices from the best mean score down, to one standard error of the difference from it."""
+    order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
+    behind = {choice: scores[order[0]] - scores[choice] for choice in order}
+    return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]
+
+
+def lowest_rank(tried: Sequence[Mapping[str, Any]], table: CategoricalTable) -> int:
+    """Return the lowest rank whose score is at most one standard error of the difference below the best.
+
+    `tried` is the `validation_` of an estimator. Ranks with more parameters than the table has distinct rows do not
+    count, unless it is one. Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984,
+    Section 3.4.3.
+    """
+    distinct, each = len(np.unique(table.codes, axis=0)), 1 + int((table.sizes - 1).sum())
+    near = [one for one in tried if one["behind"] <= one["error"]]
+    told = [one["rank"] for one in tried if one["rank"] == 1 or one["rank"] * each - 1 <= distinct]
+    return min([*(one["rank"] for one in near), max(told, default=1)])
+
+
+def mean_model(models: Sequence[LatentClassModel]) -> LatentClassModel:
+    """Return the mean of joint PMFs of the same variables: itself one, of rank the sum of their ranks."""
+    prior = np.concatenate([model.prior for model in models]) / len(models)
+    return LatentClassModel.from_stacked(prior, np.hstack([model.stacked for model in models]), models[0].sizes)
+
+
+@dataclass(frozen=True)
+class HiddenCells:
+    """A table with cells hidden, and these cells: (E,) rows, variables and codes."""
+
+    seen: CategoricalTable
+    row: Ints
+    variable: Ints
+    code: Ints
+
+    def score(self, model: LatentClassModel) -> Floats:
+        """Return, for every row with hidden cells, the sum of the logarithms of their probabilities given the rest."""
+        Q = model.posterior(self.seen)
+        value = self.seen.offsets[self.variable] + self.code
+        given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
+        rows, place = np.unique(self.row, return_inverse=True)
+        return np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows))
+
+
+def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:
+    """Hide a fifth of the cells, enough times to score about `SCORED` rows; none where there are too few cells."""
+    E = table.n_entries
+    n_hidden = round(HIDDEN * E)
+    if not n_hidden:
+        return []
+    n_splits = min(-(-SCORED // table.n_rows), MOST_SPLITS)
+    return [_hide(table, np.sort(rng.choice(E, n_hidden, replace=False))) for _ in range(n_splits)]
+
+
+def _hide(table: CategoricalTable, chosen: Ints) -> HiddenCells:
+    seen = np.ones(table.n_entries, dtype=bool)
+    seen[chosen] = False
+    row, variable, code = table.rows, table.variables, table.values
+    left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
+    return HiddenCells(left, row[chosen], variable[chosen], code[chosen])

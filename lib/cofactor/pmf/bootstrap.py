@@ -23,8 +23,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Seed
-from cofactor.pmf.base import JointPMFEstimator, check_table
-from cofactor.pmf.selection import mean_model
+from cofactor.pmf.base import JointPMFEstimator, check_table, mean_model
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,12 +27,19 @@ from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.lazy import joblib, pd
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.result import Result, progress
-from cofactor.core.tables import CategoricalTable
+from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.pmf.base import START_FLOOR, check_choices, check_rank, random_model
+from cofactor.pmf.base import (
+    START_FLOOR,
+    Choice,
+    Scores,
+    check_choices,
+    check_rank,
+    choose_rank_and_smoothing,
+    mean_model,
+    random_model,
+)
 from cofactor.pmf.cnmf_opt import cnmf_opt
-from cofactor.pmf.coding import Coding, encode
-from cofactor.pmf.selection import Choice, Scores, choose_rank_and_smoothing, mean_model
 
 RANKS = (2, 4, 8, 16, 24, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.01, 0.05, 0.3, 1.0)  # tried with pseudo_count="auto"
@@ -41,6 +48,7 @@ CLASSIFIER_TOL = 1e-6  # relative change of the objective of EM: what comes afte
 SCORED = 1000  # rows that are scored on validation, in at most so many splits:
 MOST_SPLITS = 5
 LEAST_SCORED = 1e-3  # probability of the true class below which a wrong prediction costs no more
+NUMBERS = ("integer", "floating", "mixed-integer-float")  # what pandas calls a column of numbers
 
 
 @dataclass(eq=False, repr=False)
@@ -294,3 +302,64 @@ def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
     """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
     given = shares[np.arange(len(target)), target]
     return np.log(np.maximum(given, LEAST_SCORED)), shares.argmax(axis=1) == target
+
+
+# ---- columns of the classifier: categories by name, numbers with many values by quantiles ----
+
+
+@dataclass(frozen=True)
+class Coding:
+    """The values of a column, in the order of their codes; or the edges between its intervals.
+
+    >>> Coding.of(np.array(["b", None, "a", "b"], dtype=object), 0, None).codes(np.array(["a", "c"], dtype=object))
+    array([ 1, -1])
+    >>> Coding.of(np.arange(100.0), 0, 4).codes(np.array([-5.0, 30.0, np.nan, 99.0]))
+    array([ 0,  1, -1,  3])
+    """
+
+    values: pd.Index
+    edges: Floats | None = None
+
+    @classmethod
+    def of(cls, column: NDArray[Any], n: int, n_bins: int | None) -> Coding:
+        """Learn the coding of column `n`."""
+        cells = as_objects(column)
+        seen = cells[~pd.isna(cells)]
+        try:
+            values = pd.Index(pd.unique(seen), dtype=object)
+        except TypeError:
+            raise CofactorError(f"column {n} holds values that are neither numbers nor strings") from None
+        if n_bins is None or len(values) <= n_bins or pd.api.types.infer_dtype(seen, skipna=True) not in NUMBERS:
+            return cls(values)
+        numbers = seen.astype(np.float64)
+        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, n_bins + 1)[1:-1]))
+        return cls(values[:0], edges[edges > numbers.min()])
+
+    @property
+    def size(self) -> int:
+        """How many codes there are; at least one."""
+        return max(len(self.values), 1) if self.edges is None else len(self.edges) + 1
+
+    def codes(self, column: NDArray[Any]) -> Ints:
+        """Return the (S,) codes; missing where the cell is, or where its value was not seen."""
+        cells = as_objects(column)
+        if self.edges is None:
+            return np.asarray(self.values.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
+        numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), dtype=np.float64)
+        return np.where(np.isnan(numbers), MISSING, np.searchsorted(self.edges, numbers, side="right"))
+
+
+def as_objects(column: NDArray[Any]) -> NDArray[Any]:
+    """Return the column with Python objects for cells: what strings, numbers and missing values have in common."""
+    return np.asarray(column, dtype=object)
+
+
+def encode(X: NDArray[Any], codings: list[Coding]) -> tuple[Ints, list[tuple[int, int, Any]]]:
+    """Return (S, N) codes, and (row, column, value) of every value that was there but has no code."""
+    codes = np.column_stack([coding.codes(column) for coding, column in zip(codings, X.T, strict=True)])
+    row, column = np.nonzero((codes == MISSING) & ~pd.isna(X))
+    unseen = as_objects(X[row, column])  # 7.0 rather than np.float64(7.0)
+    return codes, list(zip(row.tolist(), column.tolist(), unseen, strict=True))
+
+
+CLASSIFIERS = {"JointPMF": JointPMFClassifier}

@@ -12,8 +12,7 @@ from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import csgraph
-from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.spectrum import classes_told_apart
+from cofactor.core.moments import PairwiseMoments, classes_told_apart, pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.pmf.base import check_table

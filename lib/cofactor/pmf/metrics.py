@@ -1,15 +1,25 @@
-"""Errors of an estimated joint PMF: of its parameters (MSE), and of the distribution itself (MRE)."""
+"""How good an estimated joint PMF is: against the truth (MSE, MRE), and on cells that it has not seen."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
+from itertools import combinations
 from operator import mul
 
 import numpy as np
 
-from cofactor.core.checks import check_kind
+from cofactor.core.checks import check_kind, rng_of
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.estimator import clone
+from cofactor.core.latent_class import FLOOR, LatentClassModel, map_class
+from cofactor.core.lazy import pd, special
+from cofactor.core.moments import pairwise_moments
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import HiddenCells, JointPMFEstimator, hide_cells, independence, is_connected
+
+INDEPENDENCE_PSEUDO_COUNT = 0.5  # pseudo-count of the independence model that others are compared with
 
 
 def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
@@ -54,3 +64,89 @@ def inner_product(one: LatentClassModel, other: LatentClassModel) -> float:
     """Sum over all cells of the product of two joint PMFs; O(sum I_n F^2)."""
     grams = (A.T @ B for A, B in zip(one.conditionals, other.conditionals, strict=True))
     return float(one.prior @ reduce(mul, grams) @ other.prior)
+
+
+# ---- hidden cells ----
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutCells:
+    """Result of `held_out`: hidden cells, and losses of their predictions from the rest of their rows, in nats.
+
+    Attributes
+    ----------
+    row, variable : (E,) ints
+    loss, base_loss : (E,) arrays
+        Minus the logarithm of the probability of what was hidden (nats): by the model; by its column alone.
+    right, base_right : (E,) arrays of bool
+        Whether the most probable value was it; whether the most frequent value of the column was.
+    seen : CategoricalTable
+        The table without these cells.
+    model : LatentClassModel
+        Fitted to it.
+    """
+
+    row: Ints
+    variable: Ints
+    loss: Floats
+    base_loss: Floats
+    right: Floats
+    base_right: Floats
+    seen: CategoricalTable
+    model: LatentClassModel
+
+    def gain(self) -> tuple[float, float]:
+        """Return the mean of base_loss - loss, and its standard error; cells of one row count as one observation."""
+        gains = self.base_loss - self.loss
+        mean = float(gains.mean())
+        sums = np.bincount(np.unique(self.row, return_inverse=True)[1], gains - mean)
+        return mean, float(np.sqrt(np.sum(sums**2)) / len(gains))
+
+    def by_variable(self) -> pd.DataFrame:
+        """Return a row per variable: hidden cells, mean losses, shares of wrong values; indexed by variable."""
+        losses = pd.DataFrame({"loss": self.loss, "base_loss": self.base_loss})
+        losses = losses.assign(wrong=1 - self.right, base_wrong=1 - self.base_right)
+        by_variable = losses.groupby(self.variable)
+        return by_variable.sum().div(by_variable.size(), axis=0).assign(cells=by_variable.size())
+
+
+def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOutCells | None:
+    """Fit to a table with a fifth of the cells hidden, and return how well the hidden cells are predicted.
+
+    The estimator is not changed. None where there are too few cells, or where without them some variables were never
+    observed together. Cost: that of one fit.
+    """
+    hidden = next(iter(hide_cells(table, rng_of(random_state))), None)
+    if hidden is None or not is_connected(hidden.seen):
+        return None
+    model = clone(estimator).fit(hidden.seen).model_
+    base = independence(pairwise_moments(hidden.seen), INDEPENDENCE_PSEUDO_COUNT)
+    (loss, right), (base_loss, base_right) = (_scored(one, hidden) for one in (model, base))
+    return HeldOutCells(hidden.row, hidden.variable, loss, base_loss, right, base_right, hidden.seen, model)
+
+
+def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Floats]:
+    """Return the losses of hidden cells, and whether the most probable value is what was there."""
+    Q = model.posterior(hidden.seen)
+    loss, right = np.zeros(len(hidden.row)), np.zeros(len(hidden.row))
+    for n, A in enumerate(model.conditionals):
+        of_variable = hidden.variable == n
+        shares, code = Q[hidden.row[of_variable]] @ A.T, hidden.code[of_variable]
+        loss[of_variable] = -np.log(np.maximum(shares[np.arange(len(shares)), code], FLOOR))
+        right[of_variable] = map_class(shares, model.marginal(n)) == code
+    return loss, right
+
+
+def shared_information(model: LatentClassModel) -> Floats:
+    """Return (N, N) in [0, 1]: mutual information of every two variables over the smaller of their two entropies.
+
+        I(X_m; X_n) / min(H(X_m), H(X_n)),   by the pairwise marginals of the model
+
+    0 where they are independent, 1 where one tells the other; ones on the diagonal. Cost: O(N^2 I^2 F).
+    """
+    found = np.eye(model.n_variables)
+    entropy = [special.entr(model.marginal(n)).sum() for n in range(model.n_variables)]
+    for m, n in combinations(range(model.n_variables), 2):
+        common, least = entropy[m] + entropy[n] - special.entr(model.pairwise(m, n)).sum(), min(entropy[m], entropy[n])
+        found[m, n] = found[n, m] = np.clip(common / least, 0.0, 1.0) if least > FLOOR else 0.0
+    return found

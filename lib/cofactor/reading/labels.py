@@ -40,7 +40,7 @@ from cofactor.core.lazy import pd
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, require_crowd
 from cofactor.reading.large import coded_file, coded_query, is_large
 from cofactor.reading.layouts import recognised, without_headers
-from cofactor.reading.notes import cut_ids, odd_labels, structure, unread
+from cofactor.reading.notes import cut_ids, odd_labels, same_address, structure, unread
 from cofactor.reading.records import GOLD, TIME, unfold
 from cofactor.reading.tables import TAKEN, Coded, cleaned, read_frame
 
@@ -319,7 +319,8 @@ def one_spelling(
 
 def alike_names(names: Iterable[str], what: str) -> str:
     """Say which names of tasks, workers or classes look alike; "" for none."""
-    return told(look_alikes(names, what == "classes"), what)
+    names = list(names)
+    return told(look_alikes(names, what == "classes") + ([] if what == "classes" else same_address(names)), what)
 
 
 def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:

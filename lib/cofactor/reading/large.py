@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cofactor.core.cells import plain_name
+from cofactor.core.checks import available_bytes
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import available_bytes
 from cofactor.reading.tables import HEAD, PACKED, Coded
 from cofactor.reading.text import UTF_8, check_text, separator_of
 
@@ -380,23 +380,26 @@ def _coded(base: Any, source: Source, task: str) -> tuple[dict[str, Coded], Any]
     lengths: list[Any] = []
     columns: list[list[Any]] = [[] for _ in range(len(codes) + 1)]
     wanted = f"{source.columns[task]} AS t, CAST({source.row} AS INTEGER) AS r, {', '.join(codes)}"
-    sorted_rows = base.sql(f"SELECT {wanted} FROM {source.relation} ORDER BY t, r")
-    for batch in sorted_rows.to_arrow_reader(BATCH):
+    by_task = base.sql(f"SELECT {wanted} FROM {source.relation} ORDER BY hash(t), r")  # half the time of texts in order
+    for batch in by_task.to_arrow_reader(BATCH):
         runs = pc.run_end_encode(batch.column(0))
         ids.append(runs.values)
         lengths.append(np.diff(runs.run_ends.to_numpy(), prepend=0))
         for part, column in zip(columns, batch.columns[1:], strict=True):
             part.append(column.to_numpy())
-    tasks = pa.chunked_array(ids, pa.string())
-    length = np.concatenate(lengths)
-    new = np.append(True, pc.fill_null(pc.not_equal(tasks[1:], tasks[:-1]), True).to_numpy()) if len(length) else length
-    starts = np.flatnonzero(new)
-    tasks, length = tasks.take(pa.array(starts)), np.add.reduceat(length, starts)
-    code = np.repeat(np.arange(len(length), dtype=np.int32), length)
-    known = tasks.to_pylist()
-    if known and known[-1] is None:  # sorted last
-        known.pop()
-        code[code == len(known)] = -1
     row, *found = (np.concatenate(part) for part in columns)
-    coded = {name: Coded(one, values[name]) for name, one in zip(values, found, strict=True)}
-    return {name: coded.get(name) or Coded(code, known) for name in source.columns}, pd.Index(row, name=source.what)
+    length, runs_of = np.concatenate(lengths).astype(np.int32), pa.chunked_array(ids, pa.string())
+    order = pc.sort_indices(runs_of).to_numpy()  # stable: runs of one task stay in the order of their rows
+    tasks, begin, length = runs_of.take(order), np.cumsum(length, dtype=np.int32)[order] - length[order], length[order]
+    new = np.append(True, pc.fill_null(pc.not_equal(tasks[1:], tasks[:-1]), True).to_numpy())[: len(length)]
+    known = tasks.filter(pa.array(new)).to_pylist()
+    code = np.repeat(np.cumsum(new, dtype=np.int32) - 1, length)
+    place = np.repeat(begin - np.cumsum(length, dtype=np.int32) + length, length) + np.arange(len(row), dtype=np.int32)
+    if known and known[-1] is None:  # sorted last
+        while known and known[-1] is None:
+            known.pop()
+        code[code >= len(known)] = -1
+    coded = {name: Coded(one[place], values[name]) for name, one in zip(values, found, strict=True)}
+    return {name: coded.get(name) or Coded(code, known) for name in source.columns}, pd.Index(
+        row[place], name=source.what
+    )

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+")  # as a spreadsheet shows long num
 FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
 NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
 FEW = 0.1  # of the rows
+SUMMANDS = 5  # at least: numbers above one that is their total
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
 
@@ -57,7 +59,7 @@ def _compound(labels: Sequence[str]) -> Iterator[str]:
     for mark in (">", "<", ","):
         orders = [[part.strip() for part in name.split(mark)] for name in labels]
         if len(labels) > 1 and len(orders[0]) > 2 and all(sorted(one) == sorted(orders[0]) for one in orders):
-            ranked = "give the places in columns of their own to `cofactor rank --places`"
+            ranked = "the package choix ranks such orders"
             yield f"labels such as {labels[0]!r} are orders of the same {len(orders[0])} things: {ranked}"
             return
     for mark in ("/", ">", "::"):
@@ -78,6 +80,39 @@ def cut_ids(names: Sequence[str], what: str) -> Iterator[str]:
             f"{what} such as {cut[0]!r} are numbers whose last digits a spreadsheet has cut, so that different ones "
             "may have become one: export the ids as text"
         )
+
+
+def same_address(names: Sequence[str]) -> list[list[str]]:
+    """Return the groups of ids that are one but for how an address is written: a last /, or %20 for a blank.
+
+    >>> same_address(["a.org/x", "a.org/x/", "a.org/y z", "a.org/y%20z", "b"])
+    [['a.org/x', 'a.org/x/'], ['a.org/y z', 'a.org/y%20z']]
+    """
+    if not any(name[-1:] == "/" or "%" in name for name in names):
+        return []
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        groups[(unquote(name) if "%" in name else name).rstrip("/")].append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def totals(frame: pd.DataFrame) -> str:
+    """Say that the last row of a table looks like one of totals; "" where it does not.
+
+    Its numbers are all at least half the sums of the rows above, which may have gaps, where none is negative.
+
+    >>> totals(pd.DataFrame({"city": [*"abcabc", "all"], "n": ["1", "2", None, "3", "4", "6", "16"]}))
+    'row 6 looks like a total (n 16, 16 in the rows above): leave it out, since it counts as a case'
+    """
+    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    above, last = numbers[:-1], numbers[-1] if len(numbers) else np.zeros(0)
+    counted = np.flatnonzero(np.isfinite(last) & (np.sum(above > 0, axis=0) >= SUMMANDS))
+    sums = np.nansum(above[:, counted], axis=0)
+    if not counted.size or np.nanmin(above[:, counted]) < 0 or (last[counted] < sums / 2).any():
+        return ""
+    found = listing(f"{frame.columns[n]} {last[n]:g}, {total:g}" for n, total in zip(counted, sums, strict=True))
+    row = f"{frame.index.name or 'row'} {frame.index[-1]}"
+    return f"{row} looks like a total ({found} in the rows above): leave it out, since it counts as a case"
 
 
 def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:

@@ -115,7 +115,7 @@ def read_json(
     text : str
     columns : names wanted, by which an object that holds the whole table is told
     unfold, pairs
-        As in `cofactor.core.frames.read_frame`.
+        As in `cofactor.reading.tables.read_frame`.
 
     Raises a ValueError with the reason for what is no JSON, has a key twice in an object, or no objects.
     """

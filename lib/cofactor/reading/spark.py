@@ -25,12 +25,10 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
-from cofactor.crowd.copies import owners
-from cofactor.crowd.evidence import UNKNOWN, Evidence, Piece
+from cofactor.crowd.copies import one_label_each, owners
+from cofactor.crowd.evidence import UNKNOWN, Evidence, Piece, Rows
 from cofactor.crowd.labels import COLUMNS, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.rows import Rows
-from cofactor.crowd.voices import one_label_each
 from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many

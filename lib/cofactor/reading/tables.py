@@ -306,8 +306,7 @@ def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[d
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except IsADirectoryError:
-        shards = "; shards are counted with `cofactor moments`, then aggregated with --moments"
-        raise CofactorError(f"{name} is a folder: name one file{shards if row == 'label' else ''}") from None
+        raise CofactorError(f"{name} is a folder: name one file") from None
     except pd.errors.EmptyDataError:
         raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:

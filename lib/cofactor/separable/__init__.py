@@ -5,31 +5,33 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import lazy_exports
 from cofactor.core.spa import spa
 from cofactor.registry import Methods
-from cofactor.separable.base import AnchorFit
-from cofactor.separable.bootstrap import AnchorBootstrap, bootstrap
-from cofactor.separable.communities import Communities, communities
-from cofactor.separable.diagnose import diagnose
-from cofactor.separable.frank_wolfe import FrankWolfeResult, MeritFit, merit
-from cofactor.separable.graphs import geo_nmf, spoc
-from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.methods import MERIT, MERIT0, SPA, SPOC, GeoNMF, ProjectedSPA
+from cofactor.separable.columns import AnchorFit, lone_columns, suggest_n_anchors
+from cofactor.separable.diagnose import AnchorBootstrap, bootstrap, diagnose
+from cofactor.separable.graphs import SPOC, Communities, GeoNMF, communities, geo_nmf, spoc
+from cofactor.separable.merit import FrankWolfeResult, MeritFit, merit
+from cofactor.separable.methods import MERIT, MERIT0, SPA, ProjectedSPA, predicted_bytes
 from cofactor.separable.metrics import (
     clustering_accuracy,
     coherence,
     document_accuracy,
+    mrsa,
+    rae,
     sim_count,
     spearman_rank_correlation,
 )
-from cofactor.separable.recovery import mrsa, rae
-from cofactor.separable.selection import lone_columns, suggest_n_anchors
-from cofactor.separable.topic_estimators import Topics
-from cofactor.separable.topics import topic_model
-from cofactor.separable.words import TopicModel
+from cofactor.separable.topics import TopicModel, Topics, topic_model
 
 if TYPE_CHECKING:
-    from cofactor.baselines.separable.fast_gradient import FastGradient, fast_gradient
-    from cofactor.baselines.separable.greedy import XRAY, FastAnchor, fast_anchor, xray
-    from cofactor.baselines.separable.lda import LDA, lda_topics
+    from cofactor.rivals.separable import (
+        LDA,
+        XRAY,
+        FastAnchor,
+        FastGradient,
+        fast_anchor,
+        fast_gradient,
+        lda_topics,
+        xray,
+    )
 
 METHODS = Methods("separable")
 

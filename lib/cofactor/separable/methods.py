@@ -1,6 +1,6 @@
-"""Every method of this line as an estimator, by its name.
+"""Finders of anchors as estimators, by name, and how much memory each takes.
 
-Finders of anchors take points, one per column; SPOC and GeoNMF take the adjacency matrix of a graph, LDA counts of
+They take points, one per column; SPOC and GeoNMF (`graphs`) take the adjacency matrix of a graph, LDA counts of
 words in documents.
 """
 
@@ -8,25 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 
-from cofactor.core.checks import check_kind, rng_of
+from cofactor.core.checks import check_kind, check_whole, require_bytes, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Estimator, clone
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.registry import Methods, names
-from cofactor.separable.base import AnchorFit, Matrix, dense_points, spa_fit
-from cofactor.separable.frank_wolfe import merit
-from cofactor.separable.graphs import adjacency_of, geo_nmf, leading_eigenvectors, spa_on_rows
+from cofactor.separable.columns import (
+    AnchorFit,
+    Matrix,
+    dense_points,
+    lone_columns_told,
+    settled_number,
+    spa_fit,
+    suggest_n_anchors,
+)
 from cofactor.separable.least_squares import simplex_least_squares
-from cofactor.separable.options import Objective, Select, Start, Weight
+from cofactor.separable.merit import (
+    BLOCK_ROWS,
+    CAPACITY,
+    THIN_BLOCK,
+    THIN_ROWS,
+    THIN_TILE,
+    TILE_COLUMNS,
+    Objective,
+    Select,
+    Start,
+    Weight,
+    merit,
+)
 from cofactor.separable.projected import projected_spa
-from cofactor.separable.selection import lone_columns_told, settled_number, suggest_n_anchors
 
+METHODS = Methods("separable")
+OF_POINTS = names("separable", takes="points")
 Finder = Callable[[Floats, int], AnchorFit]
+
+DOUBLE_BYTES, SINGLE_BYTES, INDEX_BYTES, EDGE_BYTES = 8, 4, 4, 90
+VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, gaps, squares, what they are made of
 
 
 @dataclass(eq=False, repr=False)
@@ -157,57 +177,6 @@ class MERIT0(MERIT):
     lam: Weight = 0.0
 
 
-@dataclass(eq=False, repr=False)
-class GraphMethod(AnchorMethod):
-    """Finders of pure nodes: `fit` takes the (N, N) adjacency matrix of a graph, and needs `n_anchors`.
-
-    `transform` takes the links, (N, n), of n nodes to those of the fit. W_ holds what pure nodes are in the leading
-    eigenvectors, (K, K). Other attributes: see `AnchorMethod`.
-    """
-
-    which: ClassVar[Literal["LM", "LA"]] = "LM"
-
-    def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
-        """Find pure nodes of the graph with this adjacency matrix, symmetric, nonnegative, diagonal zero."""
-        A = adjacency_of(X)
-        if self.n_anchors is None:
-            raise CofactorError("n_anchors=None: give the number of communities, a graph does not suggest one")
-        values, vectors = leading_eigenvectors(A, self.n_anchors, self.which)
-        self._basis = vectors / np.where(values == 0, 1.0, values)  # links times this are rows of eigenvectors
-        return self._keep(self._pure(A, vectors), vectors.T)
-
-    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
-        raise NotImplementedError
-
-    def _points(self, X: Matrix) -> Floats:
-        links = dense_points(X)
-        if len(links) != len(self._basis):
-            raise CofactorError(f"links have {len(links)} rows, and the graph of the fit had {len(self._basis)} nodes")
-        return np.asarray(self._basis.T @ links)
-
-
-@dataclass(eq=False, repr=False)
-class SPOC(GraphMethod):
-    """Successive projection on the leading eigenvectors of a graph. Cost and source: see `spoc`."""
-
-    which: ClassVar[Literal["LM", "LA"]] = "LA"
-
-    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
-        return spa_on_rows(vectors, vectors.shape[1])
-
-
-@dataclass(eq=False, repr=False)
-class GeoNMF(GraphMethod):
-    """Clusters of the longest rows of degree-scaled eigenvectors. Cost and source: see `geo_nmf`."""
-
-    def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
-        return geo_nmf(A, vectors.shape[1], self.random_state)
-
-
-METHODS = Methods("separable")
-OF_POINTS = names("separable", takes="points")
-
-
 def find_anchors(
     method: str | AnchorMethod | Finder, X: Floats, n_anchors: int, random_state: Seed = None, others: str = ""
 ) -> AnchorFit:
@@ -225,3 +194,58 @@ def find_anchors(
         found.set_params(sums=1.0)
     fit: AnchorFit = found.set_params(n_anchors=n_anchors).fit(X).model_
     return fit
+
+
+def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int = 50) -> int:
+    """Predict how much a method adds to the memory of the process, the dense X included.
+
+    Parameters
+    ----------
+    method : name in `METHODS`
+        But LDA, whose memory hangs on the number of words in all documents.
+    n_rows, n_points, n_anchors, max_iter : int, at least 1
+        M, N, K and T. Of a graph (SPOC, GeoNMF), M is the mean number of neighbours.
+
+    Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
+    to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 20 N^2, as
+    if no coefficient were zero, which is so after few steps; else down to 16. ProjectedSPA: X, a copy, Gram
+    matrices and K N. XRAY: six times X; FastAnchor: four
+    times. Graphs: 90 bytes per entry, measured with SciPy 1.15 (70 with 1.18), with the copy of an untidy matrix.
+
+    Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
+
+    >>> round(predicted_bytes("MERIT", 50, 100_000, 20, max_iter=20) / 1e6)
+    193
+    >>> round(predicted_bytes("FastGradient", 50, 100_000, 20) / 1e9)
+    200
+    """
+    check_whole(1, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors, max_iter=max_iter)
+    M, N, K = int(n_rows), int(n_points), int(n_anchors)  # NumPy's integers would wrap around
+    points = DOUBLE_BYTES * M * N
+    if method == "SPA":
+        return 2 * points + DOUBLE_BYTES * (min(K, M) * M + 3 * N)
+    if method == "ProjectedSPA":
+        return 2 * points + DOUBLE_BYTES * (4 * min(M, N) ** 2 + (2 * K + 3) * N)
+    if method == "FastGradient":
+        return (2 * DOUBLE_BYTES + INDEX_BYTES) * N * N + 6 * points
+    if method == "XRAY":
+        return 6 * points
+    if method == "FastAnchor":
+        return 4 * DOUBLE_BYTES * min(M, 1000) * N + (points if M > 1000 else 0)
+    if method in ("SPOC", "GeoNMF"):
+        return EDGE_BYTES * M * N + DOUBLE_BYTES * (3 * K + 64) * N * (method == "GeoNMF")
+    if method in ("MERIT", "MERIT(0)"):
+        capacity = CAPACITY
+        while capacity < min(max_iter, N):
+            capacity *= 2
+        tile = TILE_COLUMNS * BLOCK_ROWS if M >= THIN_ROWS else THIN_TILE * THIN_BLOCK
+        scores = SINGLE_BYTES * ((M + 1) * N + tile)
+        return 3 * points + scores + (DOUBLE_BYTES + INDEX_BYTES) * capacity * N + VECTORS * DOUBLE_BYTES * N
+    raise CofactorError(f"method={method!r}: memory is predicted for the methods of points and graphs in METHODS")
+
+
+def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int) -> None:
+    """Raise a CofactorError where the predicted bytes exceed the free memory; it says how many, and what to do."""
+    needed = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter)
+    advice = "use merit, whose memory is linear in the points, or fewer points"
+    require_bytes(needed, f"{method} on {n_points} points", advice)

@@ -19,24 +19,80 @@ Source: Nguyen, Fu and Wu on MERIT, Sec. V-B and Table II.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor.core.errors import CofactorError, ConvergenceWarning
-from cofactor.core.lazy import sparse_linalg
+from cofactor.core.checks import added_up, check_whole, numbers, rng_of, sound_places
+from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
+from cofactor.core.estimator import Estimator
+from cofactor.core.lazy import pd, sparse_linalg
 from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
-from cofactor.separable.base import Matrix
-from cofactor.separable.columns import random_projection
+from cofactor.separable.columns import AnchorFit, Matrix, random_projection
+from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
-from cofactor.separable.words import TopicModel, documents_with, nonnegative_weights, word_counts, words_kept
 
 NMF_STEPS = 500  # of NMF at most
 CLEARLY = 0.999  # share of the error below which a second start is better: steps end before smaller gains are real
 START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
+GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class TopicModel:
+    """Topics, and what the documents hold of them.
+
+    Attributes
+    ----------
+    anchors : (K,) words
+        Topic k is the one of anchor word k; empty where a method has no anchors.
+    topics : (N, K) array
+        Distributions over words: columns sum to one, rows of dropped words are zero.
+    weights : (D, K) array
+        Nonnegative; how many of a document's words each topic accounts for. Zero for documents without words.
+    dropped : words
+        Left out: in too few documents, or in all, where TF-IDF is zero.
+    fit : AnchorFit or None
+        What the finder of anchors returned; its columns are the words that were not dropped.
+    result : Result or None
+        How the method went.
+    loadings : (N, K) array or None
+        What documents are weighted by: the topics, of NMF its factor of TF-IDF.
+    """
+
+    anchors: Indices
+    topics: Floats = field(repr=False)
+    weights: Floats = field(repr=False)
+    dropped: Indices = field(repr=False)
+    fit: AnchorFit | None = field(default=None, repr=False)
+    result: Result | None = field(default=None, repr=False)
+    loadings: Floats | None = field(default=None, repr=False)
+
+    def weights_of(self, counts: Matrix) -> Floats:
+        """Return the (D, K) nonnegative weights of the topics in other documents, by least squares.
+
+        Raises a CofactorError where counts have another number of words, or are no counts. Not of LDA, whose estimator
+        has `transform`.
+        """
+        documents, B = word_counts(counts), self.loadings
+        if B is None or documents.shape[1] != len(B):
+            known = "none to weigh documents by" if B is None else len(B)
+            raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
+        used = np.setdiff1d(np.arange(len(B)), self.dropped)
+        S = B[used].T
+        return np.asarray(nonnegative_weights(S @ S.T, S @ documents[:, used].T).T)
+
+    def top_words(self, n: int = 20) -> Indices:
+        """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
+
+        Fewer where fewer words are left.
+        """
+        used = np.setdiff1d(np.arange(len(self.topics)), self.dropped)
+        return used[np.argsort(-self.topics[used], axis=0, kind="stable")[:n].T]
 
 
 def topic_model(
@@ -152,11 +208,8 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
     topics = np.zeros_like(model.topics)
     topics[used_words] = S.T
     converged = solver.n_iter_ < NMF_STEPS
-    why = (
-        f"changes fell below {solver.tol:g} of the first"
-        if converged
-        else f"stopped after the {NMF_STEPS} steps allowed"
-    )
+    why = f"changes fell below {solver.tol:g} of the first"
+    why = why if converged else f"stopped after the {NMF_STEPS} steps allowed"
     result = Result(np.array([np.nan_to_num(solver.reconstruction_err_) ** 2]), int(solver.n_iter_), converged, why)
     if not converged:
         warnings.warn(f"NMF: {why}; topics may still move", ConvergenceWarning, stacklevel=3)
@@ -218,3 +271,176 @@ def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
 def weights_on(S: Floats, counts: sparse.csr_array) -> Floats:
     """Return A, (D, K): argmin over A >= 0 of ||counts - A S||_F^2."""
     return np.asarray(nonnegative_weights(S @ S.T, S @ counts.T).T)
+
+
+# ---- counts ----
+
+
+def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
+    """Return how many documents each word stands in."""
+    return np.bincount(counts.indices, minlength=counts.shape[1])
+
+
+def word_counts(counts: Matrix) -> sparse.csr_array:
+    """Return counts as a sparse matrix of floats, checked; errors name the documents."""
+    dense = counts if sparse.issparse(counts) else np.atleast_2d(numbers(counts, "counts"))
+    given = sound_places(counts, "counts") if sparse.issparse(counts) else numbers(dense, "counts", 2)
+    matrix = added_up(sparse.csr_array(given, dtype=np.float64))
+    bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
+    if bad.any():
+        rows = np.unique(matrix.tocoo().coords[0][bad])
+        raise CofactorError(f"counts of documents {listing(rows.tolist())} are not zero or at least one")
+    if not matrix.nnz:
+        raise CofactorError("no document has a word")
+    return matrix
+
+
+def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
+    """Return the words to work with, see `topic_model`."""
+    found = documents_with(counts)
+    if min_documents is not None:
+        check_whole(1, min_documents=min_documents)
+    if min_documents is None and not found.all():
+        absent = np.flatnonzero(found == 0)
+        raise CofactorError(f"no document has the words {listing(absent.tolist())}: pass min_documents=1 to drop them")
+    used = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
+    if not used.size:
+        raise CofactorError("no word is left that stands in enough documents but not in all: lower min_documents")
+    return used
+
+
+def nonnegative_weights(G: Floats, Q: Floats) -> Floats:
+    """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
+    values, vectors = np.linalg.eigh(G)
+    clear = values > GRAM_RANK * values[-1]
+    root = np.sqrt(values[clear])
+    return nonnegative_least_squares((vectors[:, clear] * root).T, (vectors[:, clear] / root).T @ Q)
+
+
+# ---- estimators: documents by words in, documents by topics out ----
+
+
+class TopicTransformer(Estimator):
+    """Base class of transformers from (D, N) counts of words to (D, K) weights of topics, one row per document.
+
+    A method implements `_topics`, which fits checked counts, and `_weights`, of checked counts.
+
+    Attributes after `fit`
+    ----------------------
+    model_ : TopicModel
+    result_ : Result
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn: the number of words, and their names where `counts` is a data frame.
+    """
+
+    random_state: Seed
+    model_: TopicModel
+    result_: Result
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: counts may be sparse, and are never negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        return tags
+
+    def fit(self, counts: Matrix, y: object = None) -> Self:
+        """Find topics in (D, N) counts of words in documents, dense, sparse or a data frame; y is not used."""
+        rng_of(self.random_state)  # refuses what is no seed, also where nothing is drawn
+        self.model_ = self._topics(self._checked(counts))
+        self.result_ = cast(Result, self.model_.result)
+        self.n_iter_ = self.result_.n_iter
+        return self
+
+    def transform(self, counts: Matrix) -> Floats | pd.DataFrame:
+        """Return the (D, K) weights of the topics in documents: an array, or as `set_output` has it."""
+        from sklearn import get_config
+
+        self._check_fitted()
+        weights = self._weights(self._checked(counts, reset=False))
+        configured = get_config()["transform_output"]
+        if getattr(self, "_sklearn_output_config", {}).get("transform", configured) != "pandas":
+            return weights
+        return pd.DataFrame(weights, getattr(counts, "index", None), self.get_feature_names_out())
+
+    def fit_transform(self, counts: Matrix, y: object = None) -> Floats | pd.DataFrame:
+        """Fit, and return the weights of the topics in the same documents."""
+        return self.fit(counts).transform(counts)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns: "default", an array, or "pandas", a data frame; None changes nothing."""
+        if transform not in ("default", "pandas", None):
+            raise CofactorError(f"transform={transform!r}: choose 'default' or 'pandas'")
+        if transform:
+            self._sklearn_output_config = {"transform": transform}  # clones take it along
+        return self
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the K names of topics, as "topics0"; words, if given, must be those of the fit."""
+        from sklearn.utils.validation import _check_feature_names_in
+
+        self._check_fitted()
+        _check_feature_names_in(self, input_features)
+        return np.array([f"{type(self).__name__.lower()}{k}" for k in range(self.model_.topics.shape[1])], dtype=object)
+
+    def _topics(self, counts: Matrix) -> TopicModel:
+        raise NotImplementedError
+
+    def _weights(self, counts: Matrix) -> Floats:
+        raise NotImplementedError
+
+    def _checked(self, counts: Matrix, reset: bool = True) -> sparse.csr_array:
+        """Return counts checked, of the words of the fit where they are not `reset`."""
+        from sklearn.utils.validation import validate_data
+
+        n_axes = 2 if sparse.issparse(counts) else numbers(counts, "counts").ndim
+        if n_axes != 2:
+            raise CofactorError(f"counts have {n_axes} axes, one row per document is needed. Reshape your data")
+        documents = word_counts(counts)
+        try:
+            validate_data(self, counts if hasattr(counts, "columns") else documents, skip_check_array=True, reset=reset)
+        except ValueError as error:
+            raise CofactorError(str(error)) from None
+        return documents
+
+
+@dataclass(eq=False, repr=False)
+class Topics(TopicTransformer):
+    """Topics of word counts, one document per row: nonnegative factors that start at anchor words, or anchors alone.
+
+    Parameters
+    ----------
+    n_topics : int
+    method, min_documents, random_state
+        See `topic_model`. LDA is a transformer of its own.
+    verbose : bool
+        No effect: no method shows its progress here.
+
+    `transform` gives nonnegative weights, by least squares on the topics. Attributes after `fit`: see
+    `TopicTransformer`. Raises, cost and source: see `topic_model`.
+
+    >>> counts = [[3, 1, 0, 0, 2], [2, 2, 0, 0, 0], [0, 0, 4, 1, 0], [0, 0, 1, 3, 1]]
+    >>> Topics(2, method="SPA").fit_transform(counts).argmax(axis=1).tolist()
+    [1, 1, 0, 0]
+    """
+
+    n_topics: int = 10
+    method: Any = field(default="NMF", kw_only=True)
+    min_documents: int | None = field(default=None, kw_only=True)
+    random_state: Seed = field(default=None, kw_only=True)
+    verbose: bool = field(default=False, kw_only=True)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: only FastAnchor draws at random."""
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic &= self.method == "FastAnchor"
+        return tags
+
+    def _topics(self, counts: Matrix) -> TopicModel:
+        if self.method == "LDA":
+            raise CofactorError("method='LDA': use cofactor.separable.LDA, a transformer of its own")
+        return topic_model(counts, self.n_topics, self.method, self.min_documents, self.random_state)
+
+    def _weights(self, counts: Matrix) -> Floats:
+        return self.model_.weights_of(counts)

@@ -7,23 +7,12 @@ from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, 
 from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, drifting_crowd, large_crowd
 from cofactor.simulate.factors import symnmf_problem
 from cofactor.simulate.joint import joint_model, joint_table
-from cofactor.simulate.machines import (
-    MACHINES,
-    Answers,
-    classifier_answers,
-    label_rates,
-    machine_annotators,
-    part_mask,
-)
 from cofactor.simulate.mixtures import Mixture, dirichlet_mixtures, midpoint_mixtures
 
 __all__ = [
-    "MACHINES",
-    "Answers",
     "Crowd",
     "Generator",
     "Mixture",
-    "classifier_answers",
     "comparison_factors",
     "crowd",
     "dawid_skene_model",
@@ -32,11 +21,8 @@ __all__ = [
     "drifting_crowd",
     "joint_model",
     "joint_table",
-    "label_rates",
     "large_crowd",
-    "machine_annotators",
     "midpoint_mixtures",
-    "part_mask",
     "symnmf_problem",
     "tennis_seasons",
     "two_way_comparisons",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cofactor.comparisons.data import Comparisons
-from cofactor.comparisons.links import link_named
+from cofactor.comparisons.objective import link_named
 from cofactor.core.checks import check_positive, check_whole, finite_matrix, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import sparse_linalg, special

@@ -11,19 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from cofactor.core.checks import require_bytes
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Indices
 from cofactor.data import fetch
 from cofactor.data.registry import entries
 from cofactor.reading.matrices import matrix_of, read_matrix
+from cofactor.separable.columns import CLEAR_MARGIN, MOST_ANCHORS, lone_columns, suggest_n_anchors
 from cofactor.separable.diagnose import diagnose
-from cofactor.separable.memory import predicted_bytes
-from cofactor.separable.methods import METHODS, AnchorMethod
+from cofactor.separable.methods import METHODS, AnchorMethod, predicted_bytes
 from cofactor.separable.projected import HeldOut, held_out_angles
-from cofactor.separable.selection import CLEAR_MARGIN, MOST_ANCHORS, lone_columns, suggest_n_anchors
 from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
 
 NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
@@ -181,7 +180,7 @@ def anchors(
 
     >>> import cofactor as cf
     >>> cf.anchors("mixture", 4).shown["point"].tolist()
-    ['p371', 'p178', 'p251', 'p85']
+    ['p332', 'p51', 'p319', 'p57']
     """
     find = _finder(method)
     notes, warned = list[str](), list[str]()

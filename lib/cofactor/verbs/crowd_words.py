@@ -11,17 +11,20 @@ import numpy as np
 from cofactor.core.errors import DataWarning, listing
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.aggregators import MultiStartEM
-from cofactor.crowd.agreement import krippendorff_alpha
+from cofactor.crowd.aggregators import MajorityVote, MultiStartEM
+from cofactor.crowd.agreement import krippendorff_alpha, suggested_order
 from cofactor.crowd.base import Aggregator, error_rate, right_shares, tied_share
-from cofactor.crowd.bootstrap import estimated_accuracy
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.order import suggested_order
 from cofactor.crowd.readings import Believed, Readings
-from cofactor.crowd.voting import MajorityVote
-from cofactor.crowd.workers import NO_INFORMATION, depending_on_camps, why_not_judged, without_information
+from cofactor.crowd.workers import (
+    NO_INFORMATION,
+    depending_on_camps,
+    estimated_accuracy,
+    why_not_judged,
+    without_information,
+)
 
 if TYPE_CHECKING:
     from cofactor.verbs.aggregate import Consensus

@@ -21,15 +21,13 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Seed
 from cofactor.data.loading import TableDataset
-from cofactor.pmf.base import JointPMFEstimator, check_choices
-from cofactor.pmf.columns import as_text
+from cofactor.pmf import METHODS
+from cofactor.pmf.base import JointPMFEstimator, check_choices, lowest_rank
 from cofactor.pmf.diagnose import diagnose
-from cofactor.pmf.draws import Draws, draw, pooled
-from cofactor.pmf.filling import ENOUGH, fill, no_better, number_errors
-from cofactor.pmf.frames import N_BINS, CategoricalFrame, rows_told, text_cells
-from cofactor.pmf.holdout import HeldOutCells, held_out
-from cofactor.pmf.methods import METHODS
-from cofactor.pmf.selection import lowest_rank
+from cofactor.pmf.filling import ENOUGH, Draws, draw, fill, no_better, number_errors, pooled
+from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, rows_told, text_cells
+from cofactor.pmf.metrics import HeldOutCells, held_out
+from cofactor.reading.notes import totals
 from cofactor.reading.tables import read_frame
 from cofactor.verbs.rank import brief
 from cofactor.verbs.result import Result, as_frame, data_set, frame_like, joined, named_source, noting, paths_of
@@ -148,8 +146,8 @@ class JointResult(Result):
         lines = [first, classes]
         if found is None:
             return [*lines, "too few cells to hide some of them: how good the model is was not measured"]
-        wrong, majority = (100 * (1 - found.mean(right)) for right in (found.right, found.base_right))
-        losses = f"log-loss {brief(found.mean(found.loss))}, independent columns {brief(found.mean(found.base_loss))}"
+        wrong, majority = (100 * (1 - right.mean()) for right in (found.right, found.base_right))
+        losses = f"log-loss {brief(found.loss.mean())}, independent columns {brief(found.base_loss.mean())}"
         return [*lines, f"held-out cells: {wrong:.1f} % wrong, most frequent value {majority:.1f} %; {losses}"]
 
     @property
@@ -370,6 +368,8 @@ def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> 
 
 def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequence[int]) -> Iterator[str]:
     """Yield what was left out, taken for an answer, or written otherwise."""
+    if total := totals(data.frame):
+        yield total
     empty = data.table.entries_per_row == 0
     if empty.any():
         yield f"{empty.sum()} rows without a value stay empty: {rows_told(data.frame.index[empty])}"

@@ -32,11 +32,10 @@ from cofactor.core.checks import check_whole
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.bootstrap import estimated_accuracy, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.planned import checked_error
-from cofactor.crowd.workers import without_information
+from cofactor.crowd.plan_next import checked_error
+from cofactor.crowd.workers import estimated_accuracy, fitted_on, without_information
 from cofactor.verbs.aggregate import read_crowd
 
 AHEAD = 5  # labels a task at most, in one go

@@ -14,11 +14,10 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.tables import consensus_frame
 from cofactor.reading.spark import SparkLabels, read_spark
 from cofactor.reading.truth import codes_of, read_task_and_truth, without_strange
 from cofactor.verbs import crowd_words as words
-from cofactor.verbs.aggregate import DEFAULT, Consensus, judged_by
+from cofactor.verbs.aggregate import DEFAULT, Consensus, consensus_frame, judged_by
 from cofactor.verbs.result import is_path, noting
 
 

@@ -22,11 +22,22 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.base import Aggregator, error_rate, right_shares
-from cofactor.crowd.bootstrap import fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.planned import Plan, check_names, checked_amounts, checked_error, error_or_nan, simulated
-from cofactor.crowd.population import Level, Population, harder, population_of, seen
+from cofactor.crowd.plan_next import (
+    Level,
+    Plan,
+    Population,
+    check_names,
+    checked_amounts,
+    checked_error,
+    error_or_nan,
+    harder,
+    population_of,
+    seen,
+    simulated,
+)
+from cofactor.crowd.workers import fitted_on
 from cofactor.registry import Methods, names
 from cofactor.verbs.aggregate import read_crowd
 
@@ -97,7 +108,7 @@ def plan(
 
     Source
     ------
-    This kit's own; how often its ranges held on public crowds is in docs/aggregation.md.
+    This kit's own; how often its ranges held on public crowds is in docs/default.md.
 
     Examples
     --------

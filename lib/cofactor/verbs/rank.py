@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.diagnose import diagnose
-from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.ranking import Ranking
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.cells import Spelling

@@ -13,18 +13,16 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, require_bytes
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.memory import require_bytes
 from cofactor.core.types import Floats, Seed
 from cofactor.data import fetch, load
 from cofactor.data.registry import entries
 from cofactor.reading.texts import Asked, Texts, counted, is_counts_file, of_matrix, of_texts, read_counts, read_texts
-from cofactor.separable.memory import predicted_bytes
+from cofactor.separable.methods import predicted_bytes
 from cofactor.separable.metrics import pair_coherence
-from cofactor.separable.topics import topic_model
-from cofactor.separable.words import TopicModel
+from cofactor.separable.topics import TopicModel, topic_model
 from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of
 
 NAMES = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")  # the default first
@@ -270,7 +268,7 @@ def _weights(model: TopicModel, method: str, counts: sparse.csr_array) -> Floats
     there = _has_words(counts, model)
     weights = np.zeros((counts.shape[0], model.topics.shape[1]))
     if there.any() and method == "LDA":
-        from cofactor.baselines.separable.lda import LDA, document_shares
+        from cofactor.rivals.separable import LDA, document_shares
 
         weights[there] = document_shares(counts[there], model.topics, LDA().alpha)
     elif there.any():

@@ -32,11 +32,11 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.protocol.answers import Problem
 from cofactor.reading.matrices import read_matrix
 from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import read_truth
 from cofactor.reading.votes import reading
+from cofactor_app.bench.answers import Problem
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import cells_of, choices_of
 
@@ -86,7 +86,7 @@ def sets_of(folder: Path, line: str) -> list[Crowd]:
 
 def _what(line: str) -> str:
     plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if line == "crowd" else ""
-    return f"it needs NAME.toml,{plain} see docs/commands.md"
+    return f"it needs NAME.toml,{plain} see docs/bench.md"
 
 
 def _declarations(folder: Path) -> list[Path]:

@@ -24,8 +24,8 @@ from cofactor.crowd.outside import is_outside, parts_of
 from cofactor.data import load
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
-from cofactor.protocol.answers import FIRST, Problem
 from cofactor.registry import listed
+from cofactor_app.bench.answers import FIRST, Problem
 from cofactor_app.bench.crowds import Crowd
 
 ANSWERS = MappingProxyType(  # by line, the trivial answer and the default of this kit

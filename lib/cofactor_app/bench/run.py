@@ -40,8 +40,8 @@ from cofactor.crowd.outside import Outside, is_outside, loaded, parts_of, source
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
-from cofactor.protocol.answers import Problem, answer_on
 from cofactor.registry import listed
+from cofactor_app.bench.answers import Problem, answer_on
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.lines import ANSWERS, scores_of, small
 from cofactor_app.peak import CLEAR_REFS, resident

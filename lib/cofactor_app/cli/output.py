@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.files import told_if_full, whole_file
+from cofactor.core.files import locked, told_if_full, whole_file
 from cofactor.core.lazy import pd
-from cofactor.core.locks import locked
 from cofactor_app.cli import note_of
 from cofactor_app.cli.text_rows import text_of
 from cofactor_app.running import Run, running

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
@@ -17,9 +16,9 @@ from cofactor.core.types import Floats
 from cofactor.crowd.outside import DONE, answer_of, loaded
 from cofactor.pmf.base import Data, JointPMFEstimator
 from cofactor.pmf.frames import coded
-from cofactor.protocol.answers import Problem, answer_on, fitted
-from cofactor.separable.base import AnchorFit, anchors_by_scores
+from cofactor.separable.columns import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
+from cofactor_app.bench.answers import Problem, answer_on, fitted
 
 MODEL = "a cofactor.LatentClassModel, or an object with one as model_"
 
@@ -57,11 +56,9 @@ class OwnJoint(JointPMFEstimator):
     name: str
     result_: Result = field(init=False)
 
-    def fit(self, table: Data, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the method to the rows that are not empty; returns self. Weights of rows are refused."""
+    def fit(self, table: Data) -> Self:
+        """Fit the method to the rows that are not empty; returns self."""
         known, self.columns_ = coded(table)
-        if sample_weight is not None or known.weights is not None:
-            raise CofactorError("a method of your own takes no weights of rows: choose CNMF-EM or RAND-EM")
         rows, _ = self._check(known)
         method = loaded(self.name)
         found = answer_of(partial(fitted, method), rows)

@@ -52,7 +52,7 @@ a method is a function of labels (CrowdLabels: votes, to_frame()) that returns (
 class with fit and predict_proba; a first parameter called data, df or frame gets a DataFrame: task, worker, label:
   cofactor bench my.py:weighted_vote
   cofactor bench crowdkit.aggregation:DawidSkene
-  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM IBCC -o trials.csv
+  cofactor bench "my.py:Mine(alpha=2)" bluebird rte --beside MV-EM KOS -o trials.csv
   cofactor bench my.py:Mine --simulated              crowds drawn here: copies, constant workers, one label a task ...
   cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
                                                      alpha is chosen by the other families of sets
@@ -103,7 +103,7 @@ def _add_aggregate(commands: Any) -> None:
     reading.add_argument("--spark", metavar="MASTER", help=master)
     fit = command.add_argument_group("method, and what is known")
     one: dict[str, Any] = {"type": file_name, "metavar": "FILE"}
-    method = f"a name (docs/commands.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
+    method = f"a name (docs/aggregate.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
     fit.add_argument("--method", metavar="METHOD", default=DEFAULT, help=method)
     fit.add_argument("--gold", **one, help="task, truth: tasks of known class, used in the fit")
     fit.add_argument("--truth", **one, help="task, truth: measures the error; not used in the fit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cofactor.core.spa import spa
-from cofactor.separable.selection import MOST_ANCHORS, residuals
+from cofactor.separable.columns import MOST_ANCHORS, residuals
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor_app.pages.render import report
 from cofactor_app.plots.separable import draw_maps, draw_residuals, draw_shares, draw_spectra

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.pmf.holdout import HeldOutCells, shared_information
+from cofactor.pmf.metrics import HeldOutCells, shared_information
 from cofactor.verbs.joint import JointResult
 from cofactor_app.pages.render import report
 from cofactor_app.plots.joint import draw_dependence, draw_gains
@@ -71,8 +71,8 @@ def _cards(data: CategoricalFrame, found: HeldOutCells | None) -> list[tuple[str
     n_gaps = table.n_rows * table.n_variables - table.n_entries
     cards = [(f"{table.n_rows:,}", "rows"), (f"{table.n_variables:,}", "columns used"), (f"{n_gaps:,}", "gaps")]
     if found is not None:
-        cards.append((percent(1 - found.mean(found.right), 1), "of hidden cells predicted wrongly"))
-        cards.append((percent(1 - found.mean(found.base_right), 1), "by the most frequent value of each column"))
+        cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted wrongly"))
+        cards.append((percent(1 - found.base_right.mean(), 1), "by the most frequent value of each column"))
     return cards
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cofactor.comparisons.places import Ranking
+from cofactor.comparisons.ranking import Ranking
 from cofactor_app.plots.style import BLUE, FAINT, IN_TITLE, INK, WIDTH, new_picture, percent, say, short, styled
 
 MOST_ITEMS = 40  # drawn; of more the best

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.planned import Plan
+from cofactor.crowd.plan_next import Plan
+from cofactor.crowd.workers import CrowdBootstrap
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import ortho_group
 
 from cofactor import simulate
-from cofactor.core.alignment import match_columns
+from cofactor.core.latent_class import match_columns
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.symnmf import principal_root
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from cofactor.comparisons import expected_error, utility_error
-from cofactor.comparisons.formulas import mean_information
+from cofactor.comparisons.metrics import mean_information
 from cofactor.core.types import Floats, Ints
 from course.grading import Exercise, FunctionExercise, Given, Law, Part
 from course.nb06.judging import Failures, Personal, Trusted

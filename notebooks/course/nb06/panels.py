@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from cofactor import simulate
 from cofactor.comparisons import Comparisons, Objective, random_start, spectral_start, utility_error
-from cofactor.comparisons.formulas import degrees_of_freedom
+from cofactor.comparisons.objective import degrees_of_freedom
 from cofactor.core.types import Floats
 from cofactor_app.plots.style import BLUE, FAINT, ORANGE, new_picture, number, say, styled
 from course.panel import Panel, choice

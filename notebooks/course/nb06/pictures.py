@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
 
 from cofactor.comparisons import Comparisons
-from cofactor.comparisons.spectral import residual_matrix
+from cofactor.comparisons.solvers import residual_matrix
 from cofactor.core.types import Floats
 from cofactor_app.plots import style
 from cofactor_app.plots.style import (

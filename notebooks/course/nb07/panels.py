@@ -22,7 +22,7 @@ from course.panel import Panel, choice
 from course.votes import VOTE, disagreements, fill_methods
 
 OFFERED = (
-    "WorkerTypes", "MajorityVote", "Wawa", "OneCoin", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM",
+    "WorkerTypes", "MajorityVote", "MV-EM", "RobSymNMF", "RobSymNMF-EM", "DesSymNMF", "DesSymNMF-EM",
     "SymNMF(no imputation)", "MultiStart-EM", "MultiSPA", "Spectral-D&S", "KOS",
 )  # fmt: skip
 KEPT = (2, 3, 4, 5, 7, 10, 15, 20, 30, 39)

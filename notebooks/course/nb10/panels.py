@@ -7,7 +7,7 @@ from collections import namedtuple
 import ipywidgets as w
 import numpy as np
 
-from cofactor.crowd.planned import Plan
+from cofactor.crowd.plan_next import Plan
 from cofactor_app.plots.planning import draw_plan
 from cofactor_app.plots.style import percent
 from course.nb10.pilots import ACCURACIES, OFFERED, PER_TASK, TRIED, kept_errors

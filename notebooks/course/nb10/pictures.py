@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from cofactor.crowd.bootstrap import CrowdBootstrap
-from cofactor.crowd.planned import Plan
+from cofactor.crowd.plan_next import Plan
+from cofactor.crowd.workers import CrowdBootstrap
 from cofactor_app.plots.crowd import SURE, fill_uncertainty
 from cofactor_app.plots.planning import fill_intervals, fill_plan
 from cofactor_app.plots.style import WIDTH, new_picture, percent, say, styled

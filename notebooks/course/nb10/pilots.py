@@ -14,7 +14,7 @@ import numpy as np
 
 from cofactor.core.types import Floats
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.planned import Plan
+from cofactor.crowd.plan_next import Plan
 from cofactor.verbs.plan import plan
 from course.nb10.files import sorting_crowd
 

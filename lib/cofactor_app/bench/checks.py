@@ -1,0 +1,462 @@
+"""What a method must keep to, whichever problem it solves, tried on small data: for whoever writes one."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import random
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cofactor.comparisons.data import Comparisons
+from cofactor.core.errors import CofactorError, listing
+from cofactor.core.tables import CategoricalTable
+from cofactor.core.types import Floats, Ints
+from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.outside import Outside, loaded
+from cofactor.registry import listed
+from cofactor_app.bench.answers import FIRST, Problem, answer_by, of_kit
+
+Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing
+
+REFUSED = ("the method stops", "must answer", "answers with")  # these words tell an error from a refusal
+CLOSE_PROBABILITY, CLOSE_CHANCE = 1e-6, 1e-4
+N_ANCHORS, USERS, ITEMS = 4, 12, 6
+
+
+@dataclass(frozen=True)
+class Line:
+    """Small data of a problem, how a method is asked about them, and how two answers are told apart."""
+
+    drawn: Callable[[], Any]
+    answer: Callable[[Any, Any], Any]
+    differ: Callable[[Any, Any, str], str]
+    checks: Mapping[str, Check]
+
+
+def check_method(method: Any, line: str | None = None) -> list[str]:
+    """Check that a method behaves as every method of cofactor does.
+
+    Parameters
+    ----------
+    method : function, class or object, or str
+        As `cofactor bench` takes it: of labels, of a table, of X and the number of anchors, or of comparisons. A str is
+        `FILE.py:NAME`, or the name of a method of cofactor. A class is made without arguments.
+    line : {"crowd", "pmf", "separable", "comparisons"}, optional
+        Default: by the name of its first argument (labels, table, X, comparisons); else crowd.
+
+    Returns the names of the checks that it passed. Of all problems: it answers in the right shape; it leaves its input
+    as it is; a second run gives the same; it leaves the global random numbers of NumPy and Python alone; a copy of an
+    object, and one that was pickled, answer as it does. Of each problem: what changes nothing in the data changes
+    nothing in the answer (other ids, another order of rows, workers, columns, items or classes, another scale), and it
+    answers where there is little (one label a task, a task, worker, row, column, user or item without data, one class
+    or outcome only). A method may refuse such data with a `CofactorError`, but not stop with any other error.
+
+    Raises `CofactorError`, with one sentence for every check that failed.
+
+    Cost: some twenty fits on at most 80 rows.
+
+    Examples
+    --------
+    >>> check_method(lambda labels: labels.votes + 0.1)[:2]  # probabilities but for their sums
+    ['shape', 'input']
+    >>> check_method(lambda comparisons: np.zeros(comparisons.n_items))[:2]  # scores
+    ['shape', 'ids']
+    """
+    line = line or _line_of(method)
+    if line not in LINES:
+        raise CofactorError(f"line={line!r}: one of {', '.join(LINES)}")
+    one, made = LINES[line], _made(method, line)
+    data = one.drawn()
+    plain = one.answer(made, data)
+    checks = dict(one.checks) | {name: partial(check, one) for name, check in ALL.items()}
+    failed = {}
+    for name, check in checks.items():
+        try:
+            found = check(made, data, plain)
+        except CofactorError as error:
+            found = str(error)
+        if found:
+            failed[name] = found
+    if failed:
+        raise CofactorError("\n".join(f"{name}: {found}" for name, found in failed.items()))
+    return ["shape", *checks]
+
+
+def _line_of(method: Any) -> str:
+    if isinstance(method, str) and ":" not in method:
+        return next((line for line in LINES if method in listed(line)), "crowd")
+    thing = loaded(method) if isinstance(method, str) else method
+    thing = getattr(thing, "fit", thing)
+    try:
+        names = [name for name in inspect.signature(thing).parameters if name != "self"]
+    except (TypeError, ValueError):
+        return "crowd"
+    return FIRST.get(names[0], "crowd") if names else "crowd"
+
+
+def _made(method: Any, line: str) -> Any:
+    if isinstance(method, str) and ":" not in method:
+        known = listed(line)
+        if method not in known:
+            raise CofactorError(f"no method {method!r} of line {line}; there are {listing(known, 50)}")
+        return known[method].make() if line == "crowd" else of_kit(method, line, N_ANCHORS)
+    made = method() if isinstance(method, type | partial) else loaded(method) if isinstance(method, str) else method
+    if not (callable(made) or hasattr(made, "fit")):
+        raise CofactorError(f"{type(made).__name__} is no method: give a function, or what has fit and predict_proba")
+    return made
+
+
+# ---- checks of all problems ----
+
+
+def _again(line: Line, method: Any, data: Any, plain: Any) -> str:
+    fix = "a second run on the same data gives another answer; draw from numpy.random.default_rng(0)"
+    return line.differ(plain, line.answer(method, data), fix)
+
+
+def _seed(line: Line, method: Any, data: Any, plain: Any) -> str:
+    def states() -> tuple[Any, Any]:
+        return str(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
+
+    kept = np.random.get_state(), random.getstate()  # noqa: NPY002
+    np.random.seed(271)  # noqa: NPY002
+    random.seed(271)
+    try:
+        before = states()
+        line.answer(method, data)
+        used = states() != before
+    finally:
+        np.random.set_state(kept[0])  # noqa: NPY002
+        random.setstate(kept[1])
+    return "it uses the random numbers that all programs share: draw from numpy.random.default_rng(0)" if used else ""
+
+
+def _copied(line: Line, method: Any, data: Any, plain: Any) -> str:
+    return line.differ(plain, line.answer(copy.deepcopy(method), data), "a copy of it answers otherwise")
+
+
+def _pickled(line: Line, method: Any, data: Any, plain: Any) -> str:
+    if not hasattr(method, "fit"):
+        return ""  # functions are found by their names in another process
+    try:
+        again = pickle.loads(pickle.dumps(method))
+    except Exception as error:
+        how = "define its class at the top of a module, and keep no function or open file in it"
+        return f"it cannot be sent to another process ({type(error).__name__}: {error}): {how}"
+    return line.differ(plain, line.answer(again, data), "one that was sent to another process answers otherwise")
+
+
+ALL = {"same again": _again, "seed": _seed, "copy": _copied, "pickle": _pickled}
+
+
+# ---- checks of one problem ----
+
+
+def _law(ask: Any, differ: Any, what: str, change: Callable[[Any], Any], undo: Callable[[Any], Any]) -> Check:
+    """Return the check that a change of the data, undone in the answer, changes nothing."""
+    return lambda method, data, plain: str(differ(plain, undo(ask(method, change(data))), what))
+
+
+def _accepts(ask: Any, change: Callable[[Any], Any]) -> Check:
+    """Return the check that a method answers or refuses such data, and does not stop."""
+
+    def check(method: Any, data: Any, plain: Any) -> str:
+        try:
+            ask(method, change(data))
+        except CofactorError as error:
+            if any(words in str(error) for words in REFUSED):
+                return str(error)
+        return ""
+
+    return check
+
+
+def _kept(ask: Any, state: Callable[[Any], Any], what: str) -> Check:
+    """Return the check that the data are after an answer what they were before."""
+
+    def check(method: Any, data: Any, plain: Any) -> str:
+        given = copy.deepcopy(data)
+        ask(method, given)
+        return "" if state(given) == state(data) else f"it changes the {what} that it is given: work on a copy"
+
+    return check
+
+
+def _asked(method: Any, problem: Problem) -> Any:
+    with warnings.catch_warnings(action="ignore"):
+        return answer_by(method, problem)
+
+
+def _diagonal(codes: Any) -> Any:
+    """Keep one cell a row, in each column in turn: the first code of the row, or 0."""
+    first = np.maximum(codes[np.arange(len(codes)), (codes >= 0).argmax(axis=1)], 0)
+    single, place = np.full_like(codes, -1), (np.arange(len(codes)), np.arange(len(codes)) % codes.shape[1])
+    single[place] = first
+    return single
+
+
+def _without(where: Any) -> Callable[[Any], Any]:
+    def change(codes: Any) -> Any:
+        codes[where] = -1
+        return codes
+
+    return change
+
+
+OTHER_CODES = np.array([2, 0, 1, -1])  # three codes in another order; the last for what is missing
+BACK = np.argsort(OTHER_CODES[:3])
+
+
+# ---- labels ----
+
+
+def crowd_labels() -> CrowdLabels:
+    """60 tasks of three classes; 8 workers label most of them, three of four rightly."""
+    rng = np.random.default_rng(1)
+    truth, drawn = rng.integers(3, size=(60, 1)), rng.integers(3, size=(60, 8))
+    codes = np.where(rng.random((60, 8)) < 0.6, truth, drawn)
+    return labels_of(np.where(rng.random((60, 8)) < 0.7, codes, -1), ["a", "b", "c"])
+
+
+def labels_of(codes: ArrayLike, classes: list[Any], tasks: str = "", workers: str = "") -> CrowdLabels:
+    """Return labels by their codes, -1 where missing; names of tasks and workers are numbers, or formats of them."""
+    table = CategoricalTable(codes, [len(classes)] * np.shape(codes)[1])
+    named = [
+        [form.format(k) if form else k for k in range(n)]
+        for form, n in ((tasks, table.n_rows), (workers, table.n_variables))
+    ]
+    return CrowdLabels(table, *named, classes)
+
+
+def probabilities(method: Any, labels: CrowdLabels) -> Floats:
+    """Return the (N, K) probabilities that a method gives."""
+    with warnings.catch_warnings(action="ignore"):
+        return Outside(method).fit(labels).predict_proba(labels)
+
+
+def probabilities_differ(one: Floats, other: Floats, what: str) -> str:
+    """Say how many tasks have another class, or another probability, for other reasons than ties."""
+    if one.shape == other.shape and np.allclose(one, other, atol=CLOSE_PROBABILITY):
+        return ""
+    clear = np.sort(one, axis=1)[:, -2:] @ [-1, 1] > CLOSE_PROBABILITY
+    moved = int((clear & (one.argmax(axis=1) != other.argmax(axis=1))).sum())
+    most = float(np.abs(one - other).max())
+    return f"{what}: {moved} of {len(one)} tasks get another class, and probabilities move by up to {most:.2g}"
+
+
+def _crowd() -> Line:
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(60), rng.permutation(8)
+    law = partial(_law, probabilities, probabilities_differ)
+
+    def accepts(change: Callable[[Any], Any]) -> Check:
+        return _accepts(probabilities, lambda labels: labels_of(change(labels.table.codes.copy()), labels.classes))
+
+    checks = {
+        "input": _kept(probabilities, lambda labels: (labels.table.codes.tolist(), labels.classes), "labels"),
+        "ids": law(
+            "the names of tasks and workers matter",
+            lambda labels: labels_of(labels.table.codes, labels.classes, "t{:03}", "w{}"),
+            lambda found: found,
+        ),
+        "order": law(
+            "the order of tasks and workers matters",
+            lambda labels: labels_of(labels.table.codes[rows][:, columns], labels.classes),
+            lambda found: found[np.argsort(rows)],
+        ),
+        "classes": law(
+            "the order of the classes matters",
+            lambda labels: labels_of(OTHER_CODES[labels.table.codes], labels.classes),
+            lambda found: found[:, OTHER_CODES[:3]],
+        ),
+        "one label a task": accepts(_diagonal),
+        "a task without labels": accepts(_without(0)),
+        "a worker without labels": accepts(_without((slice(None), 0))),
+        "one class only": accepts(lambda codes: np.minimum(codes, 0)),
+        "two tasks": accepts(lambda codes: codes[:2]),
+    }
+    return Line(crowd_labels, probabilities, probabilities_differ, checks)
+
+
+# ---- tables ----
+
+
+def table() -> CategoricalTable:
+    """80 rows of five columns with three values, of two latent classes; a tenth of the cells is missing."""
+    rng = np.random.default_rng(13)  # no column has two values that are as frequent
+    hidden = rng.integers(2, size=(80, 1))
+    common = np.where(hidden == 1, [0, 1, 2, 0, 1], [2, 0, 1, 1, 2])
+    codes = np.where(rng.random((80, 5)) < 0.75, common, rng.integers(3, size=(80, 5)))
+    return _table(np.where(rng.random((80, 5)) < 0.9, codes, -1))
+
+
+def _table(codes: Any) -> CategoricalTable:
+    return CategoricalTable(codes, [3] * codes.shape[1])
+
+
+def filled(method: Any, data: CategoricalTable) -> Ints:
+    """Return the codes that the method has for the missing cells, and those that are known."""
+    codes, cells = np.array(data.codes), np.argwhere(data.codes < 0)
+    codes[tuple(cells.T)] = _asked(method, Problem("pmf", data, cells))
+    return codes
+
+
+def cells_differ(one: Ints, other: Ints, what: str) -> str:
+    """Say how many cells are filled otherwise."""
+    moved = int((one != other).sum())
+    return f"{what}: {moved} cells are filled otherwise" if moved else ""
+
+
+def _pmf() -> Line:
+    rows, columns = np.random.default_rng(0).permutation(80), np.array([3, 0, 4, 1, 2])
+    law = partial(_law, filled, cells_differ)
+
+    def accepts(change: Callable[[Any], Any]) -> Check:
+        return _accepts(filled, lambda data: _table(change(np.array(data.codes))))
+
+    checks = {
+        "input": _kept(filled, lambda data: data.codes.tolist(), "table"),
+        "order": law(
+            "the order of the rows matters",
+            lambda data: _table(data.codes[rows]),
+            lambda found: found[np.argsort(rows)],
+        ),
+        "columns": law(
+            "the order of the columns matters",
+            lambda data: _table(data.codes[:, columns]),
+            lambda found: found[:, np.argsort(columns)],
+        ),
+        "values": law(
+            "the order of the values matters",
+            lambda data: _table(OTHER_CODES[data.codes]),
+            lambda found: BACK[found],
+        ),
+        "one cell a row": accepts(_diagonal),
+        "a row without cells": accepts(_without(0)),
+        "a column without cells": accepts(_without((slice(None), 0))),
+        "one value only": accepts(lambda codes: np.minimum(codes, 0)),
+        "two rows": accepts(lambda codes: codes[:2]),
+    }
+    return Line(table, filled, cells_differ, checks)
+
+
+# ---- points ----
+
+
+def points() -> Floats:
+    """30 points of 12 numbers, mixtures of four of them, with little noise."""
+    rng = np.random.default_rng(0)
+    weights = np.column_stack([np.eye(N_ANCHORS), rng.dirichlet(np.full(N_ANCHORS, 0.8), 26).T])
+    X = rng.random((12, N_ANCHORS)) @ weights + 1e-4 * rng.random((12, 30))
+    return np.ascontiguousarray(X[:, rng.permutation(30)])
+
+
+def anchors(method: Any, X: Floats, n_anchors: int = N_ANCHORS) -> Ints:
+    """Return the columns that the method takes for anchors, sorted."""
+    return np.sort(_asked(method, Problem("separable", X.copy(), n_anchors)))
+
+
+def anchors_differ(one: Ints, other: Ints, what: str) -> str:
+    """Say how many anchors are others."""
+    moved = len(set(one.tolist()) - set(other.tolist()))
+    return f"{what}: {moved} of {len(one)} anchors are others" if moved else ""
+
+
+def _separable() -> Line:
+    columns, rows = (np.random.default_rng(1).permutation(n) for n in (30, 12))
+    law = partial(_law, anchors, anchors_differ)
+
+    def accepts(change: Callable[[Any], Any], n_anchors: int = N_ANCHORS) -> Check:
+        return _accepts(lambda method, X: anchors(method, X, n_anchors), change)
+
+    def ask_as_given(method: Any, X: Floats) -> Any:
+        return _asked(method, Problem("separable", X, N_ANCHORS))
+
+    checks = {
+        "input": _kept(ask_as_given, lambda X: X.tolist(), "matrix"),
+        "order": law(
+            "the order of the points matters",
+            lambda X: np.ascontiguousarray(X[:, columns]),
+            lambda found: columns[found],
+        ),
+        "rows": law(
+            "the order of the rows matters",
+            lambda X: np.ascontiguousarray(X[rows]),
+            lambda found: found,
+        ),
+        "scale": law("the unit of the numbers matters", lambda X: 1024 * X, lambda found: found),
+        "equal points": accepts(lambda X: np.hstack([X, X])),
+        "a point of zeros": accepts(lambda X: np.hstack([X, np.zeros((len(X), 1))])),
+        "one anchor": accepts(lambda X: X, 1),
+        "all points are one": accepts(lambda X: np.repeat(X[:, :1], 6, axis=1)),
+        "as many anchors as points": accepts(lambda X: X[:, :N_ANCHORS]),
+    }
+    return Line(points, anchors, anchors_differ, checks)
+
+
+# ---- comparisons ----
+
+
+def choices() -> Comparisons:
+    """360 comparisons of six items by twelve users, an item better than the next; a tenth are ties."""
+    rng = np.random.default_rng(0)
+    user, left = rng.integers(USERS, size=360), rng.integers(ITEMS, size=360)
+    right = (left + rng.integers(1, ITEMS, 360)) % ITEMS
+    won = (rng.random(360) < 1 / (1 + np.exp(0.6 * (left - right)))).astype(float)
+    return _choices(user, left, right, np.where(rng.random(360) < 0.1, 0.5, won))
+
+
+def _choices(user: Any, left: Any, right: Any, outcome: Any) -> Comparisons:
+    return Comparisons(user, left, right, outcome, USERS, ITEMS)
+
+
+def chances(method: Any, data: Comparisons) -> Floats:
+    """Return the (users, items, items) chances of the left item; of an item with itself 0.5."""
+    left, right = np.nonzero(~np.eye(ITEMS, dtype=bool))
+    asked = np.column_stack([np.repeat(np.arange(USERS), len(left)), np.tile([left, right], USERS).T])
+    found = np.full((USERS, ITEMS, ITEMS), 0.5)
+    found[tuple(asked.T)] = _asked(method, Problem("comparisons", data, asked))
+    return found
+
+
+def chances_differ(one: Floats, other: Floats, what: str) -> str:
+    """Say how far chances move."""
+    most = float(np.abs(one - other).max())
+    return f"{what}: chances move by up to {most:.2g}" if most > CLOSE_CHANCE else ""
+
+
+def _comparisons() -> Line:
+    rng = np.random.default_rng(1)
+    user, item, order = rng.permutation(USERS), rng.permutation(ITEMS), np.random.default_rng(2).permutation(360)
+    law, accepts = partial(_law, chances, chances_differ), partial(_accepts, chances)
+    checks = {
+        "ids": law(
+            "the numbers of users and items matter",
+            lambda data: _choices(user[data.user], item[data.left], item[data.right], data.outcome),
+            lambda found: found[np.ix_(user, item, item)],
+        ),
+        "order": law("the order of the comparisons matters", lambda data: data.take(order), lambda found: found),
+        "sides": law(
+            "it matters which item stood left",
+            lambda data: _choices(data.user, data.right, data.left, 1 - data.outcome),
+            lambda found: found,
+        ),
+        "one comparison a user": accepts(lambda data: data.take(np.unique(data.user, return_index=True)[1])),
+        "a user without comparisons": accepts(lambda data: data.take(data.user > 0)),
+        "an item without comparisons": accepts(lambda data: data.take((data.left > 0) & (data.right > 0))),
+        "one user only": accepts(lambda data: data.take(data.user == 0)),
+        "one outcome only": accepts(lambda data: _choices(data.user, data.left, data.right, np.ones(len(data)))),
+        "ties only": accepts(lambda data: _choices(data.user, data.left, data.right, np.full(len(data), 0.5))),
+    }
+    return Line(choices, chances, chances_differ, checks)
+
+
+LINES = {"crowd": _crowd(), "pmf": _pmf(), "separable": _separable(), "comparisons": _comparisons()}
