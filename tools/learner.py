@@ -51,8 +51,8 @@ def main():
 
 def told(solved):
     """Return the lines that tell a learner's progress: solved and all exercises, by notebook."""
-    names = {path.name[:2]: path.name for path in sources()}
-    lines = [f"  {names.get(own[2:], own):<40} {done} of {of}" for own, (done, of) in solved.items()]
+    names = {f"nb{path.name[:2]}": path.name for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+    lines = [f"  {names.get(own, own):<40} {done} of {of}" for own, (done, of) in solved.items()]
     return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
 
 
@@ -71,8 +71,8 @@ def copies():
 
 
 def sources():
-    """Return the notebooks in their order."""
-    return sorted(NOTEBOOKS.glob("*.ipynb"))
+    """Return the notebooks in their order, then their labs."""
+    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted(NOTEBOOKS.glob("labs/*.ipynb"))]
 
 
 def written(notebook):
@@ -87,7 +87,8 @@ def learner_copy(notebook, note=YOURS, lead=None):
     """
     made = bare(notebook)
     cells = [cell for cell in made.cells if not KEPT_BACK & tags(cell)]
-    made.cells = [one for cell in cells for one in (relinked(cell, lead or from_learner), *places(cell))]
+    lead = lead or (from_lab if cells[0].source.startswith("# Lab ") else from_learner)
+    made.cells = [one for cell in cells for one in (relinked(cell, lead), *places(cell))]
     made.cells[0].source += note
     return made
 
@@ -119,9 +120,15 @@ def led(path, lead):
 
 
 def from_learner(path):
-    """Return a link from `learner/`: other notebooks are beside the copy, pictures beside the original."""
+    """Return a link from `learner/`: other notebooks and labs are beside the copy, pictures beside the original."""
+    path = path.removeprefix("labs/")
     beside = path.startswith("../") or path.partition("#")[0].endswith(".ipynb")
     return path if beside else f"../notebooks/{path}"
+
+
+def from_lab(path):
+    """Return a link from `learner/` for a lab, which lies a folder deeper."""
+    return from_learner(path.removeprefix("../"))
 
 
 def places(cell):
