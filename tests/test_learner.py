@@ -143,7 +143,6 @@ def everything():
         new_markdown_cell("<details><summary>Answer</summary> 42. </details>"),
         new_code_cell('answer = ...\ncheck("small", answer)'),
         new_code_cell('# Solution: click to open\nreveal("small", 42)', metadata={"tags": ["solution"]}),
-        new_code_cell('as_told({"six": (6, 6, 0)})', metadata={"tags": ["told"]}),
         new_markdown_cell("**Open question.** Why?"),
         new_markdown_cell(
             "<details><summary>Rubric for the teacher</summary></details>", metadata={"tags": ["rubric"]}

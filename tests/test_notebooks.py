@@ -22,10 +22,7 @@ def stored():
     return {path: nbformat.read(path, as_version=4) for path in [*NOTEBOOKS, *LABS]}
 
 
-NEW = [path for path in NOTEBOOKS if TRY in path.read_text(encoding="utf8")]  # in the present form
-
-
-@each("path, rule", [*product(NEW, RULES), *product(LABS, LAB_RULES)])
+@each("path, rule", [*product(NOTEBOOKS, RULES), *product(LABS, LAB_RULES)])
 def test_notebook_keeps_the_rule(stored, path, rule):
     found = complaints(stored[path], path.name, [rule])
     assert not found, "\n".join([RULES[rule].__doc__, *found])
@@ -34,12 +31,12 @@ def test_notebook_keeps_the_rule(stored, path, rule):
 def test_notebooks_have_places_in_the_order_a_lab_names_of_their_own_and_are_small():
     for path in [*NOTEBOOKS, *LABS]:
         assert re.fullmatch(r"\d\d_[a-z0-9_]+\.ipynb", path.name)
-        assert path not in NEW or path.stat().st_size < BYTES, path
+        assert path.stat().st_size < BYTES, path
         names = [
             cell["id"] for cell in json.loads(path.read_text(encoding="utf8"))["cells"]
         ]  # nbformat would mend them
         assert len(set(names)) == len(names), path
-    assert NEW != NOTEBOOKS or sum(path.stat().st_size for path in NOTEBOOKS) < BYTES_IN_ALL
+    assert sum(path.stat().st_size for path in NOTEBOOKS) < BYTES_IN_ALL
     assert {path.name[:2] for path in LABS} <= {path.name[:2] for path in NOTEBOOKS} and len(LABS) >= 6
 
 

@@ -25,7 +25,7 @@ NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
 RECORD = ".handed_out.json"  # by file name: SHA-256 of each text that was ever put there
 
 PREDICT, OPEN = "**Predict.**", "**Open question.**"
-KEPT_BACK = {"solution", "rubric", "told"}  # tags of cells that learners do not get
+KEPT_BACK = {"solution", "rubric"}  # tags of cells that learners do not get
 YOURS = (
     "\n\n**This copy is yours.** Write into it and run it; nothing overwrites what you wrote. "
     "The notebook with its outputs and solutions opens with `python3 kit.py lab --instructor`."
@@ -51,7 +51,7 @@ def main():
 
 def told(solved):
     """Return the lines that tell a learner's progress: solved and all exercises, by notebook."""
-    names = {f"nb{path.name[:2]}": path.name for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+    names = {("lab" if path.parent.name == "labs" else "nb") + path.name[:2]: path.name for path in sources()}
     lines = [f"  {names.get(own, own):<40} {done} of {of}" for own, (done, of) in solved.items()]
     return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
 
@@ -71,8 +71,8 @@ def copies():
 
 
 def sources():
-    """Return the notebooks in their order, then their labs."""
-    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted(NOTEBOOKS.glob("labs/*.ipynb"))]
+    """Return the notebooks in their order, and their labs; all copies lie in one folder."""
+    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted((NOTEBOOKS / "labs").glob("*.ipynb"))]
 
 
 def written(notebook):
@@ -87,8 +87,7 @@ def learner_copy(notebook, note=YOURS, lead=None):
     """
     made = bare(notebook)
     cells = [cell for cell in made.cells if not KEPT_BACK & tags(cell)]
-    lead = lead or (from_lab if cells[0].source.startswith("# Lab ") else from_learner)
-    made.cells = [one for cell in cells for one in (relinked(cell, lead), *places(cell))]
+    made.cells = [one for cell in cells for one in (relinked(cell, lead or from_learner), *places(cell))]
     made.cells[0].source += note
     return made
 
@@ -116,19 +115,24 @@ def relinked(cell, lead):
 
 def led(path, lead):
     """Return the target of a link as the copy needs it."""
-    return path if ELSEWHERE.match(path) else lead(path)
+    return path if ELSEWHERE.match(path) else lead(flat(path))
+
+
+def flat(path):
+    """Return a link of a notebook or of a lab as if both lay in one folder.
+
+    >>> flat("labs/06_lab.ipynb"), flat("../06_comparison_mf_recovery.ipynb"), flat("../../docs/glossary.md")
+    ('06_lab.ipynb', '06_comparison_mf_recovery.ipynb', '../docs/glossary.md')
+    """
+    if path.partition("#")[0].endswith(".ipynb"):
+        return path.rpartition("/")[2]
+    return path.removeprefix("../") if path.startswith("../../") else path
 
 
 def from_learner(path):
-    """Return a link from `learner/`: other notebooks and labs are beside the copy, pictures beside the original."""
-    path = path.removeprefix("labs/")
+    """Return a link from `learner/`: other notebooks are beside the copy, pictures beside the original."""
     beside = path.startswith("../") or path.partition("#")[0].endswith(".ipynb")
     return path if beside else f"../notebooks/{path}"
-
-
-def from_lab(path):
-    """Return a link from `learner/` for a lab, which lies a folder deeper."""
-    return from_learner(path.removeprefix("../"))
 
 
 def places(cell):

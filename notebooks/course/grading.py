@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -353,12 +352,6 @@ def _worst(part: Part, found: Floats) -> str:
 
 def _short(number: float) -> str:
     return f"{number:.3g}"
-
-
-def order_of_magnitude(array: Floats) -> int:
-    """The power of ten of the largest entry; zero where all are zero."""
-    largest = float(np.abs(array).max(initial=0.0))
-    return math.floor(math.log10(largest)) if largest > 0 else 0
 
 
 def _where(number: int, case: Given) -> str:
