@@ -147,7 +147,7 @@ def test_held_out_comparisons_are_the_rest_and_nobody_loses_all(seed):
 def test_holding_out_needs_somebody_with_two():
     with pytest.raises(CofactorError, match="nothing to hold out"):
         Comparisons([0, 1], [0, 1], [1, 2], [1, 1]).hold_out(0.1, 0)
-    with pytest.raises(CofactorError, match="nobody compared two pairs of items"):
+    with pytest.raises(CofactorError, match="no user compared two pairs of items"):
         folds(Comparisons([0, 1, 1], [0, 1, 2], [1, 2, 1], [1, 1, 0]), 5, np.random.default_rng(0))
     with pytest.raises(CofactorError, match="share=1"):
         few().hold_out(1)

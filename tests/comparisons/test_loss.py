@@ -159,10 +159,6 @@ def test_blocks_and_threads_change_nothing():
     assert three(x)[1] == pytest.approx(one(x)[1], abs=1e-15)
 
 
-def test_threads_only_where_there_is_much_to_do():
-    assert Objective(few(), 2).n_threads == 1
-
-
 def test_counts_weigh_as_repetitions_do():
     data = few(2)
     counts = np.random.default_rng(0).integers(1, 4, len(data))
@@ -202,14 +198,3 @@ def test_exponentials_are_right_to_the_last_place():
     _exponentials(z, found, np.empty(len(z), dtype=np.int64))
     want = np.exp(-np.minimum(np.abs(z), 708.0))
     assert np.abs(found / want - 1).max() < 5e-16
-
-
-def test_a_pass_does_not_count_users_and_items_again(monkeypatch):
-    objective, x = objective_and_point()
-    monkeypatch.setattr(Comparisons, "n_users", property(lambda data: pytest.fail("a pass asked for n_users")))
-    monkeypatch.setattr(Comparisons, "n_items", property(lambda data: pytest.fail("a pass asked for n_items")))
-    U, V, b = objective.split(x)
-    assert np.shares_memory(U, x) and np.shares_memory(V, x)
-    assert np.array_equal(objective.join(U, V, b), x)
-    objective(x)
-    objective.curvature(x)(x)

@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import choix
 import numpy as np
 import pytest
 
@@ -103,21 +102,6 @@ def test_solvers_agree_on_choices_with_a_ridge():
         x, _ = solver(objective, objective.join(*factors), tol=1e-9)
         values.append(objective(x)[0])
     assert values == pytest.approx([values[0]] * 3, abs=1e-12)
-
-
-@each("link", ["logistic", "probit"])
-def test_one_user_is_bradley_terry(link):
-    """One user whose only feature is held at one, rank one: the likelihood of items as of choix, its penalty added."""
-    rng = np.random.default_rng(0)
-    pairs = [tuple(rng.choice(8, 2, replace=False)) for _ in range(200)]
-    data = Comparisons(np.zeros(200, int), [p[0] for p in pairs], [p[1] for p in pairs], np.ones(200), 1, 8)
-    fixed = Objective(data, 1, link, ridge=0.2)
-    bias = Objective(data, 0, link, bias_ridge=0.2, item_bias=True)
-    x, _ = lbfgs(bias, np.zeros(8), tol=1e-12)
-    if link == "logistic":
-        assert x == pytest.approx(choix.opt_pairwise(8, pairs, alpha=0.1, tol=1e-12), abs=1e-6)
-    value, gradient = fixed(np.append(1.0, x))
-    assert value == pytest.approx(bias(x)[0] + 0.2 / 2 / 200) and gradient[1:] == pytest.approx(np.zeros(8), abs=1e-9)
 
 
 @each("solver", [lbfgs, barzilai_borwein, gradient_descent])

@@ -87,7 +87,7 @@ def test_a_level_is_a_share(level):
 
 
 def test_the_spread_of_a_frequency_is_the_binomial_one():
-    """With one hidden class, the fit is the frequencies: their standard error is known."""
+    """With one latent class, the fit is the frequencies: their standard error is known."""
     S, p = 400, 0.2
     table = CategoricalTable((np.arange(S) < p * S).astype(int)[:, None], sizes=[2])
     model = LatentClassModel([1.0], [[[1 - p], [p]]])

@@ -155,7 +155,7 @@ def test_reaches_the_accuracy_asked_for(name, least):
 @each(
     "wrong, message",
     [
-        (dict(rank=0), "rank=0: the number of hidden classes is a whole number of at least 1, or 'auto'"),
+        (dict(rank=0), "rank=0: the number of latent classes is a whole number of at least 1, or 'auto'"),
         (dict(rank=2.5), "rank=2.5"),
         (dict(rank="best"), "rank='best'"),
         (dict(pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),

@@ -47,9 +47,9 @@ REPORTS = (  # table, rank, check, status, value
     # six variables of four values: 18 free numbers a class, and one of the prior for every class but the first
     (sound(60, 1.0), 5, "parameters", "warn", "rank 5 times 18, and 4: 94 for 60 rows"),
     (sound(60, 1.0), 3, "parameters", "pass", "rank 3 times 18, and 2: 56 for 60 rows"),
-    (sound(17, 1.0), None, "parameters", "warn", "18 for each hidden class, for 17 rows"),
-    (sound(18, 1.0), None, "parameters", "pass", "18 for each hidden class, for 18 rows"),
-    (sound(), None, "hidden classes", "pass", "3 stand out of the noise in pairs"),
+    (sound(17, 1.0), None, "parameters", "warn", "18 for each latent class, for 17 rows"),
+    (sound(18, 1.0), None, "parameters", "pass", "18 for each latent class, for 18 rows"),
+    (sound(), None, "latent classes", "pass", "3 stand out of the noise in pairs"),
     (CategoricalTable([[0], [1]]), None, "variables", "pass", "1, all observed"),
     (CategoricalTable(np.full((3, 2), -1)), None, "rows", "fail", "3, all without any entry"),
 )  # fmt: skip
@@ -79,9 +79,9 @@ def test_thin_pairs_triples_and_parameters_are_told_from_thick_ones_with_advice(
 
 
 def test_more_or_fewer_hidden_classes_than_stand_out_are_a_warning():
-    assert diagnose(sound(), rank=2)["hidden classes"].status == "warn"
+    assert diagnose(sound(), rank=2)["latent classes"].status == "warn"
     alone = simulate.joint_table(simulate.joint_model(6, 4, 1, random_state=0), 3000, random_state=0)
-    check = diagnose(alone)["hidden classes"]
+    check = diagnose(alone)["latent classes"]
     assert check.status == "warn" and "Independence" in check.advice
 
 

@@ -271,7 +271,7 @@ def test_refuses_tables_without_any_entry(method):
 
 @each("name, rank", product(["CNMF-SPA", "CNMF-OPT", "RAND-EM", "Constant"], [0, -1, 2.5, "3", None, True]))
 def test_refuses_ranks_that_are_no_number_of_classes(name, rank):
-    with pytest.raises(CofactorError, match="the number of hidden classes is a whole number of at least 1"):
+    with pytest.raises(CofactorError, match="the number of latent classes is a whole number of at least 1"):
         fit(clone(METHODS[name]).set_params(rank=rank), drawn(10))
 
 

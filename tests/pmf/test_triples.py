@@ -40,7 +40,7 @@ def frequencies(codes):
 
 
 def separated(seed=0, n_variables=6):
-    """Return a model whose variables each say much about a hidden class of three, and a start that is not it."""
+    """Return a model whose variables each say much about a latent class of three, and a start that is not it."""
     rng = np.random.default_rng(seed)
     A = 0.6 * np.eye(3) + 0.4 * rng.dirichlet(np.ones(3), (n_variables, 3)).transpose(0, 2, 1)
     start = np.full((n_variables, 3, 3), 0.7 / 3) + 0.3 * np.eye(3)

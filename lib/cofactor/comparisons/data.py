@@ -329,7 +329,7 @@ def folds(comparisons: Comparisons, n: int, rng: np.random.Generator) -> list[Sp
     found = [(comparisons.take(of_row != k), comparisons.take(of_row == k)) for k in range(n) if (of_row == k).any()]
     if not found:
         raise CofactorError(
-            "nothing to hold out: nobody compared two pairs of items; collect more comparisons of each user, or give "
+            "nothing to hold out: no user compared two pairs of items; collect more comparisons of each user, or give "
             "rank and ridge"
         )
     return found

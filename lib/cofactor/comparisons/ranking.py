@@ -173,10 +173,10 @@ class Ranking:
         return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
 
     def doubts(self) -> list[str]:
-        """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
-        found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
+        """Return sentences: that no order can be inferred, which were seldom compared, that intervals are short."""
+        found = [] if self.told_apart else ["no order can be inferred: the allowed ranks of all items overlap"]
         few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
-        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly told"
+        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly determined"
         found += [f"{what}: {listing(few)}"] if few else []
         each = float(np.median(self.counts[:, 2]))
         if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:
@@ -423,7 +423,7 @@ def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells
 def _check_told(cells: davidson.Cells, names: list[str]) -> None:
     """Refuse comparisons that are all ties, and covariates that are sums of utilities and of other covariates."""
     if not (cells.won.any() or cells.lost.any()):
-        raise NotIdentifiableError("every comparison is a tie: nobody says which item is better")
+        raise NotIdentifiableError("every comparison is a tie, so none says which item is better")
     left, whole = davidson.covariate_information(cells, np.zeros(cells.size))
     bad = []
     for k, name in enumerate(names):
@@ -437,7 +437,7 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
 
 
 def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
-    """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
+    """Name items outside of the largest group in which every item lost to every other, directly or through others."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, by one run at a time, unpacked and loaded without trust in what they hold.
+"""Files: written atomically, by one run at a time, unpacked and loaded without trust in what they hold.
 
 A lock is a hidden file beside the output. The system holds it for a process and lets go when the process ends, however
 it ends. Its text says who holds it.

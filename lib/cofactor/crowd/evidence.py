@@ -237,7 +237,7 @@ class Evidence:
         return self if step == 1 else Evidence(self.pieces.map(partial(Piece.every, step=step)), self.rows)
 
     def hiding(self, tasks: Ints) -> Evidence:
-        """Return the same labels, not told of the classes of these tasks (numbers, rising)."""
+        """Return the same labels, without the known classes of these tasks (numbers, rising)."""
         return Evidence(self.pieces.map(partial(Piece.hiding, tasks=tasks)), self.rows)
 
     def gold(self) -> tuple[Ints, Ints]:

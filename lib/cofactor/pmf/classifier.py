@@ -2,7 +2,7 @@
 
     Pr(y | x) proportional to  sum_f lambda_f B[y, f] prod_n A_n[x_n, f]     (n over the features observed in x)
 
-lambda, A_n and B are the prior of the hidden class and the conditionals of features and class. One model copes with any
+lambda, A_n and B are the prior of the latent class and the conditionals of features and class. One model copes with any
 subset of features missing, at fitting and at prediction.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
@@ -58,7 +58,7 @@ class JointPMFClassifier(Estimator):
     Parameters
     ----------
     rank : int or "auto"
-        F, the number of hidden classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
+        F, the number of latent classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
     pseudo_count : float or "auto"
         alpha of EM, observations added to every cell. "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, with the
         best rank.

@@ -11,7 +11,7 @@ with the columns of every A_m, and lambda, on the simplex.
     A        all A_m stacked                                                  (sum I_n, F)
     Y        weighted frequencies, block (m, j) is w_mj R_mj                  (sum I_n, sum I_n)
     M        A diag(lambda) A'
-    T        expected counts of (value, hidden class)                         (sum I_n, F)
+    T        expected counts of (value, latent class)                         (sum I_n, F)
 
 With w_mj = n_mj the objective is a composite log-likelihood, and KL looks only at cells where Y is not zero. Hence
 the majorise-minimise step has a closed form, needs no step size, and costs O(nonzeros of Y x F).

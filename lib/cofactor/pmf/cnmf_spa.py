@@ -4,7 +4,7 @@ Split the variables into S_1 and S_2 and put their joint PMFs side by side. Sinc
 
     X = [X_jk, j in S_1, k in S_2] = W H',   W = [A_j, j in S_1],   H = [A_k diag(lambda), k in S_2].
 
-A value of a variable in S_2 that (nearly) one hidden class alone takes makes its column of X a multiple of a column
+A value of a variable in S_2 that (nearly) one latent class alone takes makes its column of X a multiple of a column
 of W: an anchor. Successive projection finds them.
 
     symbol   meaning                                                        shape

@@ -48,7 +48,7 @@ class CNMFSPA(JointPMFEstimator):
     Parameters: `split` as in `cnmf_spa`; all others as in `JointPMFEstimator`. Raises (in `fit`): see both; the rank is
     capped by the alphabets.
 
-    Cost and source: see `cnmf_spa`. It needs values that nearly one hidden class alone takes: without them, as with 15
+    Cost and source: see `cnmf_spa`. It needs values that nearly one latent class alone takes: without them, as with 15
     variables of ten values drawn at random, it can be worse than a constant, even on endless data.
 
     Order: half of the columns, as they stand, are anchors of the others (`split`), and "auto" draws cells that are
