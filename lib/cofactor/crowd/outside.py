@@ -197,7 +197,7 @@ def parts_of(where: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def source_of(where: str) -> str:
-    """Return a hash of the file that holds the method, by which a changed one is told; of packages, their version."""
+    """Return a hash of the file that holds the method, by which a change is seen; of packages, their version."""
     home = parts_of(where)[0]
     path = Path(home)
     if path.suffix != ".py":
