@@ -303,11 +303,6 @@ def test_signs_of_features_do_not_depend_on_lapack(monkeypatch):
         assert (U[np.abs(U).argmax(axis=0), range(3)] > 0).all()
 
 
-def test_a_share_of_the_tasks_is_at_most_one():
-    with pytest.raises(CofactorError, match=r"share=1\.5: give a number from 0 to 1"):
-        simulate.part_mask(10, 4, 3, shares=(1.5, 0.5))
-
-
 def test_popularity_of_items_counts_for_the_left_and_against_the_right():
     U, V, b = np.array([[0.5], [-1.0]]), np.array([[1.0], [0.0], [2.0]]), np.array([0.3, -0.6, 1.1])
     drawn = simulate.draw_comparisons(U, V, 50, "exact", b=b, random_state=0)

@@ -122,3 +122,10 @@ def test_errors_on_public_data(name, percent):
         method = MinimaxEntropy().fit(labels)
     assert method.result_.converged
     assert 100 * error_rate(method.predict_proba(labels), found.truth) == pytest.approx(percent, abs=0.06)
+
+
+def test_tasks_and_workers_without_labels_change_nothing_else():
+    labels = small_crowd(3)
+    used = labels.take_tasks(range(8)).take_workers(range(6))
+    method, other = (recorded(MinimaxEntropy().fit, crowd)[0] for crowd in (labels, used))
+    np.testing.assert_array_equal(method.posterior_[:8], other.posterior_)

@@ -169,7 +169,7 @@ def test_registry_pins_what_the_manifest_says(name):
 @pytest.mark.parametrize("name", TWICE)
 def test_every_copy_reads_as_the_same_set(name, monkeypatch):
     first = cf.load(name)
-    monkeypatch.setattr(storage, "_sound", lambda file: False)
+    monkeypatch.setattr(storage, "_status", lambda file: "absent")
     for source in ("shahanaibrahimosu", "zhangyuc"):
         monkeypatch.setattr("cofactor.data.registry.Entry.copies", copies_from(source))
         again = cf.load(name)
