@@ -16,7 +16,10 @@ author = "cofactor contributors"
 version = release = cofactor.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+autosummary_ignore_module_all = False
+napoleon_google_docstring = False
+napoleon_use_ivar = True
 exclude_patterns = ["README.md"]  # the first page includes parts of it
 exclude_patterns += ["learner"]  # copies to download
 UNUSED = ("tex-*", "mml-*", "node-main.js", "latest.js", "input/mml*", "output/svg*", "sre", "ui")
@@ -80,5 +83,5 @@ def keep_formulas(app, doctree, docname):
 def setup(app):
     """Register the changes to what Sphinx reads."""
     app.connect("doctree-resolved", keep_formulas)
-    app.connect("autodoc-process-docstring", to_rst)
+    app.connect("autodoc-process-docstring", to_rst, priority=400)  # before napoleon
     app.connect("autodoc-skip-member", skip_member)

@@ -1,8 +1,8 @@
 """Docstrings of this project as reStructuredText.
 
-A docstring here is written to be read in a terminal: underlined section names, `name : type` with an indented
-description, indented formulas and tables of symbols, and mathematics such as `x_n` or `|Omega|` in plain text. For
-Sphinx, fields become definition lists, formulas literal blocks, and signs that would start a link are escaped.
+Docstrings follow numpydoc, which napoleon reads, but are written for a terminal: indented formulas and tables of
+symbols, and mathematics such as `x_n` or `|Omega|` in plain text. Before napoleon, formulas become literal blocks,
+signs that would start a link are escaped, and sections that napoleon does not know become rubrics.
 """
 
 import itertools
@@ -27,13 +27,36 @@ def skip_member(app, what, name, obj, skip, options):
 
 
 def converted(lines):
-    """Return the lines as reStructuredText."""
+    """Return the lines as reStructuredText, with the sections of fields as napoleon reads them."""
     new = []
     for title, body in sections(lines):
-        new += [f".. rubric:: {title.replace('`', '')}", ""] if title else []
-        new += fields(body) if title.partition(" ")[0] in FIELDS else text(body)
-        new.append("")
+        kind, (named, rest) = title.partition(" ")[0], fields(body)
+        if kind in FIELDS and named:
+            new += [kind, "-" * len(kind), *named, "", ""]  # two empty lines end a section for napoleon
+        elif title:
+            new += [f".. rubric:: {title.replace('`', '')}", ""]
+        new += [*(text(rest) if kind in FIELDS and named else text(body)), ""]
     return new
+
+
+def fields(lines):
+    """Split into fields, a name with an indented description each, and what follows them; escaped."""
+    groups = [
+        list(group) for is_gap, group in itertools.groupby(lines, key=lambda line: not line.strip()) if not is_gap
+    ]
+    ends = next(
+        (k for k, group in enumerate(groups) if not any(line.startswith("    ") for line in group)), len(groups)
+    )
+    named = [term(line) for group in groups[:ends] for line in group]
+    return named, [line for group in groups[ends:] for line in (*group, "")]
+
+
+def term(line):
+    """Return a line of a field, with signs escaped in its type or description; napoleon escapes a single name."""
+    if line.startswith("    "):
+        return escaped(line)
+    name, colon, kind = line.partition(" : ")
+    return name.replace("_,", r"\_,") + colon + escaped(kind)
 
 
 def sections(lines):
@@ -42,32 +65,6 @@ def sections(lines):
     yield "", lines[: starts[0]] if starts else lines
     for start, end in itertools.pairwise([*starts, len(lines)]):
         yield lines[start].strip(), lines[start + 2 : end]
-
-
-def fields(lines):
-    """Return a definition list; a name without description gets an empty one, a plain sentence stays one."""
-    new = []
-    for is_gap, group in itertools.groupby(lines, key=lambda line: not line.strip()):
-        group = list(group)
-        if is_gap or not has_names(group):
-            new += map(escaped, group)
-            continue
-        for line, following in zip(group, [*group[1:], ""], strict=True):
-            is_name = not line.startswith("    ")
-            new.append(term(line) if is_name else escaped(line))
-            new += ["    ..", ""] if is_name and not following.startswith("    ") else []
-    return new
-
-
-def has_names(lines):
-    """Tell `name : type`, or a name with an indented description, from a plain sentence."""
-    return any(line.startswith("    ") for line in lines) or all(" : " in line for line in lines)
-
-
-def term(line):
-    """Return `name : type` as a term with its classifier."""
-    name, colon, kind = line.partition(" : ")
-    return f"**{escaped(name)}**{colon}{escaped(kind)}"
 
 
 def text(lines):

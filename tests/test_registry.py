@@ -15,7 +15,7 @@ LISTS = """
 import sys
 from cofactor import registry
 assert [registry.names(line) for line in ("crowd", "pmf", "separable", "comparisons")]
-print({"numpy", "cofactor.crowd", "cofactor.baselines", "cofactor.rivals"} & set(sys.modules))
+print({"numpy", "cofactor.crowd", "cofactor.rivals"} & set(sys.modules))
 """
 
 

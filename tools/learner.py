@@ -53,8 +53,8 @@ def main():
 
 def told(solved):
     """Return the lines that tell a learner's progress: solved and all exercises, by notebook."""
-    names = {path.name[:2]: path.name for path in sources()}
-    lines = [f"  {names.get(own[2:], own):<40} {done} of {of}" for own, (done, of) in solved.items()]
+    names = {("lab" if path.parent.name == "labs" else "nb") + path.name[:2]: path.name for path in sources()}
+    lines = [f"  {names.get(own, own):<40} {done} of {of}" for own, (done, of) in solved.items()]
     return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
 
 
@@ -73,8 +73,8 @@ def copies():
 
 
 def sources():
-    """Return the notebooks in their order."""
-    return sorted(NOTEBOOKS.glob("*.ipynb"))
+    """Return the notebooks in their order, and their labs; all copies lie in one folder."""
+    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted((NOTEBOOKS / "labs").glob("*.ipynb"))]
 
 
 def written(notebook):
@@ -120,7 +120,18 @@ def relinked(cell, lead):
 
 def led(path, lead):
     """Return the target of a link as the copy needs it."""
-    return path if ELSEWHERE.match(path) else lead(path)
+    return path if ELSEWHERE.match(path) else lead(flat(path))
+
+
+def flat(path):
+    """Return a link of a notebook or of a lab as if both lay in one folder.
+
+    >>> flat("labs/06_lab.ipynb"), flat("../06_comparison_mf_recovery.ipynb"), flat("../../docs/glossary.md")
+    ('06_lab.ipynb', '06_comparison_mf_recovery.ipynb', '../docs/glossary.md')
+    """
+    if path.partition("#")[0].endswith(".ipynb"):
+        return path.rpartition("/")[2]
+    return path.removeprefix("../") if path.startswith("../../") else path
 
 
 def from_learner(path):

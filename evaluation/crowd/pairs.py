@@ -86,7 +86,7 @@ from evaluation.released.crowd_steps import random_pair_imputation
     },
     apart={
         ("", "", "missing, imputed"): """
-            what stays missing after imputation hangs on how many tasks a pair must have in common and on which
+            what stays missing after imputation depends on how many tasks a pair must have in common and on which
             linking annotators are taken; the paper tells neither
         """,
     },

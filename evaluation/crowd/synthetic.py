@@ -52,7 +52,7 @@ HIDDEN = {f"missing={p:.0%}": p for p in (0.7, 0.5, 0.3)}
     notes={
         ("", ""): """
             the imputation is exact, and both imputations agree trial by trial where few blocks are missing; the mean
-            hangs on single trials in which SymNMF ends in a local minimum, with errors far above the others'
+            depends on single trials in which SymNMF ends in a local minimum, with errors far above the others'
         """,
     },
 )

@@ -35,8 +35,8 @@ from cofactor.core.spa import spa
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf import BMF, CTD, MLEADEM, JointPMFEstimator, JointPMFRecommender
-from cofactor.pmf.base import CLOSED_FORM, given_or_random
-from cofactor.rivals.pmf import TripleCells, alternate, cells_of
+from cofactor.pmf.base import CLOSED_FORM
+from cofactor.rivals.pmf import TripleCells, alternate, cells_of, given_or_random
 from cofactor.rivals.triple_moments import TripleMoments, triple_moments
 from evaluation.released.em import released_em
 from evaluation.released.mirror_descent import REAL, mirror_descent

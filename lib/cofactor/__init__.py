@@ -92,7 +92,7 @@ def _let_compiled_code_be_kept() -> None:
     folder's name cannot be guessed, since what is in it is run.
     """
     here, home = Path(__file__).parent, os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    above = next(folder for folder in (Path(home, "numba"), *Path(home, "numba").parents) if folder.exists())
+    above = next(folder for folder in (Path(home, "numba"), *Path(home, "numba").parents) if os.path.exists(folder))
     if "NUMBA_CACHE_DIR" in os.environ or os.access(here, os.W_OK) or os.access(above, os.W_OK):
         return
     import atexit

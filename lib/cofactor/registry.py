@@ -78,7 +78,7 @@ class Methods(Mapping[str, Callable[..., Any]]):
 
 @cache
 def listed(line: str) -> dict[str, Method]:
-    """Return the methods of a line by name: those of this kit, then those of other packages.
+    """Return the methods of a line by name: the built-in ones, then those of other packages.
 
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']

@@ -79,7 +79,7 @@ def version(package: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of what numbers hang on."""
+    """Return the versions of Python and of what numbers depend on."""
     return {"python": platform.python_version(), **{name: version(name) for name in ("cofactor", *PACKAGES)}}
 
 

@@ -17,27 +17,27 @@ from course.record import SEED, keep, kept
 def checkpoint(notebook: str) -> None:
     """Print which exercises of a notebook, such as "nb03", are solved, with how many hints, and what is left.
 
-    Solved is what `check` called right when it was last asked in this session. In a learner's folder the number is kept
-    beside the copies, in `progress.json`; `kit.py lab` prints it.
+    Of a lab, such as "lab03", those of the lab. Solved is what `check` called right when it was last asked in this
+    session. In a learner's folder the number is kept beside the copies, in `progress.json`; `kit.py lab` prints it.
 
     Raises
     ------
     CofactorError
         There is no such notebook.
     """
-    if notebook not in desk.NOTEBOOKS:
-        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}")
-    objectives = import_module(f"course.{notebook}.exercises").OBJECTIVES
-    names = [name for names in objectives for name in names]
+    package = f"nb{notebook[-2:]}"
+    if notebook not in (package, f"lab{notebook[-2:]}") or package not in desk.NOTEBOOKS:
+        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}, and their labs")
+    own = import_module(f"course.{package}.exercises")
+    objectives = own.OBJECTIVES if notebook == package else ()
+    names = [name for names in objectives for name in names] if objectives else list(own.LAB)
     left = [name for name in names if not _solved(name)]
     begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
     print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")
     wide = max(map(len, names))
-    for number, own in enumerate(objectives, start=1):
-        for name in own:
-            print(f"objective {number}: {name:<{wide}}  {_state(name)}")
-        if not own:
-            print(f"objective {number}: {'-':<{wide}}  predictions and the open question are its exercise")
+    place = {name: f"objective {number}: " for number, own in enumerate(objectives, start=1) for name in own}
+    for name in names:
+        print(f"{place.get(name, '')}{name:<{wide}}  {_state(name)}")
     _keep(notebook, len(names) - len(left), len(names))
 
 

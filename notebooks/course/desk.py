@@ -155,7 +155,8 @@ def solution(name: str) -> str:
     CofactorError
         The notebooks do not lie beside this package, or none has it.
     """
-    for path in sorted(Path(__file__).parents[1].glob("[0-9]*.ipynb")):
+    beside = Path(__file__).parents[1]
+    for path in sorted([*beside.glob("[0-9]*.ipynb"), *beside.glob("labs/*.ipynb")]):
         for cell in json.loads(path.read_text(encoding="utf8"))["cells"]:
             code = "".join(cell["source"])
             if "solution" in cell["metadata"].get("tags", ()) and f'reveal("{name}"' in code.replace("(\n    ", "("):

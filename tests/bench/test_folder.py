@@ -145,7 +145,7 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     declare(folder, "few", {"comparisons": "ties.csv"}, line="comparisons")
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
-        ("unknown_tasks", "7 tasks that nobody labelled are passed over"),
+        ("unknown_tasks", "7 tasks without labels are ignored"),
         ("one_class", "the truth has one class only"),
         ("new_class", "8"),
         ("twice", "gives two truths for tasks"),

@@ -281,7 +281,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     rows = [(labels.tasks[n], labels.classes[codes[n]]) for n in range(20)]
     pd.DataFrame([*rows, ("nobody's", "yes")], columns=["task", "truth"]).to_csv(gold, index=False)
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path, "-v")
-    assert "1 tasks that nobody labelled are passed over" in said.err
+    assert "1 tasks without labels are ignored" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "known truth" not in said.out
     assert "gold contradicts the vote on 17 of 20 tasks: are its classes exchanged?" in said.err
     with pytest.warns(DataWarning, match="contradicts the vote"):
@@ -293,7 +293,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
         gold, index=False
     )
     said = written(capsys, labels_csv, "--gold", gold, "-v")
-    assert "1 gold tasks of classes that nobody chose are passed over" in said.err
+    assert "1 gold tasks of classes that no worker chose are ignored" in said.err
     assert "used in the fit: 1" in said.out
     assert run("aggregate", labels_csv, "--gold", gold, "--method", "KOS") == 1
     assert "cannot use gold tasks" in capsys.readouterr().err

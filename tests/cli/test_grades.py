@@ -69,7 +69,7 @@ def test_grades_that_nobody_chose_may_be_named_and_may_be_true(tmp_path, capsys)
     order = ("--order", "0,1,2,3,4,5")
     assert run("aggregate", labels, "--truth", truth, *order, "--wide", "-o", tmp_path / "p.csv") == 0
     said = capsys.readouterr()
-    assert "60 tasks, 6 workers, 6 classes" in said.out and "nobody chose the true class" not in said.err
+    assert "60 tasks, 6 workers, 6 classes" in said.out and "no worker chose the true class" not in said.err
     assert list(pd.read_csv(tmp_path / "p.csv").columns)[-6:] == [f"probability {k}" for k in range(6)]
 
 

@@ -220,7 +220,7 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
 REFUSED = {
     "a name that is not there": (["--columns", "mood", "nope"], "no column nope; found id, mood"),
     "ids asked for": (["--columns", "mood", "id"], "columns that cannot be used: id (400 values in 400 cells"),
-    "a rank of none": (["--rank", "0"], "--rank 0: the number of hidden classes is a whole number of at least 1"),
+    "a rank of none": (["--rank", "0"], "--rank 0: the number of latent classes is a whole number of at least 1"),
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
     "pooled from nothing": (["--pooled", "a.csv"], "--pooled needs --draws"),

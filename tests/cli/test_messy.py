@@ -56,6 +56,18 @@ STUDIO = [
 ]
 CHOICES = [prodigy(n, w, accept=[c], options=[]) for n, w, c in [(1, "a", "x"), (1, "b", "y"), (2, "a", "x")]]
 
+LONG = "".join(f"{n},w{m},{'ab'[(n + m) % 2]}\n" for n in range(3) for m in range(3))
+
+
+def zip_of_mac():
+    """Return an archive with the folder of resources that a Mac adds."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("l.csv", "task,worker,label\n" + LONG)
+        archive.writestr("__MACOSX/._l.csv", b"\x00\x05\x16\x07")
+    return packed.getvalue()
+
+
 CASES = {  # file, what it holds, options, exit code, what is said (all of it, on either stream)
     # text
     "byte order mark": ("a.csv", "\ufeff" + GOOD, (), 0, [READ]),
@@ -173,6 +185,15 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
         *("db.jsonl", lines(prodigy(1, "a", spans=[{"start": 0}], _view_id="ner_manual")), (), 1),
         ["line 1 is a ner_manual answer of Prodigy: one class per task and worker can be used"],
     ),
+    "UTF-16 with its mark": (
+        *("l.csv", ("task,worker,label\n" + LONG).encode("utf-16"), (), 0),
+        ["3 tasks, 3 workers, 2 classes, 9 labels"],
+    ),
+    "quotes of Windows": (
+        *("l.csv", b"task,worker,label\n1,a,\x93yes\x94\n1,b,no\n", (), 1),
+        ["name its encoding, for example --encoding cp1252"],
+    ),
+    "a zip of a Mac": ("l.zip", zip_of_mac(), (), 0, ["3 tasks, 3 workers, 2 classes, 9 labels"]),
     # no file
     "no such file": ("", "", (), 1, ["no such file: none.csv"]),
     "a folder": (".", "", (), 1, ["is a folder: name one file"]),

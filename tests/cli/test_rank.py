@@ -163,8 +163,8 @@ def test_picture_names_who_may_be_best_and_fits_many_items():
 
 
 NO_ORDER, FEW = (
-    "no order can be told: the allowed ranks of all items overlap\n",
-    "or fewer, whose ranks are hardly told: ",
+    "no order can be inferred: the allowed ranks of all items overlap\n",
+    "or fewer, whose ranks are hardly determined: ",
 )
 SMALL = {  # votes of small boards: whether an order is told, and who has few comparisons
     "one match": (["ab"], False, "a, b"),

@@ -93,7 +93,7 @@ def test_intervals_can_be_left_out(tmp_path):
     path = tmp_path / "page.html"
     cf.aggregate("bluebird", draws=0).report(path)
     page = path.read_text(encoding="utf8")
-    assert "Without intervals nobody is judged" in page and "no interval, not judged" in page
+    assert "Without intervals no worker is judged" in page and "no interval, not judged" in page
     assert 'class="ends"' not in page
     assert len(re.findall('src="data:image/png;base64,', page)) == 3
 

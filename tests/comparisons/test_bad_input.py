@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor import CofactorError, Comparisons
+from cofactor import CofactorError, Comparisons, simulate
 from cofactor.comparisons import (
     BPR,
+    METHODS,
     AltSVM,
     BradleyTerry,
     ComparisonMF,
@@ -26,7 +27,7 @@ from cofactor.comparisons import (
     spectral_start,
     utility_error,
 )
-from tests.comparisons.problems import few
+from tests.comparisons.problems import drawn, few, truth
 from tests.each import each
 
 DATA = few(m=60)
@@ -62,7 +63,20 @@ def fitted():
         (lambda: ComparisonMF(2, ridge=np.ones(2)).fit(DATA), "ridge=array"),
         (lambda: ComparisonMF(2, max_iter=1.5).fit(DATA), r"max_iter=1\.5"),
         (lambda: ComparisonMF(2, tol=NAN).fit(DATA), "tol=nan"),
+        (lambda: ComparisonMF(0).fit(DATA), "rank=0: 6 users and 5 items allow 1 to 4"),
+        (lambda: ComparisonMF([2, 9]).fit(DATA), "rank=9"),
+        (lambda: ComparisonMF("many").fit(DATA), "rank=many"),
+        (lambda: ComparisonMF(2, link="cauchy").fit(DATA), "link='cauchy': choose one of 'logistic', 'probit'"),
+        (lambda: ComparisonMF(2, ridge=-1.0).fit(DATA), r"ridge=-1\.0: give 'auto' or a number"),
+        (lambda: ComparisonMF(2, ridge="big").fit(DATA), "ridge='big'"),
+        (lambda: ComparisonMF(2, bias_ridge=np.inf).fit(DATA), "bias_ridge=inf"),
+        (lambda: ComparisonMF(2, folds=0).fit(DATA), "folds=0"),
         (lambda: diagnose(DATA, rank="x"), "rank='x'"),
+        (lambda: diagnose([1]), "expected Comparisons or a DataFrame, got list"),
+        (lambda: BPR(rank=0).fit(DATA), "rank=0"),
+        (lambda: BPR(learning_rate=0.0).fit(DATA), r"learning_rate=0\.0"),
+        (lambda: NuclearNormMLE(ridge=0.0).fit(DATA), r"ridge=0\.0"),
+        (lambda: NuclearNormMLE().fit(Comparisons([0], [0], [1], [1], 1001, 1000)), "1001 x 1000 utilities.*use Comp"),
         (lambda: BPR(rank=1.5).fit(DATA), r"rank=1\.5"),
         (lambda: BPR(ridge=NAN).fit(DATA), "ridge=nan"),
         (lambda: BPR(learning_rate=1e6).fit(DATA), "ran to infinity at learning_rate=1e"),
@@ -78,13 +92,23 @@ def fitted():
         (lambda: expected_error(10, 20, 30, 2, 1e6), "every choice is certain"),
         (lambda: expected_error("x", 20, 30, 2, 0.5), "n_comparisons='x'"),
         (lambda: comparisons_needed(1e-300, 20, 30, 2, 0.5), "error=1e-300"),
+        (lambda: comparisons_needed(0.0, 20, 30, 2, 1.0), "error=0"),
+        (lambda: comparisons_needed(0.1, 20, 30, 2, 0.0), "spread=0"),
+        (lambda: comparisons_needed(0.1, 20, 30, 0, 1.0), "rank=0"),
+        (lambda: simulate.comparison_factors(rank=0), "rank"),
+        (lambda: simulate.comparison_factors(scale=0.0), "scale"),
+        (lambda: simulate.comparison_factors(kind="flat"), "kind"),
+        (lambda: drawn(*truth(n_users=5, n_items=6, rank=1), 0), "n_comparisons=0"),
         (lambda: Objective(DATA, -1), "rank=-1"),
         (lambda: Objective(DATA, 2, ridge=-1), "ridge=-1"),
         (lambda: Objective(DATA, 2, n_threads=0), "n_threads=0"),
         (lambda: Objective(None, 2), "expected Comparisons"),
         (lambda: lbfgs(Objective(DATA, 2), np.ones(3)), "a vector of 3 numbers"),
         (lambda: gradient_descent(Objective(DATA, 2), np.ones(2 * N), learning_rate=-1), "learning_rate=-1"),
+        (lambda: Objective(DATA, 2).join(np.zeros((6, 2)), np.zeros((4, 2))), "expected 22"),
         (lambda: spectral_start(DATA, "x"), "rank='x'"),
+        (lambda: spectral_start(DATA, 5), "rank=5: ask for 1 to 4"),
+        (lambda: random_start(DATA, 2, 0.0), "scale=0"),
         (lambda: random_start(DATA, -2, 1.0), "rank=-2"),
         (lambda: pair_accuracy([1.0, 2.0], [1.0]), "2 margin, 1 outcomes"),
         (lambda: pair_accuracy([NAN], [1.0]), "margin holds NaN or infinity in rows 0"),
@@ -102,10 +126,18 @@ def test_what_does_not_fit_is_refused(call, message):
         call()
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
+@each("name", METHODS)
+def test_every_method_refuses_what_is_no_comparisons(name):
+    with pytest.raises(CofactorError, match="expected Comparisons or a DataFrame, got list"):
+        METHODS[name]().fit([1, 2])
+
+
+@each(
+    "ask, message",
     [
         (lambda mf: mf.recommend(0, 2.5), r"k=2\.5"),
+        (lambda mf: mf.recommend(0, 0), "k=0"),
+        (lambda mf: mf.utilities(np.zeros(3)), r"shape \(3,\): this model has 2"),
         (lambda mf: mf.recommend(np.full(2, NAN)), "features hold NaN"),
         (lambda mf: mf.recommend(0, exclude=3), "exclude=3"),
         (lambda mf: mf.recommend({}), "users must be ids"),

@@ -6,6 +6,7 @@ import pytest
 from cofactor import CofactorError
 from cofactor.comparisons import METHODS, ComparisonMF, bootstrap
 from tests.comparisons.problems import drawn, truth
+from tests.each import each
 from tests.oracles.generators import recorded
 
 
@@ -50,7 +51,7 @@ def test_nothing_to_be_sure_of_is_refused(sure):
         bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), n_draws=1)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@each("name", METHODS)
 def test_every_method_is_fitted_again_with_what_it_chose(name):
     data = drawn(*truth(0, 20, 15, 2), 800, "binary")
     sure, _ = recorded(bootstrap, METHODS[name](), data, n_draws=3, random_state=0)

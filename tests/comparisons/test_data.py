@@ -1,4 +1,4 @@
-"""Comparisons: what is accepted, what is refused and how, what is known about the graph of items."""
+"""Comparisons: what is accepted, what is refused and how, what is known about the graph of items, splits."""
 
 import pickle
 from dataclasses import FrozenInstanceError
@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 
 from cofactor import CofactorError, Comparisons, DataWarning
+from cofactor.comparisons.data import folds, held_out_once, user_pairs
+from cofactor.comparisons.estimators import FitSettings, split
 from tests.comparisons.problems import few
 from tests.each import each
 from tests.oracles.generators import laws, seeds
@@ -42,17 +44,13 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"counts": [1, 0]}, r"counts must be positive.*row 1: 0\.0"),
         ({"counts": [1e-101, 1e101]}, r"counts must lie from 1e-100 to 1e\+100.*row 0: 1e-101, row 1: 1e\+101"),
         ({"same_item": "keep"}, "same_item='keep'"),
+        ({"user": [], "left": [], "right": [], "outcome": []}, "no comparisons"),
     ],
 )
 def test_bad_rows_are_named(change, message):
     good = {"user": [0, 0], "left": [0, 1], "right": [1, 2], "outcome": [1, 0]}
     with pytest.raises(CofactorError, match=message):
         Comparisons(**(good | change))
-
-
-def test_nothing_is_refused():
-    with pytest.raises(CofactorError, match="no comparisons"):
-        Comparisons([], [], [], [])
 
 
 def test_an_item_with_itself_can_be_dropped():
@@ -78,20 +76,10 @@ def test_ids_survive_a_table_and_a_file(tmp_path):
     frame.to_csv(tmp_path / "x.csv", index=False)
     read = Comparisons.from_csv(tmp_path / "x.csv", "who", "a", "b", "y", "n")
     assert read.items == data.items and np.array_equal(read.left, data.left)
-
-
-def test_whole_numbers_in_a_file_are_numbers(tmp_path):
-    (tmp_path / "x.csv").write_text("user,left,right,outcome\n7,10,9,1\n12,9,10,0\n")
-    data = Comparisons.from_csv(tmp_path / "x.csv")
-    assert data.users == (7, 12) and data.items == (9, 10)
-
-
-@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
-def test_the_separator_is_found(tmp_path, sep):
-    rows = ["user,left,right,outcome", "ann,tea,gin,1", "bob,gin,tea,0.5"]
-    (tmp_path / "x.csv").write_text("\n".join(rows).replace(",", sep))
-    data = Comparisons.from_csv(tmp_path / "x.csv")
-    assert data.users == ("ann", "bob") and data.outcome.tolist() == [1, 0.5]
+    for sep in (",", ";", "\t", "|"):  # ids that are whole numbers are numbers
+        (tmp_path / "x.csv").write_text("user,left,right,outcome\n7,10,9,1\n12,9,10,0\n".replace(",", sep))
+        data = Comparisons.from_csv(tmp_path / "x.csv")
+        assert data.users == (7, 12) and data.items == (9, 10)
 
 
 # ---- nothing can be changed ----
@@ -121,8 +109,8 @@ def test_other_ids_are_another_object():
     assert named.take([1]).items == named.items and named.counts.tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("user,left,right\n1,2,3\n", "nothing says who won"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
@@ -159,6 +147,8 @@ def test_held_out_comparisons_are_the_rest_and_nobody_loses_all(seed):
 def test_holding_out_needs_somebody_with_two():
     with pytest.raises(CofactorError, match="nothing to hold out"):
         Comparisons([0, 1], [0, 1], [1, 2], [1, 1]).hold_out(0.1, 0)
+    with pytest.raises(CofactorError, match="no user compared two pairs of items"):
+        folds(Comparisons([0, 1, 1], [0, 1, 2], [1, 2, 1], [1, 1, 0]), 5, np.random.default_rng(0))
     with pytest.raises(CofactorError, match="share=1"):
         few().hold_out(1)
 
@@ -176,3 +166,46 @@ def test_hidden_items_are_in_no_comparison_that_is_learnt_from(seed):
         between += sum(not known & set(pair) for pair in pairs)
         assert not known & {*held.left[held.user == u], *held.right[held.user == u]}
     assert len(held) == between
+
+
+# ---- folds hold every comparison out once, pairs as a whole, and leave everybody something ----
+
+
+def keys(data):
+    low, high = np.minimum(data.left, data.right), np.maximum(data.left, data.right)
+    return list(zip(data.user.tolist(), low.tolist(), high.tolist(), strict=True))
+
+
+@each("seed", range(5))
+def test_every_comparison_is_held_out_once_and_pairs_as_a_whole(seed):
+    data = few(seed, n1=12, n2=6, m=120)
+    splits = folds(data, 5, np.random.default_rng(seed))
+    assert sorted(key for _, held in splits for key in keys(held)) == sorted(keys(data))
+    for learn, held in splits:
+        assert len(learn) + len(held) == len(data) and not set(keys(learn)) & set(keys(held))
+        assert len(held) < 2 * len(data) / 5
+
+
+def test_everybody_gives_each_fold_the_same_share():
+    user, rng = np.repeat(np.arange(30), 10), np.random.default_rng(0)
+    data = Comparisons(user, np.tile(np.arange(10), 30), np.tile(np.arange(10), 30) + 10, np.ones(300))
+    for _, held in folds(data, 5, rng):
+        assert held.per_user.tolist() == [2] * 30
+
+
+def test_who_compared_one_pair_keeps_it():
+    data = Comparisons([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [1, 0, 1, 2, 0], [1, 0, 1, 1, 1])
+    assert user_pairs(data)[1].tolist() == [0, 1, 1, 1] and held_out_once(data) == 3
+    for learn, _ in folds(data, 3, np.random.default_rng(0)):
+        assert learn.per_user[0] == 2 and learn.per_user[1] == 2
+
+
+def test_one_fold_is_one_tenth_and_hidden_items_are_hidden_as_often_as_there_are_folds():
+    data, rng = few(n1=30, n2=20, m=3000), np.random.default_rng(0)
+    ((learn, held),) = split(data, FitSettings(folds=1), rng)
+    assert len(learn) + len(held) == 3000 and 250 < len(held) < 350
+    for learn, held in (splits := split(data, FitSettings(new_items=True), rng)):
+        for user in range(30):
+            items = [set(d.left[d.user == user]) | set(d.right[d.user == user]) for d in (learn, held)]
+            assert not items[0] & items[1]
+    assert len(splits) == 5

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 from cofactor import CofactorError, Comparisons, DataWarning, NotIdentifiableError
-from cofactor.comparisons import METHODS, BradleyTerry, ComparisonMF, expected_error, pair_accuracy, utility_error
+from cofactor.comparisons import BradleyTerry, ComparisonMF, expected_error, pair_accuracy
 from cofactor.comparisons.estimators import FitSettings, choose_rank_and_ridge, vanishing_ridge
 from cofactor.comparisons.metrics import product_norm
 from cofactor.comparisons.objective import excess_loss
 from tests.comparisons.problems import drawn, error_of, few, truth
-from tests.each import each
 from tests.oracles.generators import recorded
 
 
@@ -141,48 +140,44 @@ def test_uneven_sampling_is_solved():
     assert error_of(fitted(drawn(U, V, 20_000, item_weights=weights), ridge=0, tol=1e-10), U, V) < 1e-3
 
 
-def test_a_rank_too_high_still_orders():
-    U, V = truth()
-    (mf, _), asked = recorded(fitted, drawn(U, V, 9000), rank=4, ridge=0, max_iter=300), drawn(U, V, 5000, seed=3)
-    assert pair_accuracy(mf.margin(asked.user, asked.left, asked.right), asked.outcome) > 0.97
-
-
 # ---- laws ----
 
 
-def test_the_same_seed_gives_the_same_and_names_do_not_matter():
-    U, V = truth(n_users=40, n_items=30, rank=2)
-    data = drawn(U, V, 3000, "binary")
-    one, two = (fitted(data, rank=2, ridge=3.0) for _ in range(2))
-    assert np.array_equal(one.user_factors_, two.user_factors_)
-    users, items = np.random.default_rng(0).permutation(40), np.random.default_rng(1).permutation(30)
-    moved = Comparisons(users[data.user], items[data.left], items[data.right], data.outcome, 40, 30)
-    other = fitted(moved, rank=2, ridge=3.0)
-    assert other.margin(users[data.user], items[data.left], items[data.right]) == pytest.approx(
-        one.margin(data.user, data.left, data.right), abs=1e-4
-    )
-
-
-def test_turning_every_comparison_round_changes_nothing():
+def test_the_order_of_names_and_the_sides_do_not_matter():
     U, V = truth(n_users=40, n_items=30, rank=2)
     d = drawn(U, V, 3000, "binary")
     one = fitted(d, rank=2, ridge=3.0)
-    two = fitted(Comparisons(d.user, d.right, d.left, 1 - d.outcome, 40, 30), rank=2, ridge=3.0)
-    assert two.margin(d.user, d.left, d.right) == pytest.approx(one.margin(d.user, d.left, d.right), abs=1e-5)
+    users, items = np.random.default_rng(0).permutation(40), np.random.default_rng(1).permutation(30)
+    moved = fitted(Comparisons(users[d.user], items[d.right], items[d.left], 1 - d.outcome, 40, 30), rank=2, ridge=3.0)
+    found = moved.margin(users[d.user], items[d.left], items[d.right])
+    assert found == pytest.approx(one.margin(d.user, d.left, d.right), abs=1e-4)
+
+
+def test_speaks_the_callers_names_and_refuses_others():
+    d = drawn(*truth(n_users=40, n_items=30, rank=2), 3000, "binary")
+    columns = {"user": [f"u{u}" for u in d.user], "outcome": d.outcome}
+    sides = {side: [f"i{i}" for i in getattr(d, side)] for side in ("left", "right")}
+    mf = fitted(Comparisons.from_frame(pd.DataFrame(columns | sides)), rank=2, ridge=3.0)
+    best = mf.recommend("u3", 4)
+    assert len(set(best)) == 4 and all(name.startswith("i") for name in best)
+    assert (mf.margin(["u3"] * 3, best[:3], best[1:]) > 0).all()
+    assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:]
+    with pytest.raises(CofactorError, match="unknown users: u99; new users join by fold_in"):
+        mf.recommend("u99")
+    with pytest.raises(CofactorError, match="unknown items: tea, gin"):
+        mf.margin(["u1", "u1"], ["tea", "gin"], ["i1", "i2"])
+    with pytest.raises(CofactorError, match="2 users, 1 left and 1 right"):
+        mf.margin(["u1", "u1"], ["i1"], ["i2"])
 
 
 # ---- what data leave open ----
 
 
-@pytest.mark.parametrize("m", [5000, 20_000])
-def test_choices_without_a_maximum_are_refused_without_a_ridge(m):
+def test_without_a_ridge_choices_without_a_maximum_are_refused_and_few_comparisons_prove_nothing():
     U, V = truth()
-    with pytest.raises(NotIdentifiableError, match=r"no maximum: .* choices.*separable.*ridge='auto'"):
-        recorded(fitted, drawn(U, V, m, "binary"), ridge=0)
-
-
-def test_few_comparisons_without_a_ridge_are_said_to_prove_nothing():
-    U, V = truth()
+    for m in (5000, 20_000):
+        with pytest.raises(NotIdentifiableError, match=r"no maximum: .* choices.*separable.*ridge='auto'"):
+            recorded(fitted, drawn(U, V, m, "binary"), ridge=0)
     (mf, given) = recorded(fitted, drawn(U, V, 1400), ridge=0, max_iter=200)
     assert any("1400 comparisons for 1488 degrees of freedom" in str(w.message) for w in given)
     assert error_of(mf, U, V) > 0.1 and mf.result_.objective[-1] < 1e-3
@@ -213,12 +208,8 @@ def test_parts_that_nobody_links_are_centred_each_and_not_compared():
         mf.margin([0, 0], [1, 2], [3, 40])
     with pytest.raises(NotIdentifiableError, match="no comparison links"):
         mf.recommend(0, 10)
-
-
-def test_a_ridge_lets_the_prior_decide_between_parts():
-    _, _, data = halves("binary")
-    with pytest.warns(DataWarning, match="2 parts"):
-        mf = fitted(data, ridge=5.0)
+    with pytest.warns(DataWarning, match="2 parts"):  # with a ridge the prior decides
+        mf = fitted(halves("binary")[2], ridge=5.0)
     assert 0 < mf.predict_proba([0], [2], [40])[0] < 1 and len(mf.recommend(0, 5)) == 5
 
 
@@ -243,79 +234,17 @@ def test_a_table_of_winners_and_losers_is_fitted_as_its_comparisons():
 # ---- new users ----
 
 
-def test_folding_in_a_user_known_already_gives_her_features():
+def test_folding_in_gives_the_features_of_a_known_user_and_of_logistic_regression():
+    linear_model = pytest.importorskip("sklearn.linear_model")
     U, V = truth(n_users=60, n_items=40, rank=2)
     data = drawn(U, V, 6000, "binary")
     mf = fitted(data, rank=2, ridge=3.0, item_bias=True, tol=1e-11)
     assert mf.fold_in(data) == pytest.approx(mf.user_factors_, abs=1e-5)
-
-
-def test_folding_in_agrees_with_logistic_regression():
-    linear_model = pytest.importorskip("sklearn.linear_model")
-    U, V = truth(n_users=60, n_items=40, rank=2)
-    mf = fitted(drawn(U, V, 6000, "binary"), rank=2, ridge=3.0)
-    new = drawn(U[:1], V, 50, "binary", seed=8)
+    mf, new = fitted(data, rank=2, ridge=3.0), drawn(U[:1], V, 50, "binary", seed=8)
     D = mf.item_factors_[new.left] - mf.item_factors_[new.right]
     peer = linear_model.LogisticRegression(C=1 / 3.0, fit_intercept=False, tol=1e-10).fit(D, new.outcome)
     assert mf.fold_in(new) == pytest.approx(peer.coef_, abs=1e-4)
     assert mf.recommend(mf.fold_in(new)[0], 3) == mf.recommend(peer.coef_[0], 3)
-
-
-# ---- ids and errors ----
-
-
-def named():
-    U, V = truth(n_users=40, n_items=30, rank=2)
-    d = drawn(U, V, 3000, "binary")
-    columns = {"user": [f"u{u}" for u in d.user], "outcome": d.outcome}
-    sides = {side: [f"i{i}" for i in getattr(d, side)] for side in ("left", "right")}
-    return fitted(Comparisons.from_frame(pd.DataFrame(columns | sides)), rank=2, ridge=3.0)
-
-
-def test_speaks_the_callers_names():
-    mf = named()
-    best = mf.recommend("u3", 4)
-    assert len(set(best)) == 4 and all(name.startswith("i") for name in best)
-    assert (mf.margin(["u3"] * 3, best[:3], best[1:]) > 0).all()
-    assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:]
-
-
-def test_unknown_names_are_refused():
-    mf = named()
-    with pytest.raises(CofactorError, match="unknown users: u99; new users join by fold_in"):
-        mf.recommend("u99")
-    with pytest.raises(CofactorError, match="unknown items: tea, gin"):
-        mf.margin(["u1", "u1"], ["tea", "gin"], ["i1", "i2"])
-    with pytest.raises(CofactorError, match="2 users, 1 left and 1 right"):
-        mf.margin(["u1", "u1"], ["i1"], ["i2"])
-    with pytest.raises(CofactorError, match="k=0"):
-        mf.recommend("u1", 0)
-    with pytest.raises(CofactorError, match=r"shape \(3,\): this model has 2"):
-        mf.utilities(np.zeros(3))
-
-
-@each(
-    "settings, message",
-    [
-        ({"rank": 0}, "rank=0: 6 users and 5 items allow 1 to 4"),
-        ({"rank": [2, 9]}, "rank=9"),
-        ({"link": "cauchy"}, "link='cauchy'"),
-        ({"ridge": -1.0}, r"ridge=-1\.0: give 'auto' or a number"),
-        ({"ridge": "big"}, "ridge='big'"),
-        ({"bias_ridge": np.inf}, "bias_ridge=inf"),
-        ({"folds": 0}, "folds=0"),
-        ({"rank": "many"}, "rank=many"),
-    ],
-)
-def test_settings_out_of_range_are_refused(settings, message):
-    with pytest.raises(CofactorError, match=message):
-        fitted(few(), **({"rank": 2} | settings))
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_refuses_what_is_no_comparisons(name):
-    with pytest.raises(CofactorError, match="expected Comparisons or a DataFrame, got list"):
-        METHODS[name]().fit([1, 2])
 
 
 def test_features_vanish_above_the_vanishing_ridge():
@@ -324,12 +253,6 @@ def test_features_vanish_above_the_vanishing_ridge():
     limit = vanishing_ridge(data, "logistic", np.empty(0))
     size = [np.linalg.norm(recorded(fitted, data, rank=2, ridge=f * limit)[0].item_factors_) for f in (0.8, 1.05)]
     assert size[0] > 0.1 > 0.01 > size[1]
-
-
-def test_the_error_of_a_perfect_fit_is_zero_up_to_rounding():
-    U, V = truth()
-    P = np.random.default_rng(0).standard_normal((3, 3))
-    assert utility_error(U @ P, V @ np.linalg.inv(P).T + 3.0, U, V) < 1e-12
 
 
 def test_pairs_made_from_ratings_call_for_hidden_items():

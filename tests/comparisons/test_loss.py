@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor import CofactorError, Comparisons
+from cofactor import Comparisons
 from cofactor.comparisons import LINKS, Objective
 from cofactor.comparisons.objective import _exponentials, _logistic_chances, excess_loss, gamma
 from tests.comparisons.problems import few
+from tests.each import each
 from tests.oracles.comparisons import balance_penalty, logistic_gradient, plain_loss
 from tests.oracles.generators import laws, seeds
 
@@ -32,7 +33,7 @@ def exact(link, z, w):
         return [float(x) for x in (-w * mpmath.log(p) - (1 - w) * mpmath.log(q) + entropy, slope, bend)]
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 def test_stable_from_minus_800_to_800(link):
     f = LINKS[link]
     for z in Z:
@@ -43,7 +44,7 @@ def test_stable_from_minus_800_to_800(link):
             assert float(f.curvature(z, w)) == pytest.approx(bend, rel=1e-8, abs=1e-15)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 def test_links_are_symmetric_and_rise(link):
     f, z = LINKS[link], np.linspace(-6, 6, 41)
     assert f.probability(z) + f.probability(-z) == pytest.approx(np.ones(41))
@@ -52,7 +53,7 @@ def test_links_are_symmetric_and_rise(link):
     assert f.information(z) == pytest.approx(f.steepness(z) ** 2 / (f.probability(z) * f.probability(-z)))
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 def test_excess_loss_keeps_its_digits_near_the_best_fit(link):
     f, w = LINKS[link], np.array([0.1, 0.5, 0.97])
     best = {"logistic": np.log(w / (1 - w)), "probit": [-1.2815515655446004, 0.0, 1.8807936081512509]}[link]
@@ -94,7 +95,7 @@ def test_equals_the_papers_formulas(seed):
     assert not np.allclose(gradient, likelihood(x)[1])
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 @pytest.mark.parametrize("kind", ["choices", "chances", "near", "counts"])
 def test_gradient_by_differences(link, kind):
     data = few(1, counts=np.arange(1, 41) if kind == "counts" else None)
@@ -112,7 +113,7 @@ def test_gradient_by_differences(link, kind):
         assert gradient[k] == pytest.approx(slope, abs=2e-9)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 @pytest.mark.parametrize("outcome", [np.round, lambda w: w])
 def test_value_is_the_mean_of_the_links_losses(link, outcome):
     objective, x = objective_and_point(3, link, outcome, balance=0.0, item_bias=True)
@@ -123,7 +124,7 @@ def test_value_is_the_mean_of_the_links_losses(link, outcome):
     assert objective(x)[0] == pytest.approx(excess_loss(d, z, link), rel=1e-12)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@each("link", LINKS)
 def test_curvature_by_differences_at_a_perfect_fit(link):
     """There the Hessian is the Gauss-Newton matrix, since every slope is zero."""
     objective, x = objective_and_point(4, link, rank=2, item_bias=True)
@@ -156,10 +157,6 @@ def test_blocks_and_threads_change_nothing():
     x = rng.standard_normal(one.size)
     assert three(x)[0] == pytest.approx(one(x)[0], rel=1e-13)
     assert three(x)[1] == pytest.approx(one(x)[1], abs=1e-15)
-
-
-def test_threads_only_where_there_is_much_to_do():
-    assert Objective(few(), 2).n_threads == 1
 
 
 def test_counts_weigh_as_repetitions_do():
@@ -195,27 +192,9 @@ def test_balance_is_the_papers_without_a_ridge_and_none_with_one():
     assert Objective(few(), 2, ridge=1.0).balance == 0
 
 
-def test_refuses_unknown_links_and_factors_of_other_shapes():
-    with pytest.raises(CofactorError, match="link='cauchy': choose one of 'logistic', 'probit'"):
-        Objective(few(), 2, "cauchy")
-    with pytest.raises(CofactorError, match="expected 22"):
-        Objective(few(), 2).join(np.zeros((6, 2)), np.zeros((4, 2)))
-
-
 def test_exponentials_are_right_to_the_last_place():
     z = np.concatenate([np.linspace(-800, 800, 10_001), np.geomspace(1e-300, 1, 1000), [0.0]])
     found = np.empty(len(z))
     _exponentials(z, found, np.empty(len(z), dtype=np.int64))
     want = np.exp(-np.minimum(np.abs(z), 708.0))
     assert np.abs(found / want - 1).max() < 5e-16
-
-
-def test_a_pass_does_not_count_users_and_items_again(monkeypatch):
-    objective, x = objective_and_point()
-    monkeypatch.setattr(Comparisons, "n_users", property(lambda data: pytest.fail("a pass asked for n_users")))
-    monkeypatch.setattr(Comparisons, "n_items", property(lambda data: pytest.fail("a pass asked for n_items")))
-    U, V, b = objective.split(x)
-    assert np.shares_memory(U, x) and np.shares_memory(V, x)
-    assert np.array_equal(objective.join(U, V, b), x)
-    objective(x)
-    objective.curvature(x)(x)

@@ -1,17 +1,15 @@
 """Bootstrap: rows drawn with replacement, the same at any number of jobs, intervals of known width."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import delayed
 from scipy.stats import beta
 
-from cofactor import CategoricalTable, CofactorError, ConvergenceWarning, DataWarning, LatentClassModel
+from cofactor import CategoricalTable, CofactorError, DataWarning, LatentClassModel
 from cofactor.core import bootstrap as engine
 from cofactor.core.bootstrap import ModelBootstrap, observations, probability_intervals, refit_by_em, resample
+from tests.each import each
 
 
 def rows_themselves(rows):
@@ -52,7 +50,7 @@ def test_gives_up_where_most_refits_refuse():
         resample(refuse_row_zero, 2, n_draws=20, random_state=0)
 
 
-@pytest.mark.parametrize("settings", [{"n_draws": 1}, {"n_jobs": 0}])
+@each("settings", [{"n_draws": 1}, {"n_jobs": 0}])
 def test_names_settings_that_make_no_sense(settings):
     with pytest.raises(CofactorError, match="at least two draws and one process"):
         resample(rows_themselves, 5, **settings)
@@ -80,7 +78,7 @@ def test_an_interval_holds_its_estimate_mirrors_and_widens(p, spread, n, level):
     assert wider_low <= low and high <= wider_high
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 90, np.nan])
+@each("level", [0, 1, -0.5, 90, np.nan])
 def test_a_level_is_a_share(level):
     with pytest.raises(CofactorError, match="level="):
         probability_intervals(np.array([0.5]), np.array([0.1]), 10, level)
@@ -89,7 +87,7 @@ def test_a_level_is_a_share(level):
 
 
 def test_the_spread_of_a_frequency_is_the_binomial_one():
-    """With one hidden class, the fit is the frequencies: their standard error is known."""
+    """With one latent class, the fit is the frequencies: their standard error is known."""
     S, p = 400, 0.2
     table = CategoricalTable((np.arange(S) < p * S).astype(int)[:, None], sizes=[2])
     model = LatentClassModel([1.0], [[[1 - p], [p]]])
@@ -109,16 +107,3 @@ def test_observations_are_counted_softly():
     model = LatentClassModel([0.6, 0.4], [[[0.9, 0.3], [0.1, 0.7]], [[0.8, 0.2], [0.2, 0.8]]])
     Q, counts = model.posterior(table), observations(table, model)
     assert np.allclose(counts[:2], Q.sum(axis=0)) and np.allclose(counts[2:], Q[[0, 2]].sum(axis=0))
-
-
-def test_unfinished_refits_are_told():
-    with pytest.warns(ConvergenceWarning, match="1 of 3 refits stopped"):
-        engine.warn_of_unfinished([True, False, True])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        engine.warn_of_unfinished([True, True])
-
-
-def test_progress_is_shown_to_nobody_who_has_not_asked(capsys):
-    assert list(engine.in_parallel((delayed(abs)(n) for n in (-1, 2)), 2, "runs", 1, verbose=False)) == [1, 2]
-    assert capsys.readouterr().err == ""

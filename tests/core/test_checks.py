@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import base
 
+from cofactor import crowd
+from cofactor.core import errors
 from cofactor.core.checks import (
     added_up,
     check_between,
@@ -15,10 +18,12 @@ from cofactor.core.checks import (
     whole_matrix,
 )
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import clone
 from cofactor.core.latent_class import match_classes, match_columns
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         "text",
@@ -66,13 +71,13 @@ def test_sparse_entries_are_added_up_on_a_copy():
     assert added_up(sound) is sound
 
 
-@pytest.mark.parametrize("value", [0, 1.5, True, "2", None, np.nan])
+@each("value", [0, 1.5, True, "2", None, np.nan])
 def test_settings_must_be_whole_numbers(value):
     with pytest.raises(CofactorError, match=r"rank=.*whole number of at least 1"):
         check_whole(1, rank=value)
 
 
-@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, "a", None])
+@each("value", [-0.1, 1.1, np.nan, "a", None])
 def test_settings_must_lie_between(value):
     with pytest.raises(CofactorError, match=r"share=.*a number from 0 to 1"):
         check_between(0, 1, share=value)
@@ -96,7 +101,44 @@ def test_matrices_of_different_rows_are_not_matched():
             match(np.ones((2, 2)), np.ones((3, 2)))
 
 
-@pytest.mark.parametrize("chosen", [[3], [0.5], "text", [True], [[0]], 1, [[0, 1], [1]], [-4]])
+@each("chosen", [[3], [0.5], "text", [True], [[0]], 1, [[0, 1], [1]], [-4]])
 def test_positions_out_of_range_are_refused(chosen):
     with pytest.raises(CofactorError, match="rows: give "):
         positions(chosen, 3, "rows")
+
+
+# ---- lists in messages ----
+
+
+@each(
+    "count, expected",
+    [
+        (0, ""),
+        (10, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"),
+        (11, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (11 in all)"),
+    ],
+)
+def test_names_ten_and_counts_all(count, expected):
+    assert errors.listing(iter(range(count))) == expected
+
+
+# ---- the protocol of scikit-learn ----
+
+
+def test_both_clones_give_the_same_and_leave_the_fit_behind():
+    rng = np.random.default_rng(0)
+    method = crowd.WorkerTypes(diagonal=3.0, random_state=rng)
+    method.model_ = "found by a fit"
+    for copied in (clone(method), base.clone(method)):
+        assert type(copied) is crowd.WorkerTypes and copied.diagonal == 3.0 and not hasattr(copied, "model_")
+        assert copied.random_state is not rng and copied.random_state.random() == np.random.default_rng(0).random()
+
+
+def test_parameters_are_told_changed_and_shown():
+    method = crowd.MVEM(random_state=1)
+    assert list(method.get_params()) == sorted(method.get_params()) and method.get_params()["random_state"] == 1
+    assert method.set_params(max_iter=7) is method and method.max_iter == 7
+    assert repr(method) == "MVEM(max_iter=7, random_state=1)" and repr(crowd.MVEM()) == "MVEM()"
+    with pytest.raises(CofactorError, match=r"^MVEM has no parameter rounds, taste; it has .*max_iter.*random_state"):
+        method.set_params(max_iter=9, rounds=3, taste="x")
+    assert method.max_iter == 7

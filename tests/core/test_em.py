@@ -1,13 +1,19 @@
 """Expectation-maximisation: uphill, at rest in the truth, the same under every renaming."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 from hypothesis import given
 
+import cofactor as cf
 from cofactor.core.em import em, expectation, iterate_em, maximization, soft_counts
 from cofactor.core.errors import CofactorError, ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from tests.each import each
 from tests.oracles.generators import SIZES, laws, random_model, random_table, recorded, seeds
 from tests.oracles.latent_class import em_round
 
@@ -94,12 +100,6 @@ def test_a_variable_without_observations_becomes_uniform():
     assert np.array_equal(model.conditionals[1], np.full((3, 3), 1 / 3))
 
 
-def test_pseudo_counts_keep_every_value_possible():
-    table = CategoricalTable([[0], [0]], sizes=[2])
-    model = maximization(table, np.array([[1.0, 0.0], [1.0, 0.0]]), pseudo_count=0.5)
-    assert np.allclose(model.conditionals[0], [[2.5 / 3, 0.5], [0.5 / 3, 0.5]])
-
-
 # ---- pseudo-counts ----
 
 
@@ -133,20 +133,6 @@ def test_rows_given_twice_count_twice(seed):
         assert np.allclose(repeated.prior, other.prior, atol=1e-10)
 
 
-@laws
-@given(seed=seeds)
-def test_vanishing_pseudo_counts_give_maximum_likelihood(seed):
-    table, start = random_table(seed, n_rows=60), random_model(seed + 1)
-    plain, tiny = (run(table, start, max_iter=10, tol=-1, pseudo_count=alpha)[0] for alpha in (0, 1e-10))
-    assert np.allclose(plain.stacked, tiny.stacked, atol=1e-7)
-
-
-def test_pseudo_counts_fill_a_class_that_starts_empty():
-    start = LatentClassModel([1.0, 0.0], [[[1, 0.5], [0, 0.5]]] * 2)
-    model, result = run(CategoricalTable([[1, 1], [0, 0], [0, 0]]), start, pseudo_count=0.5)
-    assert model.prior[1] > 0.01 and np.isfinite(result.objective).all()
-
-
 def test_a_value_never_seen_tells_as_much_as_a_missing_one():
     codes = random_table(3, n_rows=60).codes
     codes[codes[:, 2] == 3, 2] = -1
@@ -158,7 +144,7 @@ def test_a_value_never_seen_tells_as_much_as_a_missing_one():
 # ---- long rows ----
 
 
-@pytest.mark.parametrize("length", [20, 21, 300])
+@each("length", [20, 21, 300])
 def test_posteriors_are_the_same_in_products_and_in_logarithms(length):
     model = random_model(5, n_classes=4, sizes=(2, 3) * (length // 2) + (2,) * (length % 2))
     table, _ = model.sample(50, random_state=1)
@@ -184,12 +170,6 @@ def test_few_long_rows_and_rows_that_no_class_allows_are_counted_as_by_arrays(mo
     assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-12)
 
 
-def test_a_thousand_entries_per_row_do_not_underflow():
-    model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 1000)
-    fitted, result = run(model.sample(20, random_state=0)[0], model, max_iter=3)
-    assert np.isfinite(result.objective).all() and np.isfinite(fitted.stacked).all()
-
-
 def test_warns_at_the_limit_and_still_returns():
     with pytest.warns(ConvergenceWarning, match="EM: iteration limit 2 "):
         model, result = em(random_table(0), random_model(1), max_iter=2, tol=0)
@@ -202,12 +182,6 @@ def test_takes_five_hundred_rounds_at_most_unless_told_otherwise():
     with pytest.warns(ConvergenceWarning, match="EM: iteration limit 500 "):
         results = em(rows, start, tol=-1)[1], iterate_em(lambda model: expectation(rows, model), start, tol=-1)[1]
     assert [result.n_iter for result in results] == [500, 500]
-
-
-def test_objective_is_the_likelihood_before_each_round():
-    table, start = random_table(0), random_model(1)
-    _, result = run(table, start, max_iter=3)
-    assert result.objective[0] == pytest.approx(start.log_likelihood(table), rel=1e-12)
 
 
 def test_classes_with_prior_zero_stay_empty():
@@ -227,3 +201,59 @@ def test_refuses_a_table_in_which_nothing_was_observed():
 def test_refuses_a_start_with_other_variables():
     with pytest.raises(CofactorError, match="the model 2 with 5"):
         em(random_table(0), random_model(0, sizes=(2, 3)))
+
+
+# ---- sums over pieces ----
+
+
+def pieces_of(table, n_rows):
+    return [table.take_rows(slice(first, first + n_rows)) for first in range(0, table.n_rows, n_rows)]
+
+
+@pytest.fixture
+def table():
+    model = cf.simulate.dawid_skene_model(9, 3, skill=0.6, random_state=2)
+    return cf.simulate.crowd(model, 400, 0.5, random_state=2).labels.table
+
+
+@pytest.fixture
+def start():
+    return cf.simulate.dawid_skene_model(9, 3, skill=0.4, random_state=3)
+
+
+def test_soft_counts_of_pieces_add_up_and_give_the_same_model(table, start):
+    Q = start.posterior(table)
+    whole = soft_counts(table, Q)
+    pieces = reduce(add, (expectation(piece, start) for piece in pieces_of(table, 70)))
+    assert np.allclose(pieces.cells, whole.cells, atol=1e-10) and pieces.n_rows == whole.n_rows == 400
+    assert np.isclose(pieces.log_likelihood, start.log_likelihood(table), rtol=1e-13)
+    model, known = pieces.model(0.5), maximization(table, Q, 0.5)
+    assert np.allclose(model.stacked, known.stacked, atol=1e-13) and np.allclose(model.prior, known.prior, atol=1e-13)
+
+
+def test_em_over_pieces_is_em(table, start):
+    rows = table.take_rows(table.entries_per_row > 0)
+    model, result = iterate_em(lambda model: reduce(add, (expectation(p, model) for p in pieces_of(rows, 70))), start)
+    whole, known = em(table, start)
+    assert result.n_iter == known.n_iter and np.allclose(result.objective, known.objective, rtol=1e-13)
+    assert np.allclose(model.stacked, whole.stacked, atol=1e-12)
+
+
+def test_soft_counts_of_other_variables_do_not_merge(table, start):
+    counts = expectation(table, start)
+    fewer = table.take_variables(range(8))
+    with pytest.raises(cf.CofactorError, match="same variables and classes"):
+        counts + soft_counts(fewer, np.ones((400, 3)) / 3)
+    with pytest.raises(cf.CofactorError, match="nothing to fit"):
+        soft_counts(table.take_rows(slice(0, 0)), np.ones((0, 3))).model()
+
+
+def test_moments_of_pieces_add_up(table):
+    whole, moments = pairwise_moments(table), reduce(add, map(pairwise_moments, pieces_of(table, 70)))
+    assert (moments.counts != whole.counts).nnz == 0 and moments.counts.dtype == whole.counts.dtype
+    assert np.array_equal(moments.singles, whole.singles) and moments.n_rows == whole.n_rows
+
+
+def test_large_counts_are_kept_whole():
+    many = pairwise_moments(cf.CategoricalTable(np.zeros((70_000, 2), dtype=int), sizes=[2, 2]))
+    assert (many + many).counts[0, 2] == 140_000

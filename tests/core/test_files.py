@@ -4,8 +4,13 @@ import bz2
 import gzip
 import lzma
 import os
+import platform
+import re
+import signal
 import stat
+import subprocess
 import sys
+import threading
 import zipfile
 from contextlib import suppress
 from functools import partial
@@ -21,6 +26,7 @@ from cofactor.core import files
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import (
     load_arrays,
+    locked,
     read_parquet,
     refuse_packed_parquet,
     save_arrays,
@@ -51,12 +57,6 @@ def test_an_archive_of_two_files_names_them(tmp_path):
         unpacked(path)
 
 
-def test_thousands_of_columns_are_no_work(tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("task,worker,label" + "," * 3000 + "\na,b,c\n")
-    assert read_frame(path, ["task", "label"]).to_numpy().tolist() == [["a", "c"]]
-
-
 def test_arrays_are_not_unpickled_nor_unpacked(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, a=np.array([1, "b"], dtype=object))
@@ -83,14 +83,6 @@ def test_a_full_disk_is_told_with_the_output_and_what_to_do(tmp_path, write):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
-
-
-def test_an_archive_of_other_things_than_arrays_is_refused(tmp_path):
-    path = tmp_path / "numbers.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("sizes", b"no array")
-    with pytest.raises(CofactorError, match=r"numbers\.npz is no file of numbers: not all .* are arrays"):
-        load_arrays(path, ["sizes"], "file of numbers")
 
 
 @pytest.mark.parametrize("cells", [np.zeros(400_000, dtype=np.int64), ["x" * 1000] * 4000])
@@ -186,3 +178,98 @@ def test_where_nothing_can_be_written_compiled_code_has_a_folder_of_its_own(monk
     monkeypatch.setattr("cofactor.os.access", lambda *_: True)
     cofactor._let_compiled_code_be_kept()
     assert "NUMBA_CACHE_DIR" not in os.environ
+
+
+# ---- one run at a time writes to an output ----
+
+
+HOLD = """
+import os, signal, sys
+from pathlib import Path
+from cofactor.core.files import whole_file
+with whole_file(Path(sys.argv[1])) as part:
+    part.write_text("half")
+    print("ready", flush=True)
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def held(tmp_path):
+    """Yield a function that holds a lock in another thread until the test ends."""
+    done, threads = threading.Event(), []
+
+    def hold(path):
+        ready = threading.Event()
+
+        def work():
+            with locked(path):
+                ready.set()
+                done.wait(60)
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+        assert ready.wait(60)
+
+    yield hold
+    done.set()
+    for thread in threads:
+        thread.join()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_who_holds_an_output_is_named(held, tmp_path):
+    held(tmp_path / "out.csv")
+    holder = rf"process {os.getpid()} on {re.escape(platform.node())}, since 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+    with (
+        pytest.raises(CofactorError, match=rf"out\.csv is being written by {holder}: wait until"),
+        locked(tmp_path / "out.csv"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("text", [b"", b"\x1b[31mroot", b"\xff", b"x" * 301, "process 1\u202e on".encode()])
+def test_a_holder_that_is_no_plain_line_is_not_shown(held, tmp_path, text):
+    held(tmp_path / "out.csv")
+    (tmp_path / ".out.csv.lock").write_bytes(text)
+    with pytest.raises(CofactorError, match="is being written by another process: "), locked(tmp_path / "out.csv"):
+        pass
+
+
+def test_one_file_under_two_names_has_one_lock(held, tmp_path):
+    (tmp_path / "link.csv").symlink_to(tmp_path / "out.csv")
+    held(tmp_path / "link.csv")
+    with pytest.raises(CofactorError, match=r"out\.csv is being written"), locked(tmp_path / "out.csv"):
+        pass
+
+
+def test_a_folder_that_is_missing_is_named_and_not_made(tmp_path):
+    with pytest.raises(CofactorError, match=r"there is no folder .*nowhere"), locked(tmp_path / "nowhere" / "out.csv"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_a_second_writer_waits_and_then_gives_up(held, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "WAIT_SECONDS", 0.1)
+    held(tmp_path / "out")
+    with pytest.raises(CofactorError, match="is being written by process"), whole_file(tmp_path / "out"):
+        pass
+    assert names(tmp_path) == [".out.lock"]
+
+
+def test_a_killed_writer_holds_nothing_and_the_next_one_cleans(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    words = [sys.executable, "-c", HOLD, str(out)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+        monkeypatch.setattr(files, "WAIT_SECONDS", 0.0)
+        with pytest.raises(CofactorError, match=f"is being written by process {child.pid} on"), whole_file(out):
+            pass
+        child.send_signal(signal.SIGKILL)
+    assert names(tmp_path) == [".out.lock", ".out.part"]
+    with whole_file(out) as part:
+        part.write_text("whole")
+    assert names(tmp_path) == ["out"] and out.read_text() == "whole"

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cofactor import simulate
+from cofactor.core import moments
 from cofactor.core import moments as module
 from cofactor.core.errors import CofactorError
-from cofactor.core.moments import pairwise_moments
+from cofactor.core.moments import classes_told_apart, eigenvalues, pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from tests.each import each
 from tests.oracles.generators import SIZES, laws, random_table, seeds
 from tests.oracles.latent_class import counts_by_looping
 
@@ -78,12 +81,6 @@ def test_symmetric_with_empty_diagonal_blocks(seed):
     assert moments.counts.nnz == np.count_nonzero(moments.counts.toarray())
 
 
-def test_counts_single_values():
-    table = random_table(3)
-    expected = [np.sum(table.codes[:, n] == i) for n, size in enumerate(SIZES) for i in range(size)]
-    assert pairwise_moments(table).singles.tolist() == expected
-
-
 @laws
 @given(seed=seeds, n_rows=st.integers(1, 25))
 def test_any_pieces_in_any_order_equal_one_shot(seed, n_rows):
@@ -93,17 +90,10 @@ def test_any_pieces_in_any_order_equal_one_shot(seed, n_rows):
     assert_equal(reduce(add, map(pairwise_moments, parts)), whole)
 
 
-@laws
-@given(seed=seeds)
-def test_merging_is_associative_and_commutative(seed):
-    a, b, c = (pairwise_moments(random_table(seed + i)) for i in range(3))
-    assert_equal((a + b) + c, a + (c + b))
-
-
 # ---- bad input ----
 
 
-@pytest.mark.parametrize("sizes", [(2, 4, 3), (2, 3)])
+@each("sizes", [(2, 4, 3), (2, 3)])
 def test_refuses_other_variables(sizes):
     with pytest.raises(CofactorError, match="3 variables with 9 values"):
         pairwise_moments(random_table(0)) + pairwise_moments(random_table(0, sizes=sizes))
@@ -113,3 +103,67 @@ def test_refuses_the_joint_of_variables_never_seen_together():
     moments = pairwise_moments(CategoricalTable([[0, -1], [-1, 1]]))
     with pytest.raises(CofactorError, match="variables 0 and 1 were never observed together"):
         moments.joint(0, 1)
+
+
+# ---- how many classes pairs tell apart ----
+
+
+def crowd_table(model, n_tasks=2000, rate=0.3, seed=0):
+    return simulate.crowd(model, n_tasks, rate, random_state=seed).labels.table
+
+
+def matrix_by_definition(table):
+    """Z as the module has it, one pair of values at a time."""
+    codes, sizes = table.codes, table.sizes
+    values = [(n, i) for n in range(len(sizes)) for i in range(sizes[n])]
+    Z = np.zeros((len(values), len(values)))
+    for v, (m, i) in enumerate(values):
+        for w, (j, k) in enumerate(values):
+            both = (codes[:, m] >= 0) & (codes[:, j] >= 0)
+            if m == j or not both.any():
+                continue
+            C = (both & (codes[:, m] == i) & (codes[:, j] == k)).sum()
+            E = (both & (codes[:, m] == i)).sum() * (both & (codes[:, j] == k)).sum() / both.sum()
+            Z[v, w] = (C - E) / np.sqrt(E) if E else 0
+    return Z
+
+
+def test_eigenvalues_are_those_of_the_definition():
+    rng = np.random.default_rng(0)
+    table = CategoricalTable(rng.integers(-1, [2, 3, 4, 2], size=(40, 4)), sizes=[2, 3, 4, 2])
+    expected = np.sort(np.linalg.eigvalsh(matrix_by_definition(table)))[::-1]
+    assert np.allclose(eigenvalues(pairwise_moments(table)), expected)
+
+
+@each("K", [2, 3, 5])
+def test_counts_the_classes_of_a_crowd(K):
+    found, strength = classes_told_apart(crowd_table(simulate.dawid_skene_model(25, K, skill=0.6, random_state=0)))
+    assert found == K
+    assert (strength[: K - 1] > 1).all() and (strength[K - 1 :] <= 1).all() and (np.diff(strength) <= 0).all()
+
+
+@each("rank", [1, 2, 4])
+def test_counts_the_rank_of_a_joint_pmf(rank):
+    table = simulate.joint_table(simulate.joint_model(8, 5, rank, random_state=1), 4000, observed=0.7, random_state=1)
+    assert classes_told_apart(table)[0] == rank
+
+
+def test_shuffling_keeps_where_and_how_often():
+    table = crowd_table(simulate.dawid_skene_model(6, 3, skill=0.6, random_state=0), 300)
+    shuffled = moments._shuffled(table, np.random.default_rng(0))
+    assert np.array_equal(shuffled.codes >= 0, table.codes >= 0)
+    assert np.array_equal(shuffled.indicator.sum(axis=0), table.indicator.sum(axis=0))
+    assert (shuffled.codes != table.codes).mean() > 0.05
+
+
+def test_looks_at_the_variables_observed_most(monkeypatch):
+    monkeypatch.setattr(moments, "MOST_VALUES", 6)
+    monkeypatch.setattr(moments, "MOST_ROWS", 3)
+    codes = [[0, 0, -1, 0], [0, 1, -1, 1], [1, 0, 0, 1], [1, 1, 1, -1], [0, 1, -1, 3]]
+    chosen = moments._most_observed(CategoricalTable(codes, sizes=[2, 2, 2, 4]))
+    assert chosen.codes.tolist() == [[0, 0, -1], [1, 0, 0], [0, 1, -1]]  # the fourth has too many values
+
+
+@each("codes", [[[0], [1]], [[-1, -1], [-1, -1]], [[0, -1], [-1, 1]]])
+def test_without_pairs_there_is_one_class(codes):
+    assert classes_told_apart(CategoricalTable(codes))[0] == 1

@@ -50,10 +50,6 @@ def test_a_change_of_its_own_replaces_that_of_the_objective():
     assert history.converged
 
 
-def test_an_objective_at_zero_converges():
-    assert run([0.0, 0.0]).converged
-
-
 def test_warns_at_the_limit_with_name_and_reason():
     with pytest.warns(ConvergenceWarning, match=r"counting down: iteration limit 3 reached .* fell to 0\.001"):
         result = run(halving(), max_iter=3).result()

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.simplex import normalize_blocks, project_to_simplex, project_vector
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.simplex import project_by_quadratic_programme
 
@@ -43,7 +44,7 @@ def test_projecting_in_place_is_the_same(V):
     assert np.allclose(X, project_to_simplex(V), atol=1e-10)
 
 
-@pytest.mark.parametrize(
+@each(
     "entries",
     [
         [0.03725214251764704, -0.015186236327984326, 0.046817304331190426, 0.8703718441672094],
@@ -74,7 +75,7 @@ def test_projects_very_large_points():
     assert project_to_simplex([[1e17], [0.0]]).tolist() == [[1], [0]]
 
 
-@pytest.mark.parametrize("V", [[1.0, 2.0], np.zeros((0, 3)), [[np.nan]], [[np.inf], [0]]])
+@each("V", [[1.0, 2.0], np.zeros((0, 3)), [[np.nan]], [[np.inf], [0]]])
 def test_refuses_what_cannot_be_projected(V):
     with pytest.raises(CofactorError, match="non-empty matrix of finite numbers"):
         project_to_simplex(V)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
+from tests.each import each
 from tests.oracles.generators import SIZES, laws, random_codes, random_table, seeds
 
 
@@ -47,26 +48,17 @@ def test_parts_equal_dense_indexing(seed):
     assert np.array_equal(part.sizes, np.array(SIZES)[variables])
 
 
-def test_takes_variables_by_a_mask():
-    table = random_table(0)
-    assert np.array_equal(table.take_variables([True, False, True]).codes, table.codes[:, [0, 2]])
-
-
 def test_default_alphabets_are_the_largest_codes():
     table = CategoricalTable([[0, 3, -1], [1, 0, -1]])
     assert table.sizes.tolist() == [2, 4, 1]
     assert table.offsets.tolist() == [0, 2, 6]
 
 
-def test_whole_floats_are_codes():
-    assert CategoricalTable(np.array([[0.0, -1.0]])).codes.tolist() == [[0, -1]]
-
-
 # ---- bad input ----
 
 
-@pytest.mark.parametrize(
-    ("codes", "message"),
+@each(
+    "codes, message",
     [
         ([0, 1], r"2 dimension\(s\), got an array of shape \(2,\)"),
         ([["a", "b"]], "integers"),
@@ -88,8 +80,8 @@ def test_names_the_first_ten_codes_outside_their_alphabet_and_counts_them():
         CategoricalTable(np.full((12, 1), 5), sizes=[3])
 
 
-@pytest.mark.parametrize(
-    ("row", "variable", "code", "message"),
+@each(
+    "row, variable, code, message",
     [
         ([0, 9], [0, 0], [0, 0], r"row index out of range 0\.\.2: 9"),
         ([0, -1], [0, 0], [0, 0], "row index out of range .*: -1"),
@@ -106,7 +98,7 @@ def test_names_bad_entries(row, variable, code, message):
         CategoricalTable.from_entries(row, variable, code, sizes=[2, 2], n_rows=3)
 
 
-@pytest.mark.parametrize("sizes", [[2], [2, 2, 2]])
+@each("sizes", [[2], [2, 2, 2]])
 def test_refuses_as_many_sizes_as_there_are_no_variables(sizes):
     with pytest.raises(CofactorError, match="size"):
         CategoricalTable([[0, -1]], sizes=sizes)
@@ -117,7 +109,7 @@ def test_refuses_ragged_rows():
         CategoricalTable([[0, 1], [0]])
 
 
-@pytest.mark.parametrize(("sizes", "n_rows"), [([-1, 2], 1), ([1.5, 2], 1), ([2, 2], -1)])
+@each("sizes, n_rows", [([-1, 2], 1), ([1.5, 2], 1), ([2, 2], -1)])
 def test_refuses_sizes_and_numbers_of_rows_that_make_no_table(sizes, n_rows):
     with pytest.raises(CofactorError):
         CategoricalTable.from_entries([], [], [], sizes, n_rows)

@@ -301,7 +301,7 @@ def truth_file(tmp_path):
 def test_truth_is_read_by_id(truth_file):
     labels = CrowdLabels.from_frame(frame())
     assert read_truth(truth_file("task,truth\nb,cat\n"), labels).tolist() == [-1, 0]
-    with pytest.warns(DataWarning, match="1 tasks that nobody labelled are passed over"):
+    with pytest.warns(DataWarning, match="1 tasks without labels are ignored"):
         assert read_truth(truth_file("task,truth\nb,dog\nz,cat\n"), labels).tolist() == [-1, 1]
     assert read_truth(truth_file("task,truth\nb,dog\na,cat\na,cat\n"), labels).tolist() == [0, 1]
     assert read_truth(truth_file("Truth\tTASK\ndog\tb\n"), labels).tolist() == [-1, 1]
@@ -309,7 +309,7 @@ def test_truth_is_read_by_id(truth_file):
 
 def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(truth_file):
     labels = CrowdLabels.from_frame(frame())
-    with pytest.warns(DataWarning, match=r"nobody chose the true class of 1 tasks \(cow\): they count as errors"):
+    with pytest.warns(DataWarning, match=r"no worker chose the true class of 1 tasks \(cow\): they count as errors"):
         truth = read_truth(truth_file("task,truth\na,cow\nb,dog\n"), labels)
     assert truth.tolist() == [2, 1]
     assert error_rate([[0.5, 0.5], [0, 1]], truth) == 0.5

@@ -61,13 +61,7 @@ def test_food_is_exactly_the_expected_one():
 
 
 @pytest.mark.needs_mirror
-def test_bundled_food_is_the_converted_file_of_the_manifest():
-    converted = {Path(file["path"]).name: file["sha256"] for file in manifest("food")["files"]}
-    assert {file.name: file.sha256 for file in entries()["food"].files} == converted
-
-
-@pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", ["cars1", "cars2"])
+@each("name", ["cars1", "cars2"])
 def test_cars_are_exactly_the_expected_ones(name):
     cars, answers, items = cf.load(name), expected(name, "comparisons"), expected(name, "items")
     for is_control, found in ((0, cars.comparisons), (1, cars.controls)):
@@ -89,7 +83,7 @@ def test_colors_are_exactly_the_expected_ones():
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", ["food", "cars1", "cars2", "colors"])
+@each("name", ["food", "cars1", "cars2", "colors"])
 def test_registry_tells_sizes_and_where_downloads_are(name):
     data, entry = cf.load(name), entries()[name]
     found = data.comparisons
@@ -106,11 +100,6 @@ def test_food_needs_no_network_and_recommends_by_name(data):
     assert favourite[0] in food.comparisons.items and not data.exists()
     # manifest.json, food, stats
     assert np.sum(food.comparisons.per_item > 0) == 85 and np.sum(food.comparisons.outcome == 0.5) == 1248
-
-
-def test_a_set_of_another_kind_is_refused():
-    with pytest.raises(CofactorError, match="'car' is a table, a set of comparisons is needed: there are food, cars1"):
-        cf.data.load("car", "comparisons")
 
 
 # ---- files ----

@@ -9,6 +9,7 @@ from scipy.io import savemat
 
 from cofactor.core.errors import CofactorError
 from cofactor.data.matlab import load_matlab
+from tests.each import each
 
 NUMBERS = np.array([1.5, -2.0])
 
@@ -51,7 +52,7 @@ def test_what_scipy_writes_is_read(tmp_path, options):
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("name", [b"x", b"four", b"fives", b"of_a_longer_name"])
+@each("name", [b"x", b"four", b"fives", b"of_a_longer_name"])
 def test_short_and_long_names_are_read_in_either_order_of_bytes(tmp_path, order, name):
     path = file_of(tmp_path, vector(order, b"a") + vector(order, name) + vector(order, b"z"), order)
     for read in load_matlab(path, ["a", name.decode(), "z"]).values():

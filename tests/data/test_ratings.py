@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
-from cofactor.data import SCALES, RatingsDataset, load_movielens, movie_lists, movielens
+from cofactor.data import SCALES, RatingsDataset, load_movielens, movie_lists
+from cofactor.data import ratings as module
 from cofactor.data.registry import entries
 from tests.each import each
 
@@ -43,7 +44,7 @@ def mirror_path(*parts):
 
 
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize("name", ["ratings", "action30", "animation30", "romance30"])
+@each("name", ["ratings", "action30", "animation30", "romance30"])
 def test_movielens_small_and_the_lists_of_the_paper_are_exactly_the_expected_ones(name):
     ratings = cf.load("movielens_small")
     if name != "ratings":
@@ -97,7 +98,7 @@ def test_a_folder_of_movielens(tmp_path):
 
 
 def test_pieces_make_the_whole_and_only_what_is_asked_for_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(movielens, "CHUNK", 2)
+    monkeypatch.setattr(module, "CHUNK", 2)
     assert len(load_movielens(write(tmp_path)).rating) == 4
     few = load_movielens(tmp_path, items=[20, 999])
     assert (few.user.tolist(), few.item.tolist()) == ([3, 1], [20, 20])

@@ -158,15 +158,6 @@ def test_wrong_hash_says_expected_and_got_and_leaves_no_file(register, mirror, d
     assert set(contents(data)) <= {"t.txt"}
 
 
-def test_half_file_in_the_cache_is_replaced(register, mirror, data):
-    register(toy())
-    fill(mirror)
-    data.mkdir()
-    (data / "a.txt").write_bytes(LABELS[:9])
-    assert load("toy").labels.n_labels == 3
-    assert (data / "a.txt").read_bytes() == LABELS
-
-
 def broken_off(file):
     yield b"1\t"
     raise ConnectionResetError("broken off")
@@ -210,13 +201,6 @@ def test_downloads_once(register, server, data):
     assert load("toy").labels.n_labels == load("toy").labels.n_labels == 3
     assert sorted(server.asked) == ["a.txt", "t.txt"]
     assert contents(data) == ["a.txt", "t.txt"]
-
-
-def test_fallback_address_is_tried(register, server):
-    register(toy(server.url))
-    server.files.update({"b.txt": CRLF, "t.txt": TRUTH})
-    assert load("toy").labels.n_labels == 3
-    assert [name for name in server.asked if name != "t.txt"] == ["a.txt", "b.txt"]
 
 
 def test_transfer_that_breaks_off_leaves_nothing(register, server, data):

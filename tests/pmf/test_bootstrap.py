@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cofactor import CategoricalTable, CofactorError, pmf, simulate
+from tests.each import each
 
 
 def problem(seed):
@@ -51,7 +52,7 @@ def test_the_table_names_variable_value_and_class(found):
     assert prior["estimate"].tolist() == found.model.prior.tolist() and prior["variable"].isna().all()
 
 
-@pytest.mark.parametrize("estimator", [pmf.CNMFOPT(rank=2), pmf.RANDEM(rank=2, random_state=0), pmf.Independence()])
+@each("estimator", [pmf.CNMFOPT(rank=2), pmf.RANDEM(rank=2, random_state=0), pmf.Independence()])
 def test_any_estimator_can_be_fitted_again(estimator):
     truth = simulate.joint_model(4, 3, 2, random_state=1)
     table = simulate.joint_table(truth, 2000, random_state=1)

@@ -8,7 +8,6 @@ from sklearn.model_selection import train_test_split
 from cofactor import data, simulate
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.tables import CategoricalTable
 from cofactor.pmf.classifier import PSEUDO_COUNTS, RANKS, Coding, JointPMFClassifier
 from tests.each import each
 from tests.oracles.latent_class import conditional_by_summing
@@ -39,12 +38,7 @@ def test_predicts_the_conditional_of_the_class_in_its_joint_pmf():
     assert np.array_equal(fitted.predict(X), fitted.classes_[fitted.predict_proba(X).argmax(axis=1)])
 
 
-def test_learns_what_the_hidden_class_tells():
-    (X, y), (X_new, y_new) = drawn(0), drawn(0, n_rows=2000)
-    assert JointPMFClassifier(**QUICK).fit(X, y).score(X_new, y_new) > 0.7
-
-
-@pytest.mark.parametrize("method", ["EM", "CNMF-EM"])
+@each("method", ["EM", "CNMF-EM"])
 def test_names_of_values_and_classes_and_the_kind_of_array_change_nothing(method):
     X, y = drawn(n_rows=200)
     names = {0: "x", 1: "y", 2: "z"}
@@ -56,21 +50,6 @@ def test_names_of_values_and_classes_and_the_kind_of_array_change_nothing(method
         for X_any, y_any in [(X, y), (words, y), (frame, renamed)]
     ]
     assert np.array_equal(shares[0], shares[1]) and np.array_equal(shares[0], shares[2])
-
-
-def test_a_row_without_features_gets_the_share_of_classes():
-    X, y = drawn()
-    fitted = JointPMFClassifier(**QUICK).fit(X, y)
-    shares = fitted.predict_proba(np.full((1, 5), np.nan))
-    assert np.allclose(shares, fitted.model_.marginal(5), atol=1e-12)
-
-
-@pytest.mark.slow
-def test_parallel_fits_change_nothing():
-    X, y = drawn(n_rows=150)
-    one, two = (JointPMFClassifier(n_jobs=n, random_state=0, n_starts=1).fit(X, y) for n in (None, 2))
-    assert one.validation_ == two.validation_
-    assert np.array_equal(one.model_.stacked, two.model_.stacked)
 
 
 # ---- choices ----
@@ -86,14 +65,6 @@ def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     best = max(fitted.validation_, key=lambda one: one["score"])
     assert (fitted.rank_, fitted.pseudo_count_) == (best["rank"], best["pseudo_count"])
     assert fitted.rank_ < 30
-
-
-def test_every_rank_is_scored_by_its_own_models_even_after_two_steps():
-    X, y = drawn(n_rows=40)
-    with pytest.warns(ConvergenceWarning):
-        fitted = JointPMFClassifier(pseudo_count=0.1, n_starts=2, max_iter=2, random_state=0).fit(X, y)
-    assert [one["rank"] for one in fitted.validation_] == list(RANKS)
-    assert len({one["score"] for one in fitted.validation_}) == len(RANKS)
 
 
 def test_the_model_is_the_mean_over_kept_choices_and_starts():
@@ -165,16 +136,11 @@ def test_ties_at_a_quantile_make_no_empty_interval():
     assert np.bincount(coding.codes(column), minlength=coding.size).min() > 0
 
 
-def test_a_column_of_numbers_takes_words_for_missing():
-    coding = Coding.of(np.arange(100.0), 0, 4)
-    assert coding.codes(np.array(["what", "3", None], dtype=object)).tolist() == [-1, 0, -1]
-
-
 # ---- published accuracies ----
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "least"), [("car", 94), ("votes", 94)])
+@each("name, least", [("car", 94), ("votes", 94)])
 def test_reaches_the_accuracy_asked_for(name, least):
     """One split each; the means over five splits are in the results of the experiments."""
     table = data.load(name)
@@ -189,7 +155,7 @@ def test_reaches_the_accuracy_asked_for(name, least):
 @each(
     "wrong, message",
     [
-        (dict(rank=0), "rank=0: the number of hidden classes is a whole number of at least 1, or 'auto'"),
+        (dict(rank=0), "rank=0: the number of latent classes is a whole number of at least 1, or 'auto'"),
         (dict(rank=2.5), "rank=2.5"),
         (dict(rank="best"), "rank='best'"),
         (dict(pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
@@ -207,8 +173,8 @@ def test_refuses_parameters_out_of_range(wrong, message):
         JointPMFClassifier(**wrong).fit([["u"], ["v"]], [0, 1])
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
-@pytest.mark.parametrize(("classes", "where"), [("----", "in every row"), ("a-b-", "in rows 1, 3")])
+@each("gap", [None, np.nan, pd.NA])
+@each("classes, where", [("----", "in every row"), ("a-b-", "in rows 1, 3")])
 def test_refuses_classes_that_are_missing(classes, where, gap):
     y = [gap if one == "-" else one for one in classes]
     with pytest.raises(CofactorError, match=f"the class is missing {where}: leave such rows out"):
@@ -225,10 +191,3 @@ def test_says_when_em_was_cut_short():
     X, y = drawn(n_rows=100)
     with pytest.warns(ConvergenceWarning, match="EM: 2 of 2 starts reached the limit of 3 rounds"):
         JointPMFClassifier(**QUICK, max_iter=3).fit(X, y)
-
-
-def test_a_table_fits_the_model_it_gives():
-    """The model is one of features and class, so that everything a joint PMF can do is there."""
-    X, y = drawn(n_rows=100)
-    model = JointPMFClassifier(**QUICK).fit(X, y).model_
-    assert model.impute(CategoricalTable(np.full((2, 6), -1), model.sizes)).shape == (2, 6)

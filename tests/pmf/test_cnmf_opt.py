@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
+from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import cnmf_opt as module
 from cofactor.pmf.cnmf_opt import LIFTED, _lift_growing, _pass_over_blocks, _weighted_cells, cnmf_opt, weighted_pairs
 from evaluation.released.mirror_descent import mirror_descent
+from tests.each import each
 from tests.oracles.coupled import (
     block_pass,
     coupled_objective,
@@ -105,7 +106,7 @@ def test_the_objective_never_rises(solver, seed):
     assert np.all(np.diff(result.objective) <= 1e-9 * (1 + result.objective[0]))
 
 
-@pytest.mark.parametrize("sizes", [(3,) * 6, (3, 4, 2, 3, 5, 2)])
+@each("sizes", [(3,) * 6, (3, 4, 2, 3, 5, 2)])
 def test_recovers_a_model_from_its_exact_moments(sizes):
     truth, start = skilled(0, sizes)
     found, result = cnmf_opt(exact_pairs(truth), start, max_iter=20_000, tol=1e-13)
@@ -156,16 +157,6 @@ def test_more_classes_than_values_and_a_single_value(solver):
     assert np.allclose(found.conditionals[1], 1)
 
 
-def test_the_order_of_variables_and_classes_does_not_matter():
-    codes, moments, model = problem(8)
-    order, classes = [2, 0, 3, 1], [1, 2, 0]
-    table = CategoricalTable(codes[:, order], np.array(SIZES)[order])
-    moved = LatentClassModel(model.prior[classes], [model.conditionals[n][:, classes] for n in order])
-    found, other = fit(moments, model, max_iter=20)[0], fit(pairwise_moments(table), moved, max_iter=20)[0]
-    for place, n in enumerate(order):
-        assert np.allclose(other.conditionals[place], found.conditionals[n][:, classes])
-
-
 # ---- looking for a lower optimum ----
 
 
@@ -192,16 +183,6 @@ def test_an_entry_given_up_too_soon_is_lifted_and_one_that_belongs_at_zero_is_no
     assert np.allclose(A[6:9].sum(axis=0), 1) and np.array_equal(A[:6], truth.stacked[:6])
 
 
-def test_lifting_leads_on_from_where_plain_steps_stop():
-    """Entries of 1e-200 grow by a factor in every step, so that for long the objective does not change."""
-    truth, _ = skilled(0)
-    lost = np.array(truth.stacked)
-    lost[[7, 8], 1] = 1e-200, lost[[7, 8], 1].sum()
-    start = LatentClassModel.from_stacked(truth.prior, lost, truth.sizes)
-    plain, thorough = (fit(exact_pairs(truth), start, floor=0.0, thorough=t, tol=1e-6)[1] for t in (False, True))
-    assert plain.converged and thorough.objective[-1] < 0.01 * plain.objective[-1]
-
-
 def test_lifting_ends_where_it_does_not_help(monkeypatch):
     _, moments, start = problem(0)
     tried = []
@@ -212,14 +193,8 @@ def test_lifting_ends_where_it_does_not_help(monkeypatch):
 # ---- what is refused, what is said ----
 
 
-def test_says_so_when_the_limit_comes_first():
-    _, moments, model = problem(0)
-    with pytest.warns(ConvergenceWarning, match="coupled NMF: iteration limit 2"):
-        assert not cnmf_opt(moments, model, max_iter=2)[1].converged
-
-
-@pytest.mark.parametrize(
-    ("named", "message"),
+@each(
+    "named, message",
     [
         (dict(weights="n"), "choose 'count', 'equal'"),
         (dict(weights=np.ones((2, 2))), r"shape \(2, 2\).*4 variables"),

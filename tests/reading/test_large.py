@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
         raise duckdb.IOException('Could not write file "x": No space left on device')
 
     monkeypatch.setattr(large, "_coded", full)
-    with pytest.raises(cf.CofactorError, match=r"is sorted on disk, and .* has too little room.*TMPDIR"):
+    with pytest.raises(cf.CofactorError, match=r"is sorted on disk, and .* has too little space.*TMPDIR"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 

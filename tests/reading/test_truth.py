@@ -20,7 +20,7 @@ def written(folder, *rows):
 
 def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
-    with pytest.warns(DataWarning, match="2 tasks that nobody labelled are passed over"):
+    with pytest.warns(DataWarning, match="2 tasks without labels are ignored"):
         found = read_truth(written(tmp_path, "b,yes", "c,no", "d,no"), labels)
     assert found.tolist() == [-1, 1]
 
@@ -28,7 +28,7 @@ def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
 def test_tasks_that_look_like_labelled_ones_are_told(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
     alike = "; some look like tasks that have one, and differ in how they are written: 'A' like 'a'"
-    with pytest.warns(DataWarning, match=f"2 tasks that nobody labelled are passed over{alike}$"):
+    with pytest.warns(DataWarning, match=f"2 tasks without labels are ignored{alike}$"):
         read_truth(written(tmp_path, "b,yes", "A,no", "z,no"), labels)
     with pytest.raises(CofactorError, match=rf"none of its tasks has a label \(A, z\){alike}$"):
         read_truth(written(tmp_path, "A,no", "z,no"), labels)

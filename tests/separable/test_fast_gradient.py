@@ -24,17 +24,6 @@ def test_projection_equals_the_quadratic_programme(seed):
         assert np.abs(z - project_row_by_quadratic_programme(y, j, w)).max() <= 1e-8
 
 
-@laws
-@given(seed=seeds)
-def test_projecting_twice_is_projecting_once(seed):
-    rng = np.random.default_rng(seed)
-    z, w = 2 * rng.standard_normal(30), rng.random(30) + 0.1
-    project_row(z, 4, w)
-    again = z.copy()
-    project_row(again, 4, w)
-    assert np.allclose(again, z, atol=1e-14)
-
-
 def test_coefficients_meet_the_constraints_and_fit():
     X = simulate.dirichlet_mixtures(20, 60, 5, 20.0, random_state=0).X
     fit = fast_gradient(X, 5, random_state=0)

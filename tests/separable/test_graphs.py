@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis.strategies import sampled_from
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError
 from cofactor.separable import METHODS, geo_nmf, spoc
 from cofactor.separable.graphs import leading_eigenvectors, rows_from_pure
+from tests.each import each
 from tests.oracles.generators import laws, seeds
-
-both = pytest.mark.parametrize("method", ["SPOC", "GeoNMF"])
 
 
 def cliques(sizes=(6, 5, 4)):
@@ -29,43 +29,18 @@ def mixed_graph(seed=0, n_nodes=900, n_communities=3):
     return sparse.csr_array((upper | upper.T).astype(float)), theta
 
 
-@both
-def test_finds_one_node_in_each_clique(method):
-    A, member = cliques()
-    fit = METHODS[method](3, random_state=0).fit(A).model_
-    assert sorted(member[fit.anchors]) == [0, 1, 2]
-    assert np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors)) and fit.scores.shape == (15,)
-
-
-@both
-def test_a_graph_may_be_one_community(method):
-    A, _ = cliques((6,))
-    assert len(METHODS[method](1, random_state=0).fit(A).anchors_) == 1
-
-
-@both
-def test_nodes_without_edges_are_never_pure(method):
-    A, member = cliques()
-    padded = np.zeros((20, 20))
-    padded[2:17, 2:17] = A
-    assert sorted(member[METHODS[method](3, random_state=0).fit(padded).anchors_ - 2]) == [0, 1, 2]
-
-
-@both
+@each("method", ["SPOC", "GeoNMF"])
 def test_planted_pure_nodes_are_nearly_pure(method):
     A, theta = mixed_graph()
-    found = theta[METHODS[method](3, random_state=0).fit(A).anchors_]
-    assert sorted(found.argmax(axis=1)) == [0, 1, 2] and found.max(axis=1).min() > 0.8
-
-
-@both
-def test_follows_the_names_of_nodes_and_the_storage(method):
-    A, _ = mixed_graph()
-    anchors = METHODS[method](3, random_state=0).fit(A).anchors_
-    order = np.random.default_rng(1).permutation(A.shape[0])
-    renamed = METHODS[method](3, random_state=0).fit(A[order][:, order]).anchors_
-    assert sorted(order[renamed]) == sorted(anchors)
-    assert np.array_equal(METHODS[method](3, random_state=0).fit(A.toarray()).anchors_, anchors)
+    fit = METHODS[method](3, random_state=0).fit(A).model_
+    assert sorted(theta[fit.anchors].argmax(axis=1)) == [0, 1, 2] and theta[fit.anchors].max(axis=1).min() > 0.8
+    assert np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors)) and fit.scores.shape == (900,)
+    assert np.array_equal(METHODS[method](3, random_state=0).fit(A.toarray()).anchors_, fit.anchors)
+    A, member = cliques()
+    padded = np.zeros((20, 20))
+    padded[2:17, 2:17] = A  # nodes without edges are never pure
+    assert sorted(member[METHODS[method](3, random_state=0).fit(padded).anchors_ - 2]) == [0, 1, 2]
+    assert len(METHODS[method](1, random_state=0).fit(cliques((6,))[0]).anchors_) == 1
 
 
 def test_geo_nmf_is_reproducible_and_tells_how_round_the_corners_are():
@@ -76,9 +51,8 @@ def test_geo_nmf_is_reproducible_and_tells_how_round_the_corners_are():
     assert np.all(np.diff(fit.scores[fit.anchors]) <= 0)
 
 
-@pytest.mark.parametrize("which", ["LM", "LA"])
 @laws
-@given(seed=seeds)
+@given(which=sampled_from(["LM", "LA"]), seed=seeds)
 def test_eigenvectors_are_those_of_lapack(which, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(60, 140))  # small graphs and others are solved in different ways
@@ -117,8 +91,8 @@ def test_rows_are_written_in_pure_ones():
         rows_from_pure(np.array([[1.0, 1.0], [2.0, 2.0], [0.0, 1.0]]), [0, 1])
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@each(
+    "change, message",
     [
         ({(2, 2): 1.0}, r"join a node to itself: .*: \(2, 2\)"),
         ({(0, 9): 1.0}, r"differ from those mirrored: .*: \(0, 9\), \(9, 0\)"),
@@ -127,13 +101,13 @@ def test_rows_are_written_in_pure_ones():
         ({(0, 1): np.nan, (1, 0): np.inf}, r"are negative or not finite; these are: \(0, 1\), \(1, 0\)"),
     ],
 )
-@pytest.mark.parametrize("kind", [np.array, sparse.csr_matrix])
-def test_entries_that_are_no_edges_are_named(kind, change, message):
+def test_entries_that_are_no_edges_are_named(change, message):
     A, _ = cliques()
     for place, value in change.items():
         A[place] = value
-    with pytest.raises(CofactorError, match=message):
-        spoc(kind(A), 2)
+    for kind in (np.array, sparse.csr_matrix):
+        with pytest.raises(CofactorError, match=message):
+            spoc(kind(A), 2)
 
 
 def test_graphs_that_are_none():

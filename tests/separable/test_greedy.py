@@ -26,30 +26,16 @@ def separable(M=8, K=4, N=30, noise=0.0, seed=0):
 @both
 @laws
 @given(seed=seeds)
-def test_finds_all_anchors_without_noise(method, seed):
+def test_laws(method, seed):
+    """Without noise all anchors are found; the order, scale and storage of columns change nothing."""
     X, anchors = separable(seed=seed)
     assert sorted(METHODS[method](4, random_state=seed).fit(X).anchors_) == list(anchors)
-
-
-@both
-@laws
-@given(seed=seeds)
-def test_follows_a_permutation_of_the_columns(method, seed):
     X, _ = separable(noise=0.05, seed=seed)
-    order = np.random.default_rng(seed).permutation(X.shape[1])
-    assert np.array_equal(order[METHODS[method](4).fit(X[:, order]).anchors_], METHODS[method](4).fit(X).anchors_)
-
-
-@both
-@laws
-@given(seed=seeds)
-def test_does_not_change_with_scale_or_storage(method, seed):
-    X, _ = separable(noise=0.05, seed=seed)
-    fit = METHODS[method](4).fit(X).model_
+    order, fit = np.random.default_rng(seed).permutation(X.shape[1]), METHODS[method](4).fit(X).model_
+    assert np.array_equal(order[METHODS[method](4).fit(X[:, order]).anchors_], fit.anchors)
     for other in (1e-100 * X, 1e100 * X, sparse.csc_array(X)):
         assert np.array_equal(METHODS[method](4).fit(other).anchors_, fit.anchors)
-    assert fit.result.converged and np.count_nonzero(fit.scores) == 4
-    assert np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors))
+    assert fit.result.converged and np.array_equal(np.flatnonzero(fit.scores), np.sort(fit.anchors))
 
 
 @laws
@@ -103,14 +89,6 @@ def test_many_rows_are_projected_at_random_but_reproducibly():
     assert (random_projection(7, 0) != sparse.eye_array(7)).nnz == 0
 
 
-@both
-def test_edge_cases(method):
-    assert METHODS[method](1).fit([[2.0]]).anchors_.tolist() == [0]
-    X = np.eye(4)[:, [2, 1, 0]] * [3.0, 2.0, 1.0]
-    assert METHODS[method](3).fit(X).anchors_[:2].tolist() == [0, 1]
-    assert sorted(METHODS[method](3).fit(X).anchors_) == [0, 1, 2]
-
-
 def test_fewer_anchors_than_asked_for_are_told():
     X = np.array([[1.0, 0, 0.5, 0.2], [0, 1.0, 0.5, 0.1]])
     with pytest.warns(DataWarning, match="2 anchors explain all columns: 3 asked for"):
@@ -118,28 +96,6 @@ def test_fewer_anchors_than_asked_for_are_told():
     line = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]])
     with pytest.warns(DataWarning, match="2 anchors explain all columns: 3 asked for"):
         assert sorted(fast_anchor(line, 3).anchors) == [0, 2]
-
-
-@both
-def test_columns_of_zeros_are_no_anchors(method):
-    X, _ = separable()
-    with pytest.warns(DataWarning, match=r"2 columns of X are zero \(0, 11\)"):
-        fit = METHODS[method](4).fit(np.insert(X, [0, 10], 0.0, axis=1)).model_
-    kept = np.delete(np.arange(32), [0, 11])
-    assert np.array_equal(fit.anchors, kept[METHODS[method](4).fit(X).anchors_])
-    with pytest.raises(CofactorError, match="zero everywhere"):
-        METHODS[method](2).fit(np.zeros((3, 4)))
-
-
-@both
-def test_bad_input_is_named(method):
-    X, _ = separable()
-    for wrong in (0, 31, 2.5):
-        with pytest.raises(CofactorError, match=f"n_anchors={wrong}: X has 30 columns"):
-            METHODS[method](wrong).fit(X)
-    X[0, [3, 7]] = np.nan
-    with pytest.raises(CofactorError, match=r"2 columns \(3, 7\)"):
-        METHODS[method](4).fit(X)
 
 
 def test_sums_that_are_not_positive_are_named():

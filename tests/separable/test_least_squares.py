@@ -7,6 +7,7 @@ from scipy.optimize import nnls
 
 from cofactor.core.errors import CofactorError
 from cofactor.separable.least_squares import nonnegative_least_squares, simplex_least_squares
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.least_squares import least_squares_by_supports
 
@@ -32,12 +33,6 @@ def test_nonnegative_equals_scipy(seed):
     assert np.abs(nonnegative_least_squares(W, X) - slow).max() <= 1e-8
 
 
-def test_atoms_of_very_different_sizes_keep_their_shares():
-    W, X = problem(0, M=12, K=9)
-    size = np.logspace(-5, 0, 9)
-    assert np.allclose(size[:, None] * nonnegative_least_squares(W * size, X), nonnegative_least_squares(W, X))
-
-
 def gradient_conditions(W, X, H, on_simplex):
     """Largest violation of: gradient at least the multiplier everywhere, equal to it where H > 0."""
     gradient = W.T @ (W @ H - X)
@@ -46,7 +41,7 @@ def gradient_conditions(W, X, H, on_simplex):
     return max(-excess.min(), np.abs(excess[H > 1e-9]).max(initial=0.0))
 
 
-@pytest.mark.parametrize(("M", "K", "N"), [(50, 40, 300), (20, 10, 1000), (80, 70, 100), (3, 1, 5)])
+@each("M, K, N", [(50, 40, 300), (20, 10, 1000), (80, 70, 100), (3, 1, 5)])
 def test_meets_the_optimality_conditions_at_size(M, K, N):
     rng = np.random.default_rng(0)
     W, X = rng.random((M, K)), rng.random((M, N))
@@ -70,11 +65,13 @@ def test_atoms_that_depend_on_one_another(seed):
         assert gradient_conditions(W, X, nonnegative_least_squares(W, X), on_simplex=False) <= 1e-6
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_scale_does_not_matter(scale):
-    W, X = problem(0)
-    assert np.allclose(simplex_least_squares(scale * W, scale * X), simplex_least_squares(W, X), atol=1e-12)
-    assert np.allclose(nonnegative_least_squares(scale * W, scale * X), nonnegative_least_squares(W, X), atol=1e-12)
+def test_scale_and_sizes_of_atoms_do_not_matter():
+    W, X = problem(0, M=12, K=9)
+    size = np.logspace(-5, 0, 9)
+    assert np.allclose(size[:, None] * nonnegative_least_squares(W * size, X), nonnegative_least_squares(W, X))
+    for solve in (simplex_least_squares, nonnegative_least_squares):
+        for scale in (1e-150, 1e150):
+            assert np.allclose(solve(scale * W, scale * X), solve(W, X), atol=1e-12)
 
 
 def test_an_atom_is_itself_exactly():
@@ -82,7 +79,7 @@ def test_an_atom_is_itself_exactly():
     assert np.array_equal(simplex_least_squares(W, W), np.eye(5))
 
 
-@pytest.mark.parametrize("solve", [simplex_least_squares, nonnegative_least_squares])
+@each("solve", [simplex_least_squares, nonnegative_least_squares])
 def test_bad_input(solve):
     W, X = problem(0)
     with pytest.raises(CofactorError, match=r"W \(7, 5\) and X \(6, 6\) need the same rows"):
@@ -96,7 +93,7 @@ def test_bad_input(solve):
         solve(W, X)
 
 
-@pytest.mark.parametrize("solve", [simplex_least_squares, nonnegative_least_squares])
+@each("solve", [simplex_least_squares, nonnegative_least_squares])
 def test_of_many_atoms_that_depend_on_one_another_mixtures_are_met(solve):
     rng = np.random.default_rng(0)
     W = rng.random((5, 300))

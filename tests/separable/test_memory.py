@@ -41,31 +41,38 @@ def test_merit_takes_what_was_predicted_and_no_square():
 
 @pytest.mark.slow
 @linux
-def test_fast_gradient_takes_what_was_predicted():
-    for N in (1_500, 2_500):
-        assert grown("fast_gradient", N, max_iter=3) == pytest.approx(
-            predicted_bytes("FastGradient", 50, N, 40) / MEGABYTE, rel=0.2
-        )
+@each(
+    "function, name, N, settings",
+    [
+        ("fast_gradient", "FastGradient", 2_500, {"max_iter": 3}),
+        ("xray", "XRAY", 20_000, {}),
+        ("fast_anchor", "FastAnchor", 20_000, {}),
+    ],
+)
+def test_rivals_take_what_was_predicted(function, name, N, settings):
+    assert grown(function, N, **settings) == pytest.approx(predicted_bytes(name, 50, N, 40) / MEGABYTE, rel=0.25)
 
 
-@linux
-@pytest.mark.parametrize(("function", "name"), [("xray", "XRAY"), ("fast_anchor", "FastAnchor")])
-def test_other_methods_take_what_was_predicted(function, name):
-    predicted = predicted_bytes(name, 50, 20_000, 40) / MEGABYTE
-    assert grown(function, 20_000) == pytest.approx(predicted, rel=0.25)
+def test_predictions_follow_the_formulas():
+    def ratio(method):
+        return predicted_bytes(method, 50, 200_000, 40) / predicted_bytes(method, 50, 100_000, 40)
 
-
-def test_fast_anchor_holds_four_copies_of_at_most_a_thousand_rows_beside_the_points():
+    assert ratio("MERIT") == pytest.approx(2, abs=0.05) and ratio("FastGradient") == pytest.approx(4, abs=0.05)
+    assert predicted_bytes("MERIT", 50, 100_000, 20, 20) < 400 * MEGABYTE
+    assert predicted_bytes("MERIT", 50, 1000, 5, 100) > predicted_bytes("MERIT", 50, 1000, 5, 10)
+    for rows, tile in ((16, 384 * 1024), (15, 32 * 2048)):  # a tile of scores however few points there are
+        assert 4 * tile < predicted_bytes("MERIT", rows, 1, 1) < 4 * tile + 2000
     assert predicted_bytes("FastAnchor", 50, 1000, 5) == 4 * 8 * 50 * 1000
     assert predicted_bytes("FastAnchor", 2000, 1000, 5) == 4 * 8 * 1000 * 1000 + 8 * 2000 * 1000
-
-
-def test_geonmf_holds_three_numbers_more_of_every_node_for_each_community():
     few, many = (predicted_bytes("GeoNMF", 50, 1000, K) for K in (10, 20))
     assert many - few == 8 * 3 * 10 * 1000
+    sizes = (50, 2_000_000_000, 5)  # integers of any kind
+    assert predicted_bytes("FastGradient", *np.array(sizes)) == predicted_bytes("FastGradient", *sizes) > 2**63
+    with pytest.raises(CofactorError, match="method='LDA'"):
+        predicted_bytes("LDA", 1, 1, 1)
 
 
-@pytest.mark.parametrize(("name", "method"), [("SPOC", spoc), ("GeoNMF", geo_nmf)])
+@each("name, method", [("SPOC", spoc), ("GeoNMF", geo_nmf)])
 def test_graph_methods_take_no_more_than_was_predicted(name, method):
     i, j = np.random.default_rng(0).integers(5000, size=(2, 50_000))
     A = sparse.csr_array((np.ones(50_000), (i, j)), shape=(5000, 5000))
@@ -89,25 +96,6 @@ def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
     assert METHODS["MERIT"](5).fit(points(300)).anchors_.size == 5
 
 
-def test_merit_grows_with_the_points_and_fast_gradient_with_their_square():
-    def ratio(method):
-        return predicted_bytes(method, 50, 200_000, 40) / predicted_bytes(method, 50, 100_000, 40)
-
-    assert ratio("MERIT") == pytest.approx(2, abs=0.05) and ratio("FastGradient") == pytest.approx(4, abs=0.05)
-    assert predicted_bytes("MERIT", 50, 100_000, 20, 20) < 400 * MEGABYTE
-    assert predicted_bytes("MERIT", 50, 1000, 5, 100) > predicted_bytes("MERIT", 50, 1000, 5, 10)
-
-
-def test_merit_needs_a_tile_of_scores_however_few_points_there_are():
-    assert 4 * 384 * 1024 < predicted_bytes("MERIT", 16, 1, 1) < 4 * 384 * 1024 + 2000
-    assert 4 * 32 * 2048 < predicted_bytes("MERIT", 15, 1, 1) < 4 * 32 * 2048 + 2000
-
-
-def test_refuses_to_predict_what_it_does_not_know():
-    with pytest.raises(CofactorError, match="method='LDA'"):
-        predicted_bytes("LDA", 1, 1, 1)
-
-
 @each(
     "method, place, value", product(["SPA", "MERIT", "FastGradient"], range(4), [-1, 0, 2.5, np.nan, "7", None, True])
 )
@@ -116,11 +104,6 @@ def test_names_the_size_that_is_no_whole_number(method, place, value):
     name = list(sizes)[place]
     with pytest.raises(CofactorError, match=f"{name}={value!r}: give a whole number of at least 1"):
         predicted_bytes(method, **sizes | {name: value})
-
-
-def test_integers_of_any_kind_are_the_same_number():
-    sizes = (50, 2_000_000_000, 5)
-    assert predicted_bytes("FastGradient", *np.array(sizes)) == predicted_bytes("FastGradient", *sizes) > 2**63
 
 
 def test_says_what_is_free(monkeypatch, tmp_path):

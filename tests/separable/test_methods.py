@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from cofactor import CofactorError, separable, simulate
 from cofactor.core.estimator import NotFittedError
-from cofactor.separable import METHODS, communities, diagnose, merit, suggest_n_anchors
+from cofactor.separable import METHODS, communities, merit
 from cofactor.separable.methods import OF_POINTS
 from tests.each import each
 from tests.separable.test_graphs import mixed_graph
@@ -14,7 +14,7 @@ from tests.separable.test_graphs import mixed_graph
 PROBLEM = simulate.dirichlet_mixtures(30, 150, 5, snr_db=30, random_state=0)
 
 
-@pytest.mark.parametrize("name", OF_POINTS)
+@each("name", OF_POINTS)
 def test_methods_of_points_find_anchors_and_weights(name):
     fitted = METHODS[name](random_state=0).fit(PROBLEM.X)
     assert sorted(fitted.anchors_) == sorted(PROBLEM.anchors)
@@ -37,7 +37,7 @@ def test_methods_refuse_before_fit_and_foreign_data(name):
             METHODS[name](5).fit(PROBLEM.X).transform(PROBLEM.X[1:])
 
 
-@pytest.mark.parametrize("name", ["SPOC", "GeoNMF"])
+@each("name", ["SPOC", "GeoNMF"])
 def test_methods_of_graphs_give_new_nodes_their_memberships(name):
     A, _ = mixed_graph()
     fitted = METHODS[name](3, random_state=0).fit(A)
@@ -61,15 +61,6 @@ def test_the_default_starts_from_spa_where_mixtures_of_its_anchors_are_no_model(
     fit = merit(scaled, 5)
     assert fit.lam == 0 and set(fit.anchors) == set(PROBLEM.anchors)
     assert merit(PROBLEM.X, 5).lam > 0
-
-
-@pytest.mark.parametrize("K", [3, 6, 10])
-@pytest.mark.parametrize("snr", [20, 30])
-def test_there_is_one_rule_for_the_number_of_anchors(K, snr):
-    X = simulate.dirichlet_mixtures(50, 200, K, snr, random_state=K).X
-    k, _ = suggest_n_anchors(X)
-    assert k == K and diagnose(X)["number of anchors"].value.startswith(f"{K} suggested")
-    assert METHODS["SPA"]().fit(X).anchors_.size == K
 
 
 def test_what_is_public_is_listed():

@@ -11,9 +11,12 @@ from cofactor.separable import (
     clustering_accuracy,
     coherence,
     document_accuracy,
+    mrsa,
+    rae,
     sim_count,
     spearman_rank_correlation,
 )
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.topics import coherence_by_counting, sim_count_by_sets
 
@@ -47,16 +50,6 @@ def test_coherence_divides_by_the_word_that_ranks_higher():
     assert coherence(counts, [[0, 1]]) == pytest.approx(2 * np.log(1.01 / 3))
     assert coherence(counts, [[1, 0]]) == pytest.approx(2 * np.log(1.01 / 2))
     assert coherence(counts, [[0, 1], [1, 0]]) == pytest.approx(np.log(1.01 / 3) + np.log(1.01 / 2))
-
-
-def test_coherence_of_a_word_in_no_document_names_it():
-    with pytest.raises(CofactorError, match="no document has the words 3, 2:"):
-        coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]])
-
-
-def test_sim_count_of_equal_and_of_disjoint_topics():
-    assert sim_count([range(20)] * 3) == 60
-    assert sim_count([[0, 1], [2, 3]]) == 0
 
 
 @laws
@@ -128,7 +121,7 @@ def test_a_community_without_differences_correlates_with_nothing():
     assert spearman_rank_correlation(truth, [[1, 0], [0, 0], [0, 1]]) > 0.8  # a node of which nothing is known
 
 
-@pytest.mark.parametrize("side", ["truth", "estimate"])
+@each("side", ["truth", "estimate"])
 def test_memberships_that_are_none_are_named(side):
     good = memberships(0)
     bad = good.copy()
@@ -142,3 +135,59 @@ def test_memberships_that_are_none_are_named(side):
         spearman_rank_correlation(**(pair | {side: good[0]}))
     with pytest.raises(CofactorError, match="have different shapes"):
         spearman_rank_correlation(**(pair | {side: good[:9]}))
+
+
+# ---- angles of pure columns, and the share of the data that mixtures explain ----
+
+
+def test_a_right_angle_is_half_of_the_scale():
+    W = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
+    turned = np.array([[0.0, 0.0, 1.0, -1.0], [1.0, -1.0, 0.0, 0.0]])
+    assert mrsa(W, turned) == pytest.approx(0)  # the same four columns in another order
+    quarter = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2) @ W  # turned by 45 degrees
+    assert mrsa(W, quarter) == pytest.approx(25)
+
+
+def test_order_shift_and_scale_of_columns_do_not_matter_and_noise_does():
+    rng = np.random.default_rng(0)
+    W = rng.random((20, 6))
+    order = rng.permutation(6)
+    assert mrsa(W, 3 * W[:, order] + 1) == pytest.approx(0, abs=1e-5)
+    near, far = (mrsa(W, W + scale * rng.random((20, 6))) for scale in (0.01, 0.5))
+    assert 0.05 < near < 1 < far
+
+
+def test_a_column_without_direction_is_at_a_right_angle():
+    W = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third is the mean
+    assert mrsa(W, W) == pytest.approx(50 / 3)
+
+
+def test_share_explained():
+    X = np.array([[3.0, 0.0], [0.0, 4.0]])
+    assert rae(X, X, np.eye(2)) == 1
+    assert rae(X, np.zeros((2, 1)), np.zeros((1, 2))) == 0
+    assert rae(X, X[:, :1], [[1.0, 0.0]]) == pytest.approx(1 - 4 / 5)
+
+
+@each(
+    "call, message",
+    [
+        *((lambda X=X: rae(X, np.ones((len(X), 1)), np.ones((1, X.shape[1]))), "X is zero")
+          for X in (np.zeros((2, 3)), -np.zeros((1, 1)))),
+        (lambda: rae([[1e-200]], [[1e200]], [[1e200]]), "too large beside X"),
+        (lambda: rae([[1e-200]], [[1e10]], [[1e200]]), "too large beside X"),
+        (lambda: mrsa(np.ones((3, 2)), np.ones((3, 1))), r"\(3, 2\) and \(3, 1\)"),
+        (lambda: rae(np.ones((2, 3)), np.ones((2, 1)), np.ones((2, 3))), r"X \(2, 3\) .* W \(2, 1\) times H \(2, 3\)"),
+        (lambda: coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]]), "no document has the words 3, 2:"),
+    ],
+)  # fmt: skip
+def test_what_has_no_measure_is_refused(call, message):
+    with pytest.raises(CofactorError, match=message):
+        call()
+
+
+@each("scale", [1e-318, 1e-200, 1e200, 1.7e308])
+def test_neither_depends_on_the_scale(scale):
+    X = np.array([[1.0, 0.0], [0.0, 0.5]])
+    assert rae(scale * X, scale * X[:, :1], [[1.0, 0.0]]) == pytest.approx(rae(X, X[:, :1], [[1.0, 0.0]]), rel=1e-3)
+    assert mrsa(scale * np.eye(3), np.eye(3)[:, ::-1]) == pytest.approx(0, abs=1e-5)

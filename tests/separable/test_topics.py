@@ -11,7 +11,9 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.rivals.separable import document_shares
 from cofactor.separable import (
+    LDA,
     TopicModel,
+    Topics,
     clustering_accuracy,
     coherence,
     document_accuracy,
@@ -21,6 +23,7 @@ from cofactor.separable import (
     topic_model,
 )
 from cofactor.separable.topics import WordPairs
+from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.topics import co_occurrences, reduced_points, topics_by_spa
 
@@ -163,7 +166,7 @@ def test_topics_and_weights_equal_the_slow_version(seed):
 
 
 @quiet
-@pytest.mark.parametrize("method", ALL)
+@each("method", ALL)
 def test_planted_topics_are_found(method):
     counts, truth, owner = planted()
     model = topic_model(counts, 3, method, random_state=0)
@@ -187,13 +190,6 @@ def test_follows_the_order_of_documents_and_words(seed):
     assert sorted(words[other.dropped]) == one.dropped.tolist()
 
 
-def test_weights_are_numbers_of_words():
-    counts = np.kron(np.eye(2, dtype=int), np.ones((5, 4), dtype=int))
-    counts[0] *= 3
-    model = topic_model(counts, 2, "SPA")
-    assert np.allclose(np.sort(model.weights.sum(axis=1)), [4.0] * 9 + [12.0])
-
-
 def test_rare_and_omnipresent_words_are_dropped_and_told():
     counts, _, _ = planted()
     counts = np.column_stack([counts, np.ones(60, int), np.eye(60, 1, dtype=int), np.eye(60, 2, dtype=int).sum(axis=1)])
@@ -206,24 +202,17 @@ def test_rare_and_omnipresent_words_are_dropped_and_told():
     assert three.top_words(1000).shape == (3, counts.shape[1] - len(three.dropped))
 
 
-def test_ties_of_top_words_go_to_the_lower_word_and_dropped_words_never_lead():
+def test_top_words_weights_and_as_many_topics_as_words_or_documents():
     topics = np.array([[0.0, 0.0], [0.25, 0.0], [0.5, 0.3], [0.25, 0.3], [0.0, 0.4]])
     model = TopicModel(np.array([2, 4]), topics, np.zeros((1, 2)), np.array([0]))
-    assert model.top_words(3).tolist() == [[2, 1, 3], [4, 2, 3]]
-    assert model.top_words(9).tolist() == [[2, 1, 3, 4], [4, 2, 3, 1]]
-
-
-def test_documents_without_words_have_no_weights():
-    counts, _, _ = planted()
-    counts[:2] = 0
-    model = topic_model(counts, 3, "SPA", min_documents=1)
-    assert np.all(model.weights[:2] == 0) and model.weights[2:].sum(axis=1).min() > 0
-
-
-def test_as_many_topics_as_words_or_documents():
+    assert model.top_words(3).tolist() == [[2, 1, 3], [4, 2, 3]]  # ties go to the lower word
+    assert model.top_words(9).tolist() == [[2, 1, 3, 4], [4, 2, 3, 1]]  # dropped words never lead
+    counts = np.kron(np.eye(2, dtype=int), np.ones((5, 4), dtype=int))
+    counts[0], counts[1] = 3 * counts[0], 0
+    weights = topic_model(counts, 2, "SPA").weights.sum(axis=1)  # numbers of words
+    assert np.allclose(np.sort(weights), [0.0] + [4.0] * 8 + [12.0])
     assert sorted(topic_model(np.eye(4), 4, "SPA").anchors) == [0, 1, 2, 3]
     assert topic_model([[1, 0], [0, 1], [1, 0]], 1, "SPA").topics.shape == (2, 1)
-    assert sorted(topic_model([[1, 0, 2, 0], [0, 3, 0, 1]], 2, "SPA").anchors % 2) == [0, 1]
 
 
 def test_words_by_words_is_never_formed():
@@ -260,16 +249,30 @@ def test_shares_of_new_documents_are_their_words_and_the_prior():
     assert np.allclose(found, [[4.5 / 7, 2.5 / 7], [0.5, 0.5], [5.5 / 6, 0.5 / 6]])
 
 
-def test_lda_refuses_what_it_cannot_use():
-    with pytest.raises(CofactorError, match="n_topics=0: give a whole number of at least 1"):
-        lda_topics(np.eye(3), 0)
-    with pytest.raises(CofactorError, match="counts of documents 1 are no whole numbers"):
-        lda_topics([[1, 0], [1.5, 1]], 1)
-    with pytest.raises(CofactorError, match="no document has the words 2:"):
-        lda_topics([[1, 0, 0], [0, 1, 0]], 1)
-
-
 # ---- bad input ----
+
+
+@each(
+    "call, message",
+    [
+        *(
+            (lambda n=n: topic_model(random_counts(0), n), f"n_topics={n}: .* 12 documents and 15")
+            for n in (0, 13, 2.5)
+        ),
+        (lambda: topic_model(random_counts(0), 2, "SPOC"), r"no method 'SPOC': there are SPA, MERIT, .*, LDA"),
+        (lambda: topic_model(np.zeros((3, 4)), 2), "no document has a word"),
+        (lambda: topic_model(np.ones((3, 4)), 2), "no word is left"),
+        (lambda: topic_model(random_counts(0), 2, min_documents=12), "no word is left"),
+        (lambda: topic_model(random_counts(0), 2, min_documents=0), "min_documents=0: give a whole number of at least"),
+        (lambda: lda_topics(np.eye(3), 0), "n_topics=0: give a whole number of at least 1"),
+        (lambda: lda_topics([[1, 0], [1.5, 1]], 1), "counts of documents 1 are no whole numbers"),
+        (lambda: lda_topics([[1, 0, 0], [0, 1, 0]], 1), "no document has the words 2:"),
+        *((lambda kind=kind: kind(2).fit([[1, 2], [3]]), "its rows differ in length") for kind in (Topics, LDA)),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(CofactorError, match=message):
+        call()
 
 
 def test_bad_counts_are_named():
@@ -284,20 +287,3 @@ def test_bad_counts_are_named():
     with pytest.raises(CofactorError, match=r"no document has the words 4, 9: pass min_documents=1 to drop them"):
         topic_model(counts, 2, "SPA")
     assert topic_model(counts, 2, "SPA", min_documents=1).dropped.tolist() == [4, 9]
-
-
-def test_other_bad_input_is_named():
-    counts = random_counts(0)
-    for wrong in (0, 13, 2.5):
-        with pytest.raises(CofactorError, match=f"n_topics={wrong}: .* 12 documents and 15 words"):
-            topic_model(counts, wrong)
-    with pytest.raises(CofactorError, match=r"no method 'SPOC': there are SPA, MERIT, .*, LDA"):
-        topic_model(counts, 2, "SPOC")
-    with pytest.raises(CofactorError, match="no document has a word"):
-        topic_model(np.zeros((3, 4)), 2)
-    with pytest.raises(CofactorError, match="no word is left"):
-        topic_model(np.ones((3, 4)), 2)
-    with pytest.raises(CofactorError, match="no word is left"):
-        topic_model(counts, 2, min_documents=12)
-    with pytest.raises(CofactorError, match="min_documents=0: give a whole number of at least 1"):
-        topic_model(counts, 2, min_documents=0)

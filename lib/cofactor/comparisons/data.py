@@ -87,10 +87,17 @@ class Comparisons:
     ) -> None:
         given = {"user": user, "left": left, "right": right} | ({} if prompt is None else {"prompt": prompt})
         codes = {name: whole_codes(values, name, LARGEST_CODE).astype(np.int32) for name, values in given.items()}
-        columns: dict[str, NDArray[Any]] = {**codes, "outcome": _outcomes(outcome)}
+        columns: dict[str, NDArray[Any]] = {**codes, "outcome": numbers(outcome, "outcome", 1)}
+        w, rule = columns["outcome"], "outcomes lie in [0, 1], 1 where left was chosen"
+        advice = ": drop these rows, or rescale (-1 and 1 become (outcome + 1) / 2)"
+        _refuse(w, ~((w >= 0) & (w <= 1)), rule, advice)
         if counts is not None:
             columns["counts"] = _counts(counts)
-        _check_lengths(columns)
+        if len({len(values) for values in columns.values()}) > 1:
+            found = listing(f"{len(values)} of {name}" for name, values in columns.items())
+            raise CofactorError(f"lengths differ: {found}; give one of each for every comparison")
+        if not len(w):
+            raise CofactorError("no comparisons: there is nothing to learn from")
         items = np.append(codes["left"], codes["right"])
         sizes = _size(codes["user"], n_users, "user"), _size(items, n_items, "item")
         require_bytes(40.0 * sum(sizes), f"counts of {sizes[0]} users and {sizes[1]} items")
@@ -322,7 +329,7 @@ def folds(comparisons: Comparisons, n: int, rng: np.random.Generator) -> list[Sp
     found = [(comparisons.take(of_row != k), comparisons.take(of_row == k)) for k in range(n) if (of_row == k).any()]
     if not found:
         raise CofactorError(
-            "nothing to hold out: nobody compared two pairs of items; collect more comparisons of each user, or give "
+            "nothing to hold out: no user compared two pairs of items; collect more comparisons of each user, or give "
             "rank and ridge"
         )
     return found
@@ -346,13 +353,6 @@ def held_out_once(comparisons: Comparisons) -> int:
 # ---- checks ----
 
 
-def _outcomes(values: ArrayLike) -> Floats:
-    outcome = numbers(values, "outcome", 1)
-    rule, advice = "outcomes lie in [0, 1], 1 where left was chosen", ", or rescale (-1 and 1 become (outcome + 1) / 2)"
-    _refuse(outcome, ~((outcome >= 0) & (outcome <= 1)), rule, ": drop these rows" + advice)
-    return outcome
-
-
 def _counts(values: ArrayLike) -> Floats:
     counts = numbers(values, "counts", 1)
     _refuse(counts, ~((counts > 0) & np.isfinite(counts)), "counts must be positive and finite", ": drop these rows")
@@ -366,14 +366,6 @@ def _refuse(values: NDArray[Any], bad: NDArray[np.bool_], rule: str, advice: str
     if bad.any():
         found = listing(f"row {k}: {values[k]}" for k in np.flatnonzero(bad))
         raise CofactorError(f"{rule}; not so in {found}{advice}")
-
-
-def _check_lengths(columns: dict[str, NDArray[Any]]) -> None:
-    if len({len(values) for values in columns.values()}) > 1:
-        found = listing(f"{len(values)} of {name}" for name, values in columns.items())
-        raise CofactorError(f"lengths differ: {found}; give one of each for every comparison")
-    if not len(columns["user"]):
-        raise CofactorError("no comparisons: there is nothing to learn from")
 
 
 def _size(code: Codes, limit: int | None, name: str) -> int:

@@ -207,7 +207,7 @@ def pairs_of(rows: Cells) -> Cells:
 
 
 def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
-    """Return the (n,) group of every item: within one, everybody lost to everybody, directly or through others.
+    """Return the (n,) group of every item: within one, every item lost to every other, directly or through others.
 
     Utilities are finite just where there is one group (Ford 1957); a tie links both ways.
     """

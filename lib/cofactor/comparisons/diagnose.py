@@ -71,7 +71,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     doubt = "; so few answers may choose a wrong one" if CHOICE_OF_RANK in warned else ""
     if warned & {"comparisons", "always or never chosen", "comparisons per user", "items linked"}:
         first = "fit with a ridge (ridge='auto'), and compare with biases alone"
-        return f"{first}{doubt}; without a ridge utilities are not told"
+        return f"{first}{doubt}; without a ridge utilities are not determined"
     return "no method is ruled out; read the warnings" if warned else "no method is ruled out"
 
 
@@ -103,7 +103,7 @@ def _linked(data: Comparisons) -> Check:
         sizes = np.bincount(data.components[data.components >= 0]).tolist()
         advice = "collect comparisons between the parts; until then only a prior relates their utilities"
         return Check("items linked", "fail", f"{data.n_components} parts of {listing(sizes)} items", advice)
-    return Check("items linked", "pass", "every item to every other, through comparisons by somebody")
+    return Check("items linked", "pass", "every item to every other, through comparisons by any user")
 
 
 def _span(data: Comparisons, rank: int) -> Check:
@@ -114,7 +114,7 @@ def _span(data: Comparisons, rank: int) -> Check:
         named = listing(data.users[u] for u in few)
         advice = "their features are not determined without a ridge; a lower rank helps"
         return Check("comparisons per user", "warn", f"{len(few)} users span fewer than {rank}: {named}", advice)
-    return Check("comparisons per user", "pass", f"everybody's span at least {rank} directions")
+    return Check("comparisons per user", "pass", f"every user's span at least {rank} directions")
 
 
 def user_spans(data: Comparisons) -> Counts:

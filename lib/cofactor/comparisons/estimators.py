@@ -224,7 +224,7 @@ def _features(D: Floats, offset: Floats, w: Floats, weight: Floats, link: Link, 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """What fits are told: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
+    """What a fit gets: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
 
     ranks: tuple[int, ...] = (1,)
     link: str = "logistic"

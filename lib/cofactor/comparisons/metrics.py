@@ -31,7 +31,7 @@ N_NODES = 64  # of the Gauss-Hermite rule
 
 
 def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative: bool = True) -> float:
-    """Return ||(U V' - U* V*') J||_F, relative to ||U* V*' J||_F unless told otherwise.
+    """Return ||(U V' - U* V*') J||_F, relative to ||U* V*' J||_F unless asked otherwise.
 
     J takes the mean over items off, since utilities are known up to a number per user. By two QRs, exact to rounding
     where the difference of squares of Gram matrices loses half the digits. Dividing the absolute error by sqrt(n1 n2)

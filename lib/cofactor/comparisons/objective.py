@@ -215,16 +215,7 @@ class Objective:
         self.n_threads = n_threads
         self.n_passes = 0
         self.shape = comparisons.n_users, comparisons.n_items, rank  # kept here: a fit asks for them at every step
-        self._prepare()
-
-    def with_ridge(self, ridge: float) -> Objective:
-        """Return the same objective with a ridge on features in the place of balance."""
-        bias_ridge = self.rho_bias * self.data.total
-        return Objective(self.data, self.rank, self.link.name, ridge, bias_ridge, None, self.item_bias, self.n_threads)
-
-    def _prepare(self) -> None:
-        """Keep the data as the kernels want them."""
-        data, none = self.data, np.empty(0)
+        data, none = comparisons, np.empty(0)  # from here on: the data as the kernels want them
         self.triples: Columns = tuple(code.view(np.uint32) for code in (data.user, data.left, data.right))
         w, weight = data.outcome, none if data.counts is None else data.counts
         entropy = -special.xlogy(w, w) - special.xlogy(1 - w, 1 - w)
@@ -235,6 +226,11 @@ class Objective:
         cuts = np.searchsorted(data.user, data.user[cuts])  # a user belongs to one thread
         self._parts = [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(w)], strict=True) if a < b]
         self._marker = (0,) * self.rank
+
+    def with_ridge(self, ridge: float) -> Objective:
+        """Return the same objective with a ridge on features in the place of balance."""
+        bias_ridge = self.rho_bias * self.data.total
+        return Objective(self.data, self.rank, self.link.name, ridge, bias_ridge, None, self.item_bias, self.n_threads)
 
     # ---- the vector ----
 

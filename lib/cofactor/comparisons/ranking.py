@@ -173,10 +173,10 @@ class Ranking:
         return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
 
     def doubts(self) -> list[str]:
-        """Return sentences: that no item is told from another, which were seldom compared, that intervals are short."""
-        found = [] if self.told_apart else ["no order can be told: the allowed ranks of all items overlap"]
+        """Return sentences: that no order can be inferred, which were seldom compared, that intervals are short."""
+        found = [] if self.told_apart else ["no order can be inferred: the allowed ranks of all items overlap"]
         few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
-        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly told"
+        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly determined"
         found += [f"{what}: {listing(few)}"] if few else []
         each = float(np.median(self.counts[:, 2]))
         if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:
@@ -246,8 +246,10 @@ class Ranking:
         Raises a CofactorError for items and covariates that are not of this ranking.
         """
         way, given = np.zeros(len(self.parameters)), given or {}
-        for name, sign in ((item, 1.0), (against, -1.0)):
-            way[self._place(name)] += sign
+        for one, sign in ((item, 1.0), (against, -1.0)):
+            if one not in self.items:
+                raise CofactorError(f"no item {one}: the ranking has {listing(self.items)}")
+            way[self.items.index(one)] += sign
         for name, value in given.items():
             if name not in self.covariates or not is_number(value):
                 known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
@@ -279,11 +281,6 @@ class Ranking:
             rows.append((self.items[i], self.items[j], float(p[i, j]), float(np.log1p(told[i, j]) / 2)))
             V -= p[i, j] * (1 - p[i, j]) / (1 + told[i, j]) * np.outer(way, way)
         return pd.DataFrame(rows, columns=["item", "against", "chance", "gain"])
-
-    def _place(self, item: Any) -> int:
-        if item not in self.items:
-            raise CofactorError(f"no item {item}: the ranking has {listing(self.items)}")
-        return self.items.index(item)
 
     @property
     def _ties(self) -> bool:
@@ -426,7 +423,7 @@ def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells
 def _check_told(cells: davidson.Cells, names: list[str]) -> None:
     """Refuse comparisons that are all ties, and covariates that are sums of utilities and of other covariates."""
     if not (cells.won.any() or cells.lost.any()):
-        raise NotIdentifiableError("every comparison is a tie: nobody says which item is better")
+        raise NotIdentifiableError("every comparison is a tie, so none says which item is better")
     left, whole = davidson.covariate_information(cells, np.zeros(cells.size))
     bad = []
     for k, name in enumerate(names):
@@ -440,7 +437,7 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
 
 
 def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
-    """Name items outside of the largest group in which everybody lost to everybody, directly or through others."""
+    """Name items outside of the largest group in which every item lost to every other, directly or through others."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:

@@ -1,7 +1,7 @@
 """Bootstrap: how sure a fitted model is, from fits to rows drawn anew out of the rows there are.
 
 Rows (tasks, samples) are the independent units, so rows are drawn with replacement, S of them, and the model is
-fitted again; hidden classes get the names they have in the fit to all rows. Quantiles of these fits serve where they
+fitted again; latent classes get the names they have in the fit to all rows. Quantiles of these fits serve where they
 are smooth. Probabilities near 0 and 1, or of few observations, need more care: a confusion that was seen in none of
 five labels is in none of the redrawn five either, which is no proof that it never happens. Their intervals are those
 of a Beta distribution with as many observations as the spread of the refits speaks for.
@@ -186,7 +186,7 @@ class ModelBootstrap:
     model : LatentClassModel
         The fit to all rows.
     draws : tuple of LatentClassModel
-        The refits, hidden classes named as in `model`.
+        The refits, latent classes named as in `model`.
     counts : (sum I_n, F) array
         How often, softly, each variable was observed in each class, for every value alike.
     n_rows : int

@@ -215,6 +215,7 @@ BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four 
 SIGN = "[+\\-\u2212]?"
 COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+)(,\d+)?")  # 1.234,5
 POINT = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+)(\.\d+)?")  # 1,234.5
+SURELY_THOUSANDS = 10  # different numbers, none with other than three digits behind a comma
 EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
 
 
@@ -223,7 +224,7 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
 
     A column stays as it is unless all of it are numbers, but for missing cells, `gaps` and the words that say that
     there is no value. "1,234" alone can be two numbers: it is one of thousands where another number of the column has
-    two such commas or a point, one with a decimal comma where another cannot be else.
+    two such commas or a point, or ten or more are written so; one with a decimal comma where another cannot be else.
 
     >>> plain(pd.Series(["1.234,50 €", "7,5 €", "NA"]))[0].tolist()
     ['1234.50', '7.5', 'NA']
@@ -283,7 +284,7 @@ def _form(texts: list[str]) -> str | None:
     """Return the sign before decimals that all texts agree with; None where they do not, or with both."""
     fits = {",": all(map(COMMA.fullmatch, texts)), ".": all(map(POINT.fullmatch, texts))}
     if fits[","] and fits["."] and any(map(EITHER.fullmatch, texts)):
-        return None
+        return "." if len(texts) >= SURELY_THOUSANDS else None
     return next((sign for sign, fit in fits.items() if fit), None)
 
 

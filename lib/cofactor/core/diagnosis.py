@@ -1,4 +1,4 @@
-"""A report on data before a fit, the same for all four lines: checks with status, measured value and advice."""
+"""A report on data before a fit, the same for all four problems: checks with status, measured value and advice."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ SHOWN = 10  # offending rows or ids named in a message; the rest is counted
 
 
 class CofactorError(ValueError):
-    """Input or state that the kit cannot work with; the message says which part and what to do."""
+    """Input or state that cofactor cannot work with; the message says which part and what to do."""
 
 
 class NotIdentifiableError(CofactorError):

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, by one run at a time, unpacked and loaded without trust in what they hold.
+"""Files: written atomically, by one run at a time, unpacked and loaded without trust in what they hold.
 
 A lock is a hidden file beside the output. The system holds it for a process and lets go when the process ends, however
 it ends. Its text says who holds it.
@@ -47,7 +47,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
     followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `WAIT_SECONDS`.
     """
-    path = _followed(path)
+    path = path.resolve() if path.is_symlink() else path
     part = beside(path, "part")
     with locked(path, WAIT_SECONDS), told_if_full(path):
         part.unlink(missing_ok=True)  # of a run that was killed
@@ -92,10 +92,6 @@ def make_folder(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
         sync(folder.parent)
-
-
-def _followed(path: Path) -> Path:
-    return path.resolve() if path.is_symlink() else path
 
 
 def beside(path: Path, ending: str) -> Path:
@@ -185,7 +181,7 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() == ".zip":
         with zipfile.ZipFile(packed) as archive:
-            names = archive.namelist()
+            names = [one for one in archive.namelist() if not one.startswith("__MACOSX/") and one[-1] != "/"]
             if len(names) != 1:
                 raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
             with archive.open(names[0]) as inner:

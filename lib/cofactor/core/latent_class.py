@@ -1,4 +1,4 @@
-"""The latent-class (naive Bayes) model: variables independent given one hidden class.
+"""The latent-class (naive Bayes) model: variables independent given one latent class.
 
     Pr(x_1, ..., x_N) = sum_f lambda_f prod_n A_n[x_n, f]
 
@@ -6,7 +6,7 @@ A Dawid-Skene model is this model with annotators as variables: A_n is the annot
 lambda the class prior.
 
     symbol    meaning                                            shape
-    lambda    prior of the hidden class                          (F,)
+    lambda    prior of the latent class                          (F,)
     A_n       conditional of variable n, columns sum to one      (I_n, F)
     A         all A_n stacked                                    (sum I_n, F)
     F         one-hot indicator of a table                       (S, sum I_n), sparse
@@ -42,7 +42,7 @@ class LatentClassModel:
     Parameters
     ----------
     prior : (F,) array
-        Probability of each hidden class; nonnegative, sums to one.
+        Probability of each latent class; nonnegative, sums to one.
     conditionals : N arrays of shape (I_n, F)
         ``conditionals[n][i, f]`` = Pr(variable n takes value i | class f); columns sum to one.
 
@@ -83,7 +83,7 @@ class LatentClassModel:
 
     @property
     def n_classes(self) -> int:
-        """F, the number of hidden classes."""
+        """F, the number of latent classes."""
         return len(self.prior)
 
     @property
@@ -255,7 +255,7 @@ class LatentClassModel:
         return np.asarray((left * self.prior) @ right.T).reshape(self.sizes)
 
     def reorder(self, order: ArrayLike) -> LatentClassModel:
-        """Return the model with its hidden classes in this order."""
+        """Return the model with its latent classes in this order."""
         order = np.asarray(order)
         return LatentClassModel.from_stacked(self.prior[order], self.stacked[:, order], self.sizes)
 
@@ -266,7 +266,7 @@ class LatentClassModel:
         return LatentClassModel.from_stacked(prior / prior.sum(), stacked, self.sizes)
 
     def align_to(self, reference: LatentClassModel) -> LatentClassModel:
-        """Return the model with its hidden classes ordered as in `reference`, by least squares.
+        """Return the model with its latent classes ordered as in `reference`, by least squares.
 
         The order is the one that attains the minimum in `mse`.
         """
@@ -274,7 +274,7 @@ class LatentClassModel:
         return self.reorder(match_columns(_with_prior(reference), _with_prior(self)))
 
     def mse(self, estimate: LatentClassModel) -> float:
-        """Return the mean squared error of an estimate of this model, the naming of hidden classes removed.
+        """Return the mean squared error of an estimate of this model, the naming of latent classes removed.
 
         MSE = min over permutations P of (||P'lambda - lambda^||^2 + sum_n ||A_n P - A^_n||_F^2) / (N F + 1).
 
@@ -291,7 +291,7 @@ class LatentClassModel:
         entries: tuple[ArrayLike, ArrayLike] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> tuple[CategoricalTable, Ints]:
-        """Draw rows from the model: a table, and the (n_rows,) hidden class of every row.
+        """Draw rows from the model: a table, and the (n_rows,) latent class of every row.
 
         `entries`, a pair of (E,) index arrays (row, variable), says which are observed; default: all of them.
         O(E max(I_n)) time, O(E) memory.

@@ -210,13 +210,13 @@ def _append_nonzero(row: Ints, place: int, columns: Ints, counts: Ints) -> int:
 
 
 def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[int, Floats]:
-    """Count the hidden classes that pairwise counts tell apart: one, and one for each eigenvalue above chance.
+    """Count the latent classes that pairwise counts tell apart: one, and one for each eigenvalue above chance.
 
     Returns
     -------
     n_classes : int
         A lower bound of F as soon as the table is large: directions weaker than the noise are missed. Rows that are
-        alike in other ways than the hidden class, such as their difficulty, add to it.
+        alike in other ways than the latent class, such as their difficulty, add to it.
     strength : array
         Eigenvalues of Z, falling, in units of what chance reaches; those above one are counted. Empty where no two
         variables of up to 150 values can be looked at.

@@ -98,34 +98,26 @@ class Certificate:
         title = f"sufficiently scattered? {len(self.distances)} columns, {self.n_rows} different rows of {self.n_given}"
         if self.threshold:
             title += f"; entries below {self.threshold:g} of their row's sum counted as zero: a verdict on that matrix"
-        return Diagnosis(title, (self._first(), self._second(), self._separable()), self._verdict())
-
-    def _first(self) -> Check:
         size = "unbounded" if np.isinf(self.radius) else f"r = {self.radius:.6g}, margin {self.margin:.3g}"
         size = size if self.exact else f"r is at least {self.radius:.6g} (from a search)"
-        farthest = int(np.argmax(self.distances))
-        advice = f"no row is near unit vector {farthest}: distance {self.distances[farthest]:.3g}"
-        return Check(
-            "1: hull of rows covers C", STATUS_OF_VERDICT[self.condition1], f"{self.condition1}: {size}",
-            advice if self.condition1 == "fails" else "",
-        )  # fmt: skip
-
-    def _second(self) -> Check:
-        why = " (only asked where the first holds)" if self.condition1 != "holds" else ""
-        advice = "another rotation keeps every row nonnegative" if self.condition2 == "fails" else ""
-        return Check("2: no other rotation", STATUS_OF_VERDICT[self.condition2], self.condition2 + why, advice)
-
-    def _separable(self) -> Check:
-        largest = float(self.distances.max())
-        value = "separable" if largest <= TOLERANCE else f"nearest rows at most {largest:.3g} from the unit vectors"
-        return Check("separability", "pass", value)
-
-    def _verdict(self) -> str:
+        farthest, largest = int(np.argmax(self.distances)), float(self.distances.max())
+        failed = [one == "fails" for one in (self.condition1, self.condition2)]
+        first, second = (STATUS_OF_VERDICT[one] for one in (self.condition1, self.condition2))
+        away = f"no row is near unit vector {farthest}: distance {largest:.3g}"
+        asked = " (only asked where the first holds)" if self.condition1 != "holds" else ""
+        turned = "another rotation keeps every row nonnegative"
+        apart = "separable" if largest <= TOLERANCE else f"nearest rows at most {largest:.3g} from the unit vectors"
+        checks = (
+            Check("1: hull of rows covers C", first, f"{self.condition1}: {size}", away * failed[0]),
+            Check("2: no other rotation", second, self.condition2 + asked, turned * failed[1]),
+            Check("separability", "pass", apart),
+        )
+        verdict = "cannot tell"
         if self.holds:
-            return "the factor is unique up to the order of its columns"
-        if "fails" in (self.condition1, self.condition2):
-            return "not sufficiently scattered: other nonnegative factors may fit as well"
-        return "cannot tell"
+            verdict = "the factor is unique up to the order of its columns"
+        elif any(failed):
+            verdict = "not sufficiently scattered: other nonnegative factors may fit as well"
+        return Diagnosis(title, checks, verdict)
 
     def __str__(self) -> str:
         return str(self.diagnosis)

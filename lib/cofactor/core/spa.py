@@ -93,39 +93,21 @@ def require_anchors(n_anchors: int, n_points: int) -> None:
 
 
 def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
-    length = _squared_lengths(X)
-    r = length.copy()
-    basis = np.empty((min(n_anchors, X.shape[0]), X.shape[0]))
+    length = np.einsum("mn,mn->n", X, X) if isinstance(X, np.ndarray) else np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    r, U = length.copy(), np.empty((min(n_anchors, X.shape[0]), X.shape[0]))
     anchors: list[int] = []
-    for k in range(len(basis)):
+    for k in range(len(U)):
         if r.max() <= RANK_SHARE * length.max():
             break
-        anchors.append(_longest(r, length))
-        basis[k] = _orthogonal_part(_column(X, anchors[-1]), basis[:k])
-        r = np.maximum(r - (X.T @ basis[k]) ** 2, 0.0)
+        tied = np.flatnonzero(r >= (1 - LENGTH_TIE) * r.max())
+        a = int(tied[np.argmax(length[tied])])
+        u = X[:, a] if isinstance(X, np.ndarray) else X[:, [a]].toarray()[:, 0]
+        for _ in range(2):  # twice, against rounding
+            u = u - U[:k].T @ (U[:k] @ u)
+        U[k] = u / np.linalg.norm(u)
+        r = np.maximum(r - (X.T @ U[k]) ** 2, 0.0)
+        anchors.append(a)
     return np.array(anchors, dtype=np.intp)
-
-
-def _longest(r: Floats, length: Floats) -> int:
-    tied = np.flatnonzero(r >= (1 - LENGTH_TIE) * r.max())
-    return int(tied[np.argmax(length[tied])])
-
-
-def _orthogonal_part(x: Floats, basis: Floats) -> Floats:
-    """Unit vector of x without its components along the rows of `basis` (twice, against rounding)."""
-    for _ in range(2):
-        x = x - basis.T @ (basis @ x)
-    return x / np.linalg.norm(x)
-
-
-def _squared_lengths(X: Points) -> Floats:
-    if isinstance(X, np.ndarray):
-        return np.einsum("mn,mn->n", X, X)
-    return np.asarray(X.multiply(X).sum(axis=0)).ravel()
-
-
-def _column(X: Points, n: int) -> Floats:
-    return X[:, n] if isinstance(X, np.ndarray) else X[:, [n]].toarray()[:, 0]
 
 
 def with_squares(X: Points) -> Points:

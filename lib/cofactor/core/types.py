@@ -1,4 +1,4 @@
-"""Names of types that every room uses."""
+"""Names of types that all packages use."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ class SymNMF(Aggregator):
         return name_classes(model, labels), result
 
     def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
-        """Estimate the model from sums over tasks alone; which hidden class is which label is not settled yet."""
+        """Estimate the model from sums over tasks alone; which latent class is which label is not settled yet."""
         require_used_classes(moments)
         cooc = Cooccurrences.from_moments(moments.pairs, self.min_common)
         cooc.require_identifiable(moments.workers)
@@ -404,7 +404,7 @@ def require_used_classes(moments: CrowdMoments) -> None:
 
 
 def informative_workers(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:
-    """Mark the workers who share enough tasks with somebody; the others are named in a warning."""
+    """Mark the workers who share enough tasks with another worker; the others are named in a warning."""
     informative = np.ones(cooc.n_workers, dtype=bool)
     informative[cooc.isolated] = False
     if cooc.isolated.size:

@@ -164,7 +164,7 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
     ----------
     labels : CrowdLabels
     order : sequence
-        All classes, the lowest first. A class that nobody chose may be among them: it is a grade between or beyond.
+        All classes, the lowest first. A class that no worker chose may be among them: it is a grade between or beyond.
 
     Raises
     ------

@@ -41,7 +41,7 @@ def own_class(labels: CrowdLabels) -> Floats:
 
     Such a worker never gave that label. In the equations of 1979 the column is 0 / 0, and code that leaves it at zero
     excludes the class on the tasks of the worker; so does this one, which is a distribution. A uniform column would
-    bring in classes that nobody chose on a task: where workers have four labels each of five classes, EM then ends
+    bring in classes that no worker chose on a task: where workers have four labels each of five classes, EM then ends
     elsewhere, five points lower.
     """
     given = labels.table.entries_per_variable > 0
@@ -381,7 +381,7 @@ def vote_model(labels: CrowdLabels, pseudo_count: float = 0.0, unseen: Floats | 
 
 
 def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassModel:
-    """Order the hidden classes so that they agree most with the majority votes; no ground truth is used."""
+    """Order the latent classes so that they agree most with the majority votes; no ground truth is used."""
     labelled = labels.table.entries_per_row > 0
     posterior = model.posterior(labels.table)[labelled]
     return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
@@ -422,7 +422,7 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
     predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
         Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
     truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that nobody chose, as `read_truth` has it: never predicted rightly.
+        K, one more than the last class, is a class that none chose, as `read_truth` has it: never predicted rightly.
 
     Raises
     ------

@@ -446,7 +446,7 @@ class HeldOut:
 
 
 def held_out_gold(predict: Callable[[Ints], tuple[Floats, Ints]], tasks: Ints, classes: Ints) -> HeldOut:
-    """Predict gold tasks from fits that know the classes of the other gold tasks only.
+    """Predict gold tasks from fits that know the other gold tasks only.
 
     Parameters
     ----------

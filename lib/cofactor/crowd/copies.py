@@ -117,7 +117,7 @@ def _log_beta(x: Floats) -> Floats:
 
 
 class Gains:
-    """Gains of groups of a crowd as one voice, over the crowd with all apart; what is asked twice is computed once.
+    """Gains of groups of a crowd as one worker, over the crowd with all apart; what is asked twice is computed once.
 
     Parameters
     ----------

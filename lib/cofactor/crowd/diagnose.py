@@ -196,7 +196,7 @@ def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
         warnings.simplefilter("ignore", DataWarning)  # what it says is a check of its own
         fit = WorkerTypes().fit(labels)
     if fit.by_vote_:
-        yield Check("who knows", "warn", "not told by the labels", fit.why_by_vote(labels))
+        yield Check("who knows", "warn", "not determined by the labels", fit.why_by_vote(labels))
     if fit.by_vote_ or not fit.types_:
         return
     seen = readings(labels, fit)

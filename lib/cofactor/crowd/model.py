@@ -57,7 +57,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.em import SoftCounts
-from cofactor.core.gamma import psi_and_log_gamma
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
@@ -216,7 +215,8 @@ class Found:
         right, given = (x[:, :, 0] for x in right_and_given(self.C, self.rows))
         wrong, ones = np.maximum(given - right, 0.0), np.ones((right.shape[1], 1))
         R, W = (np.hstack([x @ ones, x]) for x in (right, wrong))
-        psi, log_gamma = zip(*map(psi_and_log_gamma, (R + self.a, W + self.b, R + W + self.a + self.b)), strict=True)
+        given = R + self.a, W + self.b, R + W + self.a + self.b
+        psi, log_gamma = (list(map(function, given)) for function in (special.digamma, special.gammaln))
         before = special.gammaln(self.a) + special.gammaln(self.b) - special.gammaln(self.a + self.b)
         return psi[0] - psi[2], psi[1] - psi[2], log_gamma[0] + log_gamma[1] - log_gamma[2] - before
 
@@ -226,10 +226,10 @@ class Found:
         rows, K = self.rows, self.rows.n_classes
         D, total = self.C + self.b, self.a + (K - 1) * self.b
         D[rows.places, rows.label] += self.a - self.b
-        (psi, log_gamma), (of_all, of_total) = map(psi_and_log_gamma, (D, rows.by_worker(self.C) + total))
-        cells = log_gamma @ np.ones(K) - special.gammaln(self.a) - (K - 1) * special.gammaln(self.b)
-        columns = K * special.gammaln(total) - of_total @ np.ones(K)
-        return psi - of_all[rows.owner], np.asarray(rows.by_worker(cells) + columns)
+        T = rows.by_worker(self.C) + total
+        cells = special.gammaln(D) @ np.ones(K) - special.gammaln(self.a) - (K - 1) * special.gammaln(self.b)
+        columns = K * special.gammaln(total) - special.gammaln(T) @ np.ones(K)
+        return special.digamma(D) - special.digamma(T)[rows.owner], np.asarray(rows.by_worker(cells) + columns)
 
     @cached_property
     def _by_table(self) -> Floats:

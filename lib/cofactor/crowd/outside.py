@@ -33,7 +33,7 @@ DONE = Result(np.zeros(0), 0, True, "a method from outside, which does not say h
 
 @dataclass(eq=False, repr=False)
 class Outside(TaskScorer):
-    """A method that is no class of this kit, with everything that an `Aggregator` has.
+    """A method that is not one of cofactor's classes, with everything that an `Aggregator` has.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def probabilities(answer: Any, labels: CrowdLabels) -> Floats:
 
 
 def is_outside(name: str) -> bool:
-    """Whether a name of a method says where to find it, rather than naming one of this kit."""
+    """Whether a name of a method says where to find it, rather than naming a built-in one."""
     return ":" in name
 
 
@@ -197,7 +197,7 @@ def parts_of(where: str) -> tuple[str, str, dict[str, Any]]:
 
 
 def source_of(where: str) -> str:
-    """Return a hash of the file that holds the method, by which a change is seen; of packages, their version."""
+    """Return a hash of the file that holds the method, by which a changed one is seen; of packages, their version."""
     home = parts_of(where)[0]
     path = Path(home)
     if path.suffix != ".py":

@@ -286,7 +286,7 @@ class Readings:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether so many labels depend on a camp that somebody should look."""
+        """Whether so many labels depend on a camp that a person should look."""
         return self.share_depending >= MANY_DEPEND
 
     def __str__(self) -> str:
@@ -479,7 +479,7 @@ def believed(
 
 @dataclass(eq=False, repr=False)
 class Believed(Aggregator):
-    """`WorkerTypes` in which some workers are believed: all others are one voice on the tasks that they labelled.
+    """`WorkerTypes` in which some workers are believed: all others count as one worker on the tasks that they labelled.
 
     Parameters
     ----------

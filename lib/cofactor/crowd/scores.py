@@ -69,7 +69,7 @@ def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
     predicted : (N,) class codes, or (N, K) probabilities
         Rows of probabilities add up to one.
     truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that nobody chose: its probability is zero.
+        K, one more than the last class, is a class that no worker chose: its probability is zero.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _check_probabilities(p: Floats, known: NDArray[np.bool_]) -> None:
 
 
 def _of_true_class(p: Floats, truth: Ints) -> Floats:
-    """Return p_i,c_i; zero of a class that nobody chose."""
+    """Return p_i,c_i; zero of a class that no worker chose."""
     among = truth < p.shape[1]
     return np.where(among, p[np.arange(len(truth)), np.where(among, truth, 0)], 0.0)
 

@@ -98,7 +98,7 @@ class RatingsDataset:
 
     @property
     def items(self) -> Ids:
-        """Ids of the items that somebody rated, rising."""
+        """Ids of the rated items, in ascending order."""
         return np.unique(self.item)
 
     def only(self, items: ArrayLike, min_ratings: int = 1) -> RatingsDataset:
@@ -110,7 +110,7 @@ class RatingsDataset:
         users, count = np.unique(self.user[chosen], return_counts=True)
         chosen &= np.isin(self.user, users[count >= min_ratings])
         if not chosen.any():
-            raise CofactorError(f"{self.name}: nobody rated {min_ratings} of these items or more: ask for fewer")
+            raise CofactorError(f"{self.name}: no user rated {min_ratings} of these items or more: ask for fewer")
         timestamp = None if self.timestamp is None else self.timestamp[chosen]
         kept = {name: getattr(self, name)[chosen] for name in COLUMNS}
         return replace(self, **kept, timestamp=timestamp)

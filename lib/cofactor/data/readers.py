@@ -257,7 +257,7 @@ def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, f
 def _column(path: Path, name: str, values: list[str] | str, cells: Texts, first: int) -> Column:
     missing = cells == UNKNOWN
     if values == NUMBER:
-        known = missing | np.array([_is_number(cell) for cell in cells])
+        known = missing | np.array([cell.isascii() and cell.replace(".", "", 1).isdecimal() for cell in cells])
         values = sorted(set(cells[known & ~missing].tolist()), key=lambda text: (float(text), text))
     else:
         known = missing | np.isin(cells, list(values))
@@ -265,10 +265,6 @@ def _column(path: Path, name: str, values: list[str] | str, cells: Texts, first:
         raise CofactorError(f"{path}: not a value of column {name!r} in {_named(cells, ~known, first)}")
     code: dict[Any, int] = {value: k for k, value in enumerate(values)} | {UNKNOWN: MISSING}
     return Column(np.array([code[cell] for cell in cells.tolist()], dtype=np.int64), list(values))
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal() and text.isascii()
 
 
 def _named(cells: Texts, bad: NDArray[np.bool_], first: int) -> str:

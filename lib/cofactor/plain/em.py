@@ -1,4 +1,4 @@
-"""EM for the latent-class model: variables are independent, given a class that nobody sees.
+"""EM for the latent-class model: variables are independent, given a latent class.
 
     symbol   meaning                                                  shape
     F        one-hot codes of the rows (see counts)                   (S, V)

@@ -29,7 +29,7 @@ SMOOTHING = 1e-6  # xi
 
 
 def designated_imputation(R: Pairs, m: int, n: int, n_annotators: int) -> Floats:
-    """Return R_mn (K, K) from all l and r who link m and n, or zeros where nobody does. O(M^2 K^3).
+    """Return R_mn (K, K) from all l and r who link m and n, or zeros where no one does. O(M^2 K^3).
 
     Each link counts with n_mr n_lr n_ln s^2, s the smallest singular value of R_lr: an inverse errs as 1 / s^2.
 

@@ -52,7 +52,7 @@ class JointPMFEstimator(Estimator):
     Parameters
     ----------
     rank : int or "auto"
-        F, the number of hidden classes; may exceed every alphabet. Rank one is the independence model, in closed form.
+        F, the number of latent classes; may exceed every alphabet. Rank one is the independence model, in closed form.
         "auto" tries 1, 2, 3, 5, 8, 16 and 30 on hidden cells.
     em : bool
         Refine by expectation-maximisation.
@@ -88,7 +88,7 @@ class JointPMFEstimator(Estimator):
 
     To choose, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and predicted from the
     rest of their rows. All choices within one standard error of the best are fitted to all cells, and their joint PMFs
-    averaged. The hidden classes of such a mean are those of all its members: give the rank to read meaning into
+    averaged. The latent classes of such a mean are those of all its members: give the rank to read meaning into
     classes, or to save time (some forty fits where rows are few, ten and the kept ones from 1000 on).
     """
 
@@ -289,7 +289,7 @@ def check_table(table: Any) -> None:
 def check_choices(rank: Any, pseudo_count: Any) -> None:
     """Raise a CofactorError where `rank` is no rank and not "auto", or `pseudo_count` no number and not "auto"."""
     if rank != "auto" and (not is_whole(rank) or rank < 1):
-        told = "the number of hidden classes is a whole number of at least 1, or 'auto'"
+        told = "the number of latent classes is a whole number of at least 1, or 'auto'"
         raise CofactorError(f"rank={rank!r}: {told}")
     if pseudo_count != "auto" and not (is_number(pseudo_count) and 0 <= pseudo_count < np.inf):
         raise CofactorError(f"pseudo_count={pseudo_count!r}: give a number of at least 0, or 'auto'")
@@ -357,15 +357,6 @@ def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel
     return LatentClassModel.from_stacked(prior / prior.sum(), stacked, sizes)
 
 
-def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
-    """Return a start of this rank: the one given, or else `random_model`."""
-    if start is None:
-        return random_model(sizes, rank, random_state)
-    if start.n_classes != rank:
-        raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
-    return start
-
-
 # ---- the choice of rank and smoothing by hidden cells ----
 
 
@@ -431,7 +422,7 @@ class HiddenCells:
         value = self.seen.offsets[self.variable] + self.code
         given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
         rows, place = np.unique(self.row, return_inverse=True)
-        return np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows))
+        return np.asarray(np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows)), dtype=np.float64)
 
 
 def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:

@@ -31,7 +31,7 @@ class PMFBootstrap(ModelBootstrap):
     """A joint PMF with its refits; see `bootstrap`. Attributes: those of `ModelBootstrap`."""
 
     def intervals(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return prior and conditionals as one table: quantity, variable, value, hidden class, estimate, low, high."""
+        """Return prior and conditionals as one table: quantity, variable, value, latent class, estimate, low, high."""
         model, F = self.model, self.model.n_classes
         prior = pd.DataFrame({"quantity": "prior", "class": range(F), "estimate": model.prior})
         prior["low"], prior["high"] = self.prior_interval(level)

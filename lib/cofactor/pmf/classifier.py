@@ -2,7 +2,7 @@
 
     Pr(y | x) proportional to  sum_f lambda_f B[y, f] prod_n A_n[x_n, f]     (n over the features observed in x)
 
-lambda, A_n and B are the prior of the hidden class and the conditionals of features and class. One model copes with any
+lambda, A_n and B are the prior of the latent class and the conditionals of features and class. One model copes with any
 subset of features missing, at fitting and at prediction.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
@@ -58,7 +58,7 @@ class JointPMFClassifier(Estimator):
     Parameters
     ----------
     rank : int or "auto"
-        F, the number of hidden classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
+        F, the number of latent classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
     pseudo_count : float or "auto"
         alpha of EM, observations added to every cell. "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, with the
         best rank.
@@ -323,7 +323,7 @@ class Coding:
     @classmethod
     def of(cls, column: NDArray[Any], n: int, n_bins: int | None) -> Coding:
         """Learn the coding of column `n`."""
-        cells = as_objects(column)
+        cells = np.asarray(column, dtype=object)
         seen = cells[~pd.isna(cells)]
         try:
             values = pd.Index(pd.unique(seen), dtype=object)
@@ -342,23 +342,18 @@ class Coding:
 
     def codes(self, column: NDArray[Any]) -> Ints:
         """Return the (S,) codes; missing where the cell is, or where its value was not seen."""
-        cells = as_objects(column)
+        cells = np.asarray(column, dtype=object)
         if self.edges is None:
             return np.asarray(self.values.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
         numbers = np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), dtype=np.float64)
         return np.where(np.isnan(numbers), MISSING, np.searchsorted(self.edges, numbers, side="right"))
 
 
-def as_objects(column: NDArray[Any]) -> NDArray[Any]:
-    """Return the column with Python objects for cells: what strings, numbers and missing values have in common."""
-    return np.asarray(column, dtype=object)
-
-
 def encode(X: NDArray[Any], codings: list[Coding]) -> tuple[Ints, list[tuple[int, int, Any]]]:
     """Return (S, N) codes, and (row, column, value) of every value that was there but has no code."""
     codes = np.column_stack([coding.codes(column) for coding, column in zip(codings, X.T, strict=True)])
     row, column = np.nonzero((codes == MISSING) & ~pd.isna(X))
-    unseen = as_objects(X[row, column])  # 7.0 rather than np.float64(7.0)
+    unseen = np.asarray(X[row, column], dtype=object)  # 7.0 rather than np.float64(7.0)
     return codes, list(zip(row.tolist(), column.tolist(), unseen, strict=True))
 
 

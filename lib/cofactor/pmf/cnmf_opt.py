@@ -11,7 +11,7 @@ with the columns of every A_m, and lambda, on the simplex.
     A        all A_m stacked                                                  (sum I_n, F)
     Y        weighted frequencies, block (m, j) is w_mj R_mj                  (sum I_n, sum I_n)
     M        A diag(lambda) A'
-    T        expected counts of (value, hidden class)                         (sum I_n, F)
+    T        expected counts of (value, latent class)                         (sum I_n, F)
 
 With w_mj = n_mj the objective is a composite log-likelihood, and KL looks only at cells where Y is not zero. Hence
 the majorise-minimise step has a closed form, needs no step size, and costs O(nonzeros of Y x F).
@@ -189,20 +189,16 @@ class _WeightedCells:
     def step(self, state: State) -> tuple[float, State]:
         """Return the objective of a state, and the state that minimises its majoriser."""
         A, prior = state
-        cost, T = self._expected_dense(A, prior) if self.dense is not None else self._expected_sparse(A, prior)
+        if self.dense is None:
+            T = np.zeros_like(A)
+            cost = _expected_counts(self.Y.indptr, self.Y.indices, self.Y.data, self.log_R, A, prior, T)
+        else:
+            weighted = A * prior
+            M = np.maximum(weighted @ A.T, LEAST_LOGGED)
+            T = A * ((self.dense / M) @ weighted)
+            cost = 0.5 * float(np.vdot(self.dense, self.dense_log_R - np.log(M, out=M)))
         total = T.sum(axis=0)
         return cost, (normalize_blocks(T, self.sizes), total / total.sum())
-
-    def _expected_sparse(self, A: Floats, prior: Floats) -> tuple[float, Floats]:
-        T = np.zeros_like(A)
-        return _expected_counts(self.Y.indptr, self.Y.indices, self.Y.data, self.log_R, A, prior, T), T
-
-    def _expected_dense(self, A: Floats, prior: Floats) -> tuple[float, Floats]:
-        assert self.dense is not None
-        weighted = A * prior
-        M = np.maximum(weighted @ A.T, LEAST_LOGGED)
-        T = A * ((self.dense / M) @ weighted)
-        return 0.5 * float(np.vdot(self.dense, self.dense_log_R - np.log(M, out=M))), T
 
 
 @njit(cache=True)

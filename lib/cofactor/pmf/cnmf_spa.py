@@ -4,7 +4,7 @@ Split the variables into S_1 and S_2 and put their joint PMFs side by side. Sinc
 
     X = [X_jk, j in S_1, k in S_2] = W H',   W = [A_j, j in S_1],   H = [A_k diag(lambda), k in S_2].
 
-A value of a variable in S_2 that (nearly) one hidden class alone takes makes its column of X a multiple of a column
+A value of a variable in S_2 that (nearly) one latent class alone takes makes its column of X a multiple of a column
 of W: an anchor. Successive projection finds them.
 
     symbol   meaning                                                        shape
@@ -23,7 +23,6 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -104,11 +103,16 @@ def cnmf_spa(
     if not found:
         raise refused[0]
     model, S1, S2 = found[0] if len(found) == 1 else min(found, key=lambda one: pair_divergence(moments, one[0]))
-    _warn_of_unobserved(moments, S1, S2)
-    return _padded(model, rank, rng)
+    unobserved = np.argwhere(moments.n_joint[S1][:, S2].toarray() == 0)
+    if len(unobserved):
+        pairs = [(int(S1[j]), int(S2[k])) for j, k in unobserved]
+        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
+        warnings.warn(message, DataWarning, stacklevel=2)
+    return _padded(model, rank, rng) if model.n_classes < rank else model
 
 
 def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: float, pad: bool) -> LatentClassModel:
+    """Run Algorithm 2 on one split: anchors W, weights H by nonnegative least squares, then the prior."""
     cap = _cap(moments.sizes, S1, S2)
     if rank > cap and not pad:
         raise CofactorError(
@@ -116,7 +120,15 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
             f"find at most {cap} classes; ask for fewer, split otherwise, or use CNMF-OPT or EM"
         )
     X = virtual_matrix(moments, S1, S2)
-    W = _anchors(X, min(rank, cap), pad)
+    totals = X.sum(axis=0)
+    columns = np.flatnonzero(totals > 0)  # columns of zeros are of values that never occurred
+    anchors = columns[spa(X[:, columns] / totals[columns], min(rank, cap, len(columns)))]
+    if len(anchors) < rank and not pad:
+        raise CofactorError(
+            f"rank={rank}: the pairwise frequencies show only {len(anchors)} classes; ask for at most that many, or "
+            "use CNMF-OPT or EM"
+        )
+    W = X[:, anchors]
     H = np.stack([optimize.nnls(W, x)[0] for x in X.T])
     W, H = normalize_blocks(W, moments.sizes[S1]), normalize_blocks(H, moments.sizes[S2])
     stacked = np.empty((int(moments.sizes.sum()), W.shape[1]))
@@ -145,19 +157,6 @@ def virtual_matrix(moments: PairwiseMoments, S1: Ints, S2: Ints) -> Floats:
     return X
 
 
-def _anchors(X: Floats, rank: int, fewer: bool) -> Floats:
-    """Return the columns of X that SPA picks; zero columns, of values that never occurred, are left out."""
-    totals = X.sum(axis=0)
-    columns = np.flatnonzero(totals > 0)
-    found = columns[spa(X[:, columns] / totals[columns], min(rank, len(columns)))]
-    if len(found) < rank and not fewer:
-        raise CofactorError(
-            f"rank={rank}: the pairwise frequencies show only {len(found)} classes; ask for at most that many, or use "
-            "CNMF-OPT or EM"
-        )
-    return X[:, found]
-
-
 def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
     """Minimise ||X - W diag(l) H'||_F over l >= 0 from its F x F normal equations; scaled to sum one."""
     s, V = np.linalg.eigh((W.T @ W) * (H.T @ H))
@@ -171,22 +170,12 @@ def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
 def _padded(model: LatentClassModel, rank: int, rng: np.random.Generator) -> LatentClassModel:
     """Add copies of the classes with the largest prior, shaken; the copied class shares its prior with them."""
     missing = rank - model.n_classes
-    if missing <= 0:
-        return model
     source = np.resize(np.argsort(-model.prior, kind="stable"), missing)
     order = np.concatenate([np.arange(model.n_classes), source])
     shaken = model.stacked[:, order]
     shaken[:, model.n_classes :] *= rng.uniform(1 - JITTER, 1 + JITTER, (len(shaken), missing))
     prior = (model.prior / np.bincount(order))[order]
     return LatentClassModel.from_stacked(prior, normalize_blocks(shaken, model.sizes), model.sizes)
-
-
-def _warn_of_unobserved(moments: PairwiseMoments, S1: Ints, S2: Ints) -> None:
-    n = moments.n_joint[S1][:, S2].toarray()
-    if (n == 0).any():
-        pairs = [(int(S1[j]), int(S2[k])) for j, k in np.argwhere(n == 0)]
-        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
-        warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def _splits(
@@ -212,6 +201,7 @@ def _halves(moments: PairwiseMoments, rng: np.random.Generator) -> list[tuple[In
     Where pairs would be missing in all of these, random orders are tried, too.
     """
     N = len(moments.sizes)
+    mine = np.isin(np.arange(N) % 4, (0, 3))  # one, two to the other, two back, ...: as equal as falling sums get
     unobserved = moments.n_joint.toarray() == 0
     tried: dict[bytes, tuple[int, Ints, Ints]] = {}
     for trial in range(N + TRIALS):
@@ -219,15 +209,10 @@ def _halves(moments: PairwiseMoments, rng: np.random.Generator) -> list[tuple[In
             break
         order = np.roll(np.arange(N), -trial) if trial < N else rng.permutation(N)
         order = order[np.argsort(-moments.sizes[order], kind="stable")]
-        S1, S2 = np.sort(order[_dealt(N)]), np.sort(order[~_dealt(N)])
+        S1, S2 = np.sort(order[mine]), np.sort(order[~mine])
         tried[S1.tobytes()] = int(unobserved[np.ix_(S1, S2)].sum()), S1, S2
     fewest = min(one[0] for one in tried.values())
     return [(S1, S2) for missing, S1, S2 in tried.values() if missing == fewest]
-
-
-def _dealt(N: int) -> NDArray[np.bool_]:
-    """One, two to the other, two back, ...: sums of a falling sequence that are as equal as they get."""
-    return np.isin(np.arange(N) % 4, (0, 3))
 
 
 def _cap(sizes: Ints, S1: Ints, S2: Ints) -> int:

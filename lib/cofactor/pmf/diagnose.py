@@ -122,7 +122,7 @@ def _parameters(table: CategoricalTable, rank: int | None) -> Check:
     """F classes have F sum (I_n - 1) free numbers in their conditionals and F - 1 in their prior."""
     each, rows = int((table.sizes - 1).sum()), int((table.entries_per_row > 0).sum())
     if rank is None:
-        value = f"{each} for each hidden class, for {rows} rows"
+        value = f"{each} for each latent class, for {rows} rows"
         if each <= rows:
             return Check("parameters", "pass", value)
         return Check("parameters", "warn", value, "keep pseudo-counts; rank='auto' chooses by hidden cells")
@@ -199,12 +199,12 @@ def _spa_rank(moments: PairwiseMoments, rank: int | None) -> Check:
 def _told_apart(table: CategoricalTable, rank: int | None) -> Check:
     found, strength = classes_told_apart(table)
     if not strength.size:
-        return Check("hidden classes", "pass", "not looked at: alphabets too large")
+        return Check("latent classes", "pass", "not looked at: alphabets too large")
     value = f"{found} stand out of the noise in pairs"
     if found == 1:
-        return Check("hidden classes", "warn", value, "the product of the marginals (Independence) may do as well")
+        return Check("latent classes", "warn", value, "the product of the marginals (Independence) may do as well")
     advice = f"rank {rank} leaves some out" if rank is not None and rank < found else ""
-    return Check("hidden classes", "warn" if advice else "pass", value, advice)
+    return Check("latent classes", "warn" if advice else "pass", value, advice)
 
 
 def _triples(table: CategoricalTable) -> Check:

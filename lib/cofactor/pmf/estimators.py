@@ -48,7 +48,7 @@ class CNMFSPA(JointPMFEstimator):
     Parameters: `split` as in `cnmf_spa`; all others as in `JointPMFEstimator`. Raises (in `fit`): see both; the rank is
     capped by the alphabets.
 
-    Cost and source: see `cnmf_spa`. It needs values that nearly one hidden class alone takes: without them, as with 15
+    Cost and source: see `cnmf_spa`. It needs values that nearly one latent class alone takes: without them, as with 15
     variables of ten values drawn at random, it can be worse than a constant, even on endless data.
 
     Order: half of the columns, as they stand, are anchors of the others (`split`), and "auto" draws cells that are
@@ -245,7 +245,7 @@ def from_marginals(
 
     Cost and source: see `cnmf_opt` and `cnmf_spa`.
 
-    >>> truth = LatentClassModel([0.6, 0.4], [[[0.8, 0.1], [0.2, 0.2], [0.0, 0.7]]] * 4)
+    >>> truth = LatentClassModel([0.6, 0.4], [[[0.8, 0.0], [0.2, 0.3], [0.0, 0.7]]] * 4)
     >>> tables = {(i, j): truth.pairwise(i, j) for i in range(4) for j in range(i)}
     >>> from_marginals(tables, rank=2).align_to(truth).prior.round(2)
     array([0.6, 0.4])

@@ -10,14 +10,14 @@ one half is the median of the predictive distribution; no other guess has a smal
 
 A table in which every gap has its most probable value has too many frequent values, and shows no uncertainty. So
 completed tables can be drawn (`draw`), and estimates pooled over them. Each table has a model of its own, fitted to
-rows drawn with replacement. A hidden class is drawn for each row, given what
+rows drawn with replacement. A latent class is drawn for each row, given what
 was observed in it, and values are drawn given the class. A mean or a share of one completed table has its usual
 variance U; over D tables,
 
     estimate = mean of the D estimates,   variance = mean of U + (1 + 1/D) B,   B their variance.
 
 What a model leaves out of the dependence pulls drawn values towards those of the rows without gaps, and no interval
-shows it. So refits have more hidden classes than a model that is to be read (copies of its own, shaken apart), and a
+shows it. So refits have more latent classes than a model that is to be read (copies of its own, shaken apart), and a
 number of an interval is taken from rows that the drawn class is probable for.
 
 Source: Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, "Small-sample degrees of
@@ -55,7 +55,7 @@ from cofactor.pmf.metrics import HeldOutCells
 ENOUGH = 30  # hidden cells, before a gain is judged
 MEDIAN_LEVEL = 0.5 - 1e-9  # rounding must not move a median
 DONOR_SHARE = 1e-12  # share of a row in what it can donate that none is without
-# hidden classes of the refits, if there are so many rows for each: fewer leave dependence out
+# latent classes of the refits, if there are so many rows for each: fewer leave dependence out
 LEAST_CLASSES = 8
 ROWS_PER_CLASS = 25
 # of EM of a refit, times for the first: spare classes take very many to stand still
@@ -224,7 +224,7 @@ def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Gener
 def drawn_values(
     model: LatentClassModel, data: CategoricalFrame, rng: np.random.Generator
 ) -> tuple[Ints, Ints, list[str]]:
-    """Return row, variable and a value for every gap; those of a row are drawn given one hidden class."""
+    """Return row, variable and a value for every gap; those of a row are drawn given one latent class."""
     table, Q = data.table, model.posterior(data.table)
     row, variable = np.nonzero(table.codes == MISSING)
     kind = _drawn(Q, rng)[row]
@@ -242,7 +242,7 @@ def drawn_values(
 def _donated(
     data: CategoricalFrame, n: int, Q: Floats, code: Ints, kind: Ints, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a value in the interval of each `code`, from a row of which the hidden class `kind` is probable."""
+    """Return a value in the interval of each `code`, from a row of which the latent class `kind` is probable."""
     rows, codes = data.table.column(n)
     again = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows))
     cells = data.frame[data.names[n]].to_numpy(dtype=object)[rows]
@@ -303,15 +303,10 @@ def _pool(estimates: Floats, variances: Floats, mean: bool, n_rows: float, level
     missing = between / variance if variance else 0.0
     estimate, spread = float(estimates.mean()), np.sqrt(variance)
     if mean:
-        half = float(stats.t.ppf((1 + level) / 2, _freedom(missing, D, n_rows))) * spread
+        observed = n_rows / (n_rows + 2) * (n_rows - 1) * (1 - missing)  # degrees of freedom of Barnard and Rubin
+        freedom = 1 / (missing**2 / (D - 1) + 1 / max(observed, 1.0))
+        half = float(stats.t.ppf((1 + level) / 2, freedom)) * spread
         low, high = estimate - half, estimate + half
     else:
         low, high = (float(end) for end in probability_intervals(np.array(estimate), np.array(spread), n_rows, level))
     return {"estimate": estimate, "low": low, "high": high, "missing": float(missing)}
-
-
-def _freedom(missing: float, n_draws: int, n_rows: float) -> float:
-    """Return the degrees of freedom of a pooled mean (Barnard and Rubin)."""
-    complete = n_rows - 1
-    observed = (complete + 1) / (complete + 3) * complete * (1 - missing)
-    return 1 / (missing**2 / (n_draws - 1) + 1 / max(observed, 1.0))

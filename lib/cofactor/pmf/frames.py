@@ -96,12 +96,12 @@ class CategoricalFrame:
     @cached_property
     def numbers(self) -> list[Floats | None]:
         """(S,) of every column of numbers with more than two values, NaN where missing; None of any other column."""
-        return [self._as_numbers(n) for n in range(len(self.names))]
-
-    def _as_numbers(self, variable: int) -> Floats | None:
-        if len(self.observed[variable]) <= 2 or not self.columns[variable].is_numeric:
-            return None
-        return pd.to_numeric(self.frame[self.names[variable]]).to_numpy(dtype=np.float64)
+        return [
+            pd.to_numeric(self.frame[column.name]).to_numpy(dtype=np.float64)
+            if len(column.observed) > 2 and column.is_numeric
+            else None
+            for column in self.columns
+        ]
 
     def is_cut(self, variable: int) -> bool:
         """Whether the codes of a column are intervals of numbers rather than single values."""
@@ -131,9 +131,12 @@ class CategoricalFrame:
         missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
         gap_words = _counts(frame, missing)
         frame = frame.mask(missing)
-        answers = {} if gaps is not None else _doubtful(frame)
+        doubtful = pd.DataFrame({name: _may_be_none(frame[name]) for name in frame.columns if gaps is None})
+        answers = _counts(frame[doubtful.columns], doubtful)
         texts = {str(name): found for name in columns or frame.columns if (found := _texts(frame[name]))}
-        whys = {name: _useless(frame[name], named=columns is not None) for name in columns or frame.columns}
+        amounts = {name for names in written.values() for name in names}  # no id has signs between thousands
+        named = amounts if columns is None else set(columns)
+        whys = {name: _useless(frame[name], name in named) for name in columns or frame.columns}
         left_out = {str(name): why for name, why in whys.items() if why}
         if columns is not None and left_out:
             raise CofactorError(f"columns that cannot be used: {_told(left_out)}; leave them out")
@@ -230,12 +233,6 @@ def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int
     return dict(sorted(found.items()))
 
 
-def _doubtful(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return how often what may say that there is no answer stands in which column."""
-    which = pd.DataFrame({name: _may_be_none(frame[name]) for name in frame.columns})
-    return _counts(frame, which) if which.any(axis=None) else {}
-
-
 def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
     """Tell the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
     cells = column.dropna()
@@ -261,11 +258,8 @@ def _texts(column: pd.Series[str]) -> dict[str, pd.Index[Any]]:
     if known.all() or 2 * known.sum() < len(cells) or numbers[known].nunique() <= FEW_VALUES:
         return {}
     rows = cells[~known].groupby(cells[~known]).groups
-    return {str(text): found.rename(column.index.name) for text, found in sorted(rows.items(), key=_fewer)}
-
-
-def _fewer(found: tuple[Any, pd.Index[Any]]) -> int:
-    return -len(found[1])
+    often = sorted(rows.items(), key=lambda found: -len(found[1]))
+    return {str(text): found.rename(column.index.name) for text, found in often}
 
 
 def text_cells(texts: dict[str, pd.Index[Any]]) -> str:

@@ -23,7 +23,7 @@ INDEPENDENCE_PSEUDO_COUNT = 0.5  # pseudo-count of the independence model that o
 
 
 def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """Mean squared error of prior and conditionals, hidden classes matched.
+    """Mean squared error of prior and conditionals, latent classes matched.
 
         MSE = ||P'lambda^ - lambda||^2 + 1/N sum_n ||A^_n P - A_n||_F^2 / F
 

@@ -208,7 +208,7 @@ class JointPMFRecommender(RatingPredictor):
         Fitted anew to the table of users and items, see `cofactor.pmf.METHODS`, also for what `fit` raises. Default:
         CNMF-EM, with this `random_state` and `verbose`, which an estimator that is given has itself.
     biases : bool
-        Few hidden classes cannot say how generous each user is. False: as in the paper, x_j is the rating itself, and
+        Few latent classes cannot say how generous each user is. False: as in the paper, x_j is the rating itself, and
         its expectation the prediction.
     random_state, verbose
 

@@ -211,7 +211,7 @@ def _refuse_full(path: object, error: Exception) -> None:
     free = os.statvfs(folder) if hasattr(os, "statvfs") else None
     left = f" ({free.f_bavail * free.f_frsize / 1e9:.1f} GB are free)" if free else ""
     raise CofactorError(
-        f"{path} is sorted on disk, and {folder} has too little room{left}: it takes about the size of the file, "
+        f"{path} is sorted on disk, and {folder} has too little space{left}: it takes about the size of the file, "
         "unpacked; free some space, or name another folder by the variable TMPDIR"
     ) from None
 

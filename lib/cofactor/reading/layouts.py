@@ -286,7 +286,7 @@ def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, column
     rows = frame.loc[:, [task, label]].iloc[np.repeat(np.arange(len(frame)), frame[counted].astype(int))]
     rows = rows.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(rows) + 1)]})
     chosen = dict(zip(columns, (task, columns[1], label), strict=True))
-    why = f"column {counted} counts answers and nobody is named, so that the result is the vote"
+    why = f"column {counted} counts answers and no worker is named, so that the result is the vote"
     return _taken(rows, chosen, why, made=columns[1:2])
 
 
@@ -442,7 +442,7 @@ def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Seq
     )
     message = (
         f"one column a class ({listing(cells)}), cells count answers; task from {task}; "
-        "nobody is named, so that the result is the vote"
+        "no worker is named, so that the result is the vote"
     )
     warnings.warn(message, DataWarning, stacklevel=7)
     return found

@@ -112,7 +112,7 @@ class SparkLabels:
         return CrowdLabels(table, [task for _, ids in found for task in ids], self.workers, self.classes)
 
     def write(self, answer: Callable[[CrowdLabels], pd.DataFrame], path: Path, overwrite: bool) -> None:
-        """Write what `answer` makes of the labels of each partition as a folder of parquet, whole or not at all."""
+        """Write what `answer` makes of the labels of each partition as a folder of parquet, atomically."""
         frames = self.parts.map(partial(_answered, answer=answer, workers=self.workers, classes=self.classes)).persist()
         schema = self.session.createDataFrame(frames.first().head(1)).schema
         rows = frames.flatMap(lambda frame: frame.astype(object).to_numpy().tolist())

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from string import ascii_letters, digits
 from typing import Any
 
@@ -38,7 +39,9 @@ from cofactor.reading.text import (
     FIRST_ROW,
     FOUND,
     TWICE,
+    UTF_8,
     categories,
+    encoding_of_mark,
     likely_encoding,
     needed_columns,
     read_text,
@@ -281,7 +284,10 @@ def _read(
     _check_sep(sep)
     with _explained(path, encoding, row) as seen:
         head, content = _opened(path)
-        seen |= {"content": content, "form": _form(head, encoding)}
+        seen |= {"content": content}
+        if encoding.casefold() in UTF_8:
+            encoding = encoding_of_mark(head) or encoding
+        seen |= {"form": _form(head, encoding)}
         if seen["form"] == "parquet":
             return _read_parquet(content, columns or (), optional, _called(path))
         if seen["form"] == "JSON":
@@ -338,9 +344,13 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
     """Return the first bytes, and what pandas and pyarrow read: the path itself where nothing has to be unpacked."""
     content: Any = path
     if path == STDIN:
+        if sys.stdin is None:
+            raise CofactorError("standard input is closed: give it a file, or name one")
         content = io.BytesIO(sys.stdin.buffer.read())
     elif str(path).lower().endswith(PACKED):
         content = io.BytesIO(unpacked(path))
+    elif stat.S_ISFIFO(os.stat(path).st_mode):  # a pipe, which can be read once
+        content = io.BytesIO(Path(path).read_bytes())
     if isinstance(content, io.BytesIO):
         head = content.getvalue()[:HEAD]
     else:

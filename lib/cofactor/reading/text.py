@@ -37,6 +37,7 @@ FOUND = "found"  # another: the names of all columns of the file
 PIECE = 1 << 20  # bytes that are looked at in one go
 BLOCK = 1 << 26  # bytes that pyarrow reads at once; no row is longer
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
+OF_WINDOWS = re.compile(rb"[\x80-\x9f]")  # quotes and dashes there, control characters in latin-1
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
 
 
@@ -161,12 +162,18 @@ def likely_encoding(content: Any) -> str:
     ('utf-16-le', 'latin-1')
     """
     head = whole(content)[:LOOK]
-    marks = {"utf-32": (BOM_UTF32_LE, BOM_UTF32_BE), "utf-16": (BOM_UTF16_LE, BOM_UTF16_BE)}
-    for name, known in marks.items():
-        if head.startswith(known):
-            return name
+    if marked := encoding_of_mark(head):
+        return marked
     zeros = [head[place::2].count(0) for place in (0, 1)]
-    return "latin-1" if 4 * max(zeros) < len(head) else ("utf-16-le" if zeros[1] > zeros[0] else "utf-16-be")
+    if 4 * max(zeros) >= len(head):
+        return "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
+    return "cp1252" if OF_WINDOWS.search(whole(content)) else "latin-1"
+
+
+def encoding_of_mark(head: bytes) -> str:
+    """Return the encoding that the mark at the beginning of a text names, other than UTF-8; "" without a mark."""
+    marks = {"utf-32": (BOM_UTF32_LE, BOM_UTF32_BE), "utf-16": (BOM_UTF16_LE, BOM_UTF16_BE)}
+    return next((name for name, known in marks.items() if head.startswith(known)), "")
 
 
 def separator_of(begin: str, columns: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ def read_truth(
     """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
 
     The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads but
-    exports. Tasks that nobody labelled are passed over, and classes that nobody chose get the code K, which no
+    exports. Tasks that nobody labelled are passed over, and classes that no worker chose get the code K, which no
     prediction can equal, so that they count as errors of every method; a class that looks like one of the labels' is
     taken for it; each with a `DataWarning`. Tasks with two truths, rows without task or truth, and a file none of whose
     classes is one of the labels' raise `CofactorError`.
@@ -57,7 +57,7 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
         alike = _alike(frame["task"], labels)
         raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])}){alike}")
     if not known.all():
-        message = f"{path}: {int((~known).sum())} tasks that nobody labelled are passed over"
+        message = f"{path}: {int((~known).sum())} tasks without labels are ignored"
         warnings.warn(f"{message}{_alike(frame['task'][~known], labels)}", DataWarning, stacklevel=2)
     frame, task = frame[known], code[known]
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
@@ -72,7 +72,7 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
             f"{path}: none of its classes ({named[0]}) is one of the labels ({named[1]}): name them alike"
         )
     if len(unknown):
-        message = f"{path}: nobody chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
+        message = f"{path}: no worker chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
         warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
@@ -109,6 +109,6 @@ def without_strange(gold: Ints, labels: CrowdLabels, path: str | PathLike[str]) 
     """Return codes of gold tasks without those of a class that no worker chose: no confusion matrix has it."""
     strange = gold >= labels.n_classes
     if strange.any():
-        message = f"{path}: {strange.sum()} gold tasks of classes that nobody chose are passed over"
+        message = f"{path}: {strange.sum()} gold tasks of classes that no worker chose are ignored"
         warnings.warn(message, DataWarning, stacklevel=3)
     return np.where(strange, -1, gold)

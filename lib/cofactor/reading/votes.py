@@ -201,12 +201,12 @@ def reading(
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
     layout = layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
     if layout.outcome and layout.tie:
-        raise CofactorError("columns tie and outcome both say whether somebody won: leave one out, say tie='' for it")
+        raise CofactorError("columns tie and outcome both say whether a side won: leave one out, say tie='' for it")
     if not (layout.sided or named["winner"] or named["loser"] or (first, second) in WON):
         advice = "name the column that does as outcome, or the columns of winner and loser"
         raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
     if home and not layout.sided:
-        raise CofactorError("home needs two sides and an outcome: of winners and losers nobody knows who was first")
+        raise CofactorError("home needs two sides and an outcome: winners and losers do not say who was first")
     votes = _Votes(frame, layout, named, not isinstance(source, pd.DataFrame), skip_bad)
     votes.notes[:0] = notes
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]

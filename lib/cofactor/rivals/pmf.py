@@ -35,8 +35,8 @@ from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Floats, Ints
-from cofactor.pmf.base import JointPMFEstimator, given_or_random
+from cofactor.core.types import Floats, Ints, Seed
+from cofactor.pmf.base import JointPMFEstimator, random_model
 from cofactor.rivals.coupled_tensor import check_moments, coupled_tensor
 from cofactor.rivals.triple_moments import TripleMoments, triple_moments
 
@@ -202,6 +202,15 @@ class MLEADEM(MLEAD):
     """MLE-AD-EM: MLE-AD, and EM from there. Parameters, errors, cost and source: see `MLEAD` and `em`."""
 
     em: bool = True
+
+
+def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
+    """Return a start of this rank: the one given, or else `random_model`."""
+    if start is None:
+        return random_model(sizes, rank, random_state)
+    if start.n_classes != rank:
+        raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
+    return start
 
 
 class TripleCells(NamedTuple):

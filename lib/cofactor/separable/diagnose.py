@@ -152,7 +152,7 @@ def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Chec
 
 def _condition(W: Floats) -> Check:
     condition = float(np.linalg.cond(W))
-    advice = "two anchors nearly mix into a third: little noise hides one; ask for fewer"
+    advice = "two anchors almost mix into a third: little noise hides one; ask for fewer"
     return _warning_if(condition > ILL, "condition of the anchors", f"{condition:.3g}", advice)
 
 
@@ -222,7 +222,7 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> AnchorBootstrap:
-    """Find anchors again among columns drawn with replacement: which of them hang on single columns.
+    """Find anchors again among columns drawn with replacement: which of them depend on single columns.
 
     A column that was drawn twice is taken once: copies tell an anchor finder nothing. So a refit sees 63 per cent of
     the columns, and an anchor that only one column stands for is missing in 37 per cent of them.

@@ -162,6 +162,9 @@ def topic_model(
     X = pairs.projected(random_state) if method == "FastAnchor" else pairs.reduced(2 * n_topics)
     fit = find_anchors(method, X, n_topics, random_state, "LDA")
     S = pairs.topics(fit.anchors)
+    if not np.isfinite(S).all():
+        few = f"{used_words.size} words stand in two documents or more, but not in all"
+        raise CofactorError(f"no {n_topics} topics: of some anchor no other word is told ({few}); ask for fewer")
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)

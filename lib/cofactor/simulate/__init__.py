@@ -4,8 +4,15 @@ Every generator returns the data together with the truth that made it, and takes
 """
 
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons, two_way_comparisons
-from cofactor.simulate.crowds import Crowd, Generator, crowd, dawid_skene_model, drifting_crowd, large_crowd
-from cofactor.simulate.factors import symnmf_problem
+from cofactor.simulate.crowds import (
+    Crowd,
+    Generator,
+    crowd,
+    dawid_skene_model,
+    drifting_crowd,
+    large_crowd,
+    symnmf_problem,
+)
 from cofactor.simulate.joint import joint_model, joint_table
 from cofactor.simulate.mixtures import Mixture, dirichlet_mixtures, midpoint_mixtures
 

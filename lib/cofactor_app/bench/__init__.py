@@ -1,4 +1,4 @@
-"""A trial ground for methods: somebody's aggregator beside the vote and the default, on crowds of known truth."""
+"""Benchmark your own method beside the vote and the default, on crowds of known truth."""
 
 from cofactor_app.bench.checks import check_method
 from cofactor_app.bench.crowds import FAMILIES, FAMILY, Crowd, crowds

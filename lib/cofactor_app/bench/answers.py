@@ -1,4 +1,4 @@
-"""What a method of each line is told and what it may answer, wherever it comes from.
+"""What a method of each problem gets and what it may answer, wherever it comes from.
 
 The answer of a method of labels is in `cofactor.crowd.outside`, that of the other three lines here.
 """
@@ -28,7 +28,7 @@ FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method is told: its line, the data, and what it is asked, without the truth.
+    """What a method gets: its problem, the data, and what it is asked, without the truth.
 
     Asked is the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and two items.
     """
@@ -56,7 +56,7 @@ def _method(name: str, problem: Problem) -> Any:
 
 
 def of_kit(name: str, line: str, n_anchors: int = 0) -> Any:
-    """Return a method of this kit, not fitted."""
+    """Return a built-in method, not fitted."""
     make = listed(line)[name].make
     if line != "separable":
         return make(random_state=0)

@@ -183,7 +183,7 @@ def _looked_at(one: Set) -> tuple[list[str], str]:
         except CofactorError as error:
             return [" ".join(str(error).split())], ""
     told = [str(note.message) for note in noted]
-    wrong = [text for text in told if "are passed over" in text or "nobody chose" in text]
+    wrong = [text for text in told if "are ignored" in text or "no worker chose" in text]
     known = truth[truth >= 0]
     if one.line == "crowd" and len(np.unique(known)) < 2:
         wrong.append("the truth has one class only, so that no method can be told from another")

@@ -1,4 +1,4 @@
-"""Run methods on crowds, in processes that are given labels and no truth: one for each from outside, one for the kit's.
+"""Run methods on crowds, in processes that get labels and no truth: one for each from outside, one for the others.
 
 Nor can they open a file in a folder of data, as `cofactor.load` does. Ids of tasks and workers are replaced by numbers,
 so that none tells its class. A method that has learned the truth of a public set by heart is not found out: own sets
@@ -227,7 +227,7 @@ class _Process:
         try:
             return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
         except OSError:  # of its semaphores
-            advice = "free memory, or room on the disk of temporary files (/dev/shm), and run it again"
+            advice = "free memory, or space on the disk of temporary files (/dev/shm), and run it again"
             raise CofactorError(f"no process for the methods could be begun: {advice}") from None
 
     def __exit__(self, *_: object) -> None:

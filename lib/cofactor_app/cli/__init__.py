@@ -6,7 +6,9 @@ import errno
 import io
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +30,7 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
 }
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;:()]+)"""
 _ENDLESS = re.compile(r"\S{500,}")
+LEAST_SPACE = 640 << 20  # bytes of address space
 LONGEST = 10_000  # characters of a message
 _COMPILED = re.compile(r"shared object|DLL load failed|cannot allocate memory|map segment", re.IGNORECASE)
 _GLYPH = re.compile(r"Glyph \d+ .* missing from font")  # as matplotlib says it, once for each letter
@@ -40,12 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     1: the input cannot be used, 2: wrong usage, 3: a method of `bench` failed on some sets, 130: interrupted.
     """
     _show_any_letter()
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # processes of workers import nothing from the folder of the user
     try:
         arguments = parser().parse_args(argv)
         arguments.argv = list(sys.argv[1:] if argv is None else argv)
         if getattr(arguments, "jobs", 1) < 1:
             raise CofactorError(f"n_jobs={arguments.jobs}: give a whole number of at least 1")
-        with _notes():
+        _check_address_space()
+        with _notes(), _ended_in_order():
             module, function = arguments.run.split(".")
             code = getattr(import_module(f"cofactor_app.cli.{module}"), function)(arguments)
         return code or 0
@@ -61,6 +66,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _check_address_space() -> None:
+    """Refuse a limit of memory under which libraries of others hang, or abort, as they start their threads."""
+    if sys.platform.startswith("linux"):
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if 0 <= limit < LEAST_SPACE:
+            needed, given = f"{LEAST_SPACE >> 20} MB of address space are needed", f"ulimit -v allows {limit >> 20} MB"
+            raise CofactorError(f"not enough memory: {needed} at least, and {given}: raise the limit")
 
 
 def _said(error: Exception) -> str:
@@ -159,6 +175,23 @@ def warned(diagnosis: Diagnosis) -> list[str]:
 def note_of(message: Warning | str) -> str:
     """Say a warning in the words of the command line."""
     return _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Let SIGTERM end the command as an exit does, so that locks and unfinished outputs go; codes are the shell's."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

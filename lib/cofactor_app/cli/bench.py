@@ -1,4 +1,4 @@
-"""``cofactor bench``: somebody's method beside the trivial answer and the default, on data of known truth."""
+"""``cofactor bench``: your own method beside the trivial answer and the default, on data of known truth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bench(arguments: argparse.Namespace) -> int | None:
         _check_data(arguments.check_data)
         return None
     if not arguments.method:
-        raise CofactorError("which method? give FILE.py:NAME, or a name of this kit")
+        raise CofactorError("which method? give FILE.py:NAME, or the name of a built-in method")
     line = arguments.line or line_of(arguments.method)
     own = sets_of(arguments.data, line) if arguments.data else []
     some = crowds if line == "crowd" else partial(problems, line)

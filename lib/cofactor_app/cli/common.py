@@ -1,4 +1,4 @@
-"""What the commands over verbs share: how a verb is run, and how its result is told."""
+"""What the commands over verbs share: how a verb is run, and how its result is printed."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ def _write_draws(arguments: argparse.Namespace, writer: Writer, found: JointResu
     draws = found.draws(arguments.draws)
     table = found.pooled(draws)
     if arguments.output:
-        numbered = (one.assign(draw=k)[["draw", *one.columns]] for k, one in enumerate(draws, 1))
+        number = next(name for name in ("draw", "draw number", "number of the draw") if name not in found.table)
+        numbered = (one.assign(**{number: k})[[number, *one.columns]] for k, one in enumerate(draws, 1))
         writer.write(arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column draw")
     if arguments.pooled:
         columns = ["estimate", "low", "high", "missing"]

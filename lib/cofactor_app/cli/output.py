@@ -1,4 +1,4 @@
-"""Files that commands write: never over another by accident, whole or not at all, safe to open in a spreadsheet."""
+"""Files that commands write: never over another by accident, atomically, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 

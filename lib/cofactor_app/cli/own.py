@@ -1,4 +1,4 @@
-"""Somebody else's finder of anchors, or joint distribution, as one of this kit: what `--method FILE.py:NAME` makes."""
+"""Your own finder of anchors, or joint distribution, as a built-in method: what `--method FILE.py:NAME` makes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODEL = "a cofactor.LatentClassModel, or an object with one as model_"
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OwnAnchors(AnchorMethod):
-    """Anchors by a method that is no class of this kit: `name` says where it is, see `cofactor.crowd.Outside`.
+    """Anchors by a method that is not one of cofactor's classes: `name` says where it is, see `cofactor.crowd.Outside`.
 
     It gets X, (M, N), and K, and answers with K different columns, or an object with them as `anchors_`. Scores are
     the squared lengths of anchors beyond what those before them span, as of `SPA`.
@@ -44,7 +44,7 @@ class OwnAnchors(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OwnJoint(JointPMFEstimator):
-    """A joint distribution by a method that is no class of this kit: `name` says where it is.
+    """A joint distribution by a method that is not one of cofactor's classes: `name` says where it is.
 
     It gets a `CategoricalTable` without empty rows, and answers with a `LatentClassModel` of its columns, or an object
     that has one as `model_`: gaps, draws and held-out cells are asked of that model. Rank and smoothing are the

@@ -20,6 +20,7 @@ from cofactor_app.cli.parts import (
     add_spelling,
     file_name,
     new_command,
+    output_file,
 )
 
 DEFAULT = "WorkerTypes"
@@ -59,7 +60,7 @@ class with fit and predict_proba; a first parameter called data, df or frame get
   cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth),
                                                      or NAME.toml: name, line, family, licence, source, [files]
   cofactor bench --check-data folder                 what is wrong with each of these sets
-other lines are told by what the first argument is called: table, X, comparisons (or by --line):
+other problems are recognised by the name of the first argument: table, X, comparisons (or by --line):
   cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
   cofactor bench my.py:find --line separable         X and the number of anchors: columns of X
   cofactor bench my.py:Choices --line comparisons    scores of the items in log-odds, or a class with fit(comparisons)
@@ -116,7 +117,7 @@ def _add_aggregate(commands: Any) -> None:
     files.add_argument("--workers", **table, help="worker, n_labels, accuracy with its interval, verdict")
     files.add_argument("--confusion", **table, help="confusion matrices: worker, true, said, probability")
     columns = "task, label, probability, n_labels, disputed, overruled"
-    add_common(command, columns, "classes, doubtful tasks, workers, checks")
+    add_common(command, columns, "classes, uncertain tasks, workers, checks")
     command.epilog = EXAMPLES
 
 
@@ -149,7 +150,7 @@ def _add_next(commands: Any) -> None:
     command.add_argument("--checks", type=int, metavar="N", help=checks)
     _add_text(command)
     asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=asked)
+    command.add_argument("-o", "--output", type=output_file, metavar="FILE", help=asked)
     add_overwriting(command)
     command.epilog = NEXT
 
@@ -206,7 +207,7 @@ def _add_results(command: argparse.ArgumentParser) -> None:
 def _add_bench(commands: Any) -> None:
     about = "Try a method of your own beside the vote and the default, on data of known truth."
     command = new_command(commands, "bench", about, "bench.bench")
-    own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or one of this kit"
+    own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or a built-in one"
     command.add_argument("method", nargs="?", metavar="METHOD", help=own)
     command.add_argument("sets", nargs="*", metavar="SET", help="(default: all registered ones that are here)")
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
@@ -216,7 +217,7 @@ def _add_bench(commands: Any) -> None:
     command.add_argument("--simulated", action="store_true", help="sets drawn from models whose truth is known")
     leave = "choose among METHOD and its variants in --beside by all families of sets but one, and score on that one"
     command.add_argument("--leave-family-out", action="store_true", help=leave)
-    lines = "of the method (default: told by its first argument: labels, table, X, comparisons)"
+    lines = "of the method (default: by the name of its first argument: labels, table, X, comparisons)"
     command.add_argument("--line", choices=("crowd", "pmf", "separable", "comparisons"), help=lines)
     kept = "each result is added, and not run again (default: bench.jsonl)"
     command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)

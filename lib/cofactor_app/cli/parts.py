@@ -14,6 +14,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
 WRITTEN = ".csv, .tsv, .jsonl, each also with .gz, .parquet, or - for standard output"
 
+STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
 
 class Format(argparse.RawDescriptionHelpFormatter):
     """Help with room for the names of commands and options."""
@@ -95,7 +97,7 @@ def add_common(command: argparse.ArgumentParser, output: str, report: str) -> An
     """Add the eleven options that all verbs have; `output` and `report` say what is in these files."""
     files = command.add_argument_group("reading and writing", WRITTEN)
     one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("-o", "--output", **one, help=output)
+    files.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
     files.add_argument("--report", **one, help=f"HTML page: {report}")
     files.add_argument("--force", action="store_true", help="overwrite files that exist")
     files.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
@@ -108,6 +110,11 @@ def add_common(command: argparse.ArgumentParser, output: str, report: str) -> An
     files.add_argument("--strict", action="store_true", help="notes about the data are an error")
     raw = "leave cells as they are that a spreadsheet would run as a formula"
     files.add_argument("--raw-cells", action="store_true", help=raw)
+
+
+def output_file(name: str) -> Path:
+    """Return the path of an output; the system's names of standard output are that."""
+    return Path("-" if name in STDOUT else name)
 
 
 def file_name(text: str) -> str:

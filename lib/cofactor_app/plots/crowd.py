@@ -1,4 +1,4 @@
-"""Views of a crowd: its confusion matrices, its workers, its doubtful tasks.
+"""Views of a crowd: its confusion matrices, its workers, its uncertain tasks.
 
 Every function takes library objects and returns a new figure; none touches pyplot, files or global settings. The
 title states the finding.

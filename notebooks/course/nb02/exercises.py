@@ -179,7 +179,7 @@ def _wrong_orders(orders: list[list[int]], of_prior: Floats, of_each: Floats) ->
     sums, own = of_prior + of_each.sum(axis=1), of_each.min(axis=0).sum()
     best = int(sums.argmin())
     return {
-        "hidden classes have no names: try all orders of the classes of the estimate, keep the smallest": sums[0],
+        "latent classes have no names: try all orders of the classes of the estimate, keep the smallest": sums[0],
         "the prior has the same classes: put it in the same order as the columns": of_prior[0] + of_each[best].sum(),
         "this is the order the wrong way round, its inverse": sums[orders.index(np.argsort(orders[best]).tolist())],
         "every annotator got an order of their own; there is one for all, or bad annotators look good": (

@@ -40,12 +40,17 @@ def relative(found, truth, axis=None):
     return np.linalg.norm(found - truth) / np.linalg.norm(truth)
 
 
-def left(g, dof=148, information=None):
-    return np.sqrt(dof / (2 * g["m"] * (information or g["information"]))) / g["spread"]
+def freedom(g, shift=1, basis=1):
+    n, r = g["n_users"] + g["n_items"], g["rank"]
+    return (n - shift) * r - basis * r**2
+
+
+def left(g, dof=None, information=None):
+    return np.sqrt((dof or freedom(g)) / (2 * g["m"] * (information or g["information"]))) / g["spread"]
 
 
 def by_hand(g):
-    dof = 4 * (30 + 12 - 1 - 4)
+    dof = g["rank"] * (g["n_users"] + g["n_items"] - 1 - g["rank"])
     return np.sqrt(dof / (2 * g["m"] * g["information"] * g["spread"] ** 2)), 3**2
 
 
@@ -220,7 +225,7 @@ ANSWERS = [
     ("pull", "the outcome is missing", lambda g: expit(apart(g)) * g["U_u"]),
     ("pull", "g'(z) cancels", lambda g: -expit(apart(g)) * expit(-apart(g)) ** 2 * g["U_u"]),
     ("pull", "expected an array of shape (2,)", lambda g: expit(apart(g)) - 1),
-    ("pull", "entry [0] is furthest off", lambda g: 0.7 * (expit(apart(g)) - 1) * g["U_u"]),
+    ("pull", "is furthest off", lambda g: 0.7 * (expit(apart(g)) - 1) * g["U_u"]),
     ("pull", "this is half of it", lambda g: 0.5 * (expit(apart(g)) - 1) * g["U_u"]),
     ("error", "correct", utilities_off),
     ("error", "correct", with_projector),
@@ -263,10 +268,10 @@ ANSWERS = [
     ("choices", "correct", by_hand),
     ("choices", "correct", lambda g: {"error": round(left(g), 4), "times": 9}),
     ("choices", "correct", lambda g: np.array([left(g), 9.0])),
-    ("choices", "dof is not the number of utilities", lambda g: (left(g, 360), 9)),
-    ("choices", "a shift of all items goes unnoticed", lambda g: (left(g, 152), 9)),
-    ("choices", "a change of basis goes unnoticed", lambda g: (left(g, 164), 9)),
-    ("choices", "take the shift, r, and the change of basis", lambda g: (left(g, 168), 9)),
+    ("choices", "dof is not the number of utilities", lambda g: (left(g, g["n_users"] * g["n_items"]), 9)),
+    ("choices", "a shift of all items goes unnoticed", lambda g: (left(g, freedom(g, shift=0)), 9)),
+    ("choices", "a change of basis goes unnoticed", lambda g: (left(g, freedom(g, basis=0)), 9)),
+    ("choices", "take the shift, r, and the change of basis", lambda g: (left(g, freedom(g, 0, 0)), 9)),
     ("choices", "what a choice between equals tells", lambda g: (left(g, information=0.25), 9)),
     ("choices", "a factor 2 is missing", lambda g: (np.sqrt(2) * left(g), 9)),
     ("choices", "take the root", lambda g: (left(g) ** 2, 9)),
@@ -276,7 +281,7 @@ ANSWERS = [
     ("choices", "the other way round", lambda g: (left(g), 3**0.5)),
     ("choices", "triples the error", lambda g: (left(g), 1 / 9)),
     ("choices", "not how many more", lambda g: (left(g), 8)),
-    ("choices", "not how many", lambda g: (left(g), 45_000)),
+    ("choices", "not how many", lambda g: (left(g), 9 * g["m"])),
     ("choices", "give 2 arrays or numbers", left),
     ("flat", "correct", unnoticed),
     ("flat", "correct", lambda g: {"here": float(unnoticed(g)[1]), "always": np.int64(unnoticed(g)[0])}),

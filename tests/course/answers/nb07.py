@@ -142,26 +142,6 @@ def reasons(g, why):
     return tasks, why(np.abs(g["printed"] - 100 * g["wrong"] / g["N"]), np.array(right))
 
 
-def mended(g, keep=-1, strip=True, twice=False):
-    """Shares by plain dictionaries: of the answers of a person to a photograph the one at `keep` counts."""
-    said = {}
-    for photo, person, answer in zip(g["photo"], g["person"], g["answer"], strict=True):
-        said.setdefault((photo, person), []).append(answer.strip().lower() if strip else str(answer))
-    a = "bird a" if strip else "bird A"
-    given = [[] for _ in range(6)]
-    for (photo, _), answers in said.items():
-        given[photo] += [answer == a for answer in (answers if twice else [answers[keep]])]
-    return np.array([np.mean(answers) for answers in given])
-
-
-def to_look_at(share):
-    return [int(max(s, 1 - s) < 0.7) for s in share]
-
-
-def shares_of(g, shares):
-    return shares, to_look_at(mended(g))
-
-
 ANSWERS = [
     ("backwards", "correct", lambda g: np.log(g["accuracy"]) - np.log1p(-g["accuracy"])),
     ("backwards", "correct", lambda g: [float(-np.log(1 / p - 1)) for p in g["accuracy"]]),
@@ -173,7 +153,7 @@ ANSWERS = [
     ("backwards", "to the base e", lambda g: np.log2(g["accuracy"] / (1 - g["accuracy"]))),
     ("backwards", "do not cut at zero", lambda g: np.maximum(np.log(g["accuracy"] / (1 - g["accuracy"])), 0)),
     ("backwards", "keep the sign", lambda g: np.abs(np.log(g["accuracy"] / (1 - g["accuracy"])))),
-    ("backwards", "entry [4]", lambda g: np.log10(g["accuracy"] / (1 - g["accuracy"]) + 0.5)),
+    ("backwards", "is furthest off", lambda g: np.log10(g["accuracy"] / (1 - g["accuracy"]) + 0.5)),
     ("backwards", "NaN or infinite", lambda g: g["accuracy"] * np.nan),
     ("starts", "correct", log_likelihoods),
     ("starts", "correct", lambda g: tuple(per_task(g, lambda joint: np.log(joint.sum(axis=1)).sum()))),
@@ -260,17 +240,4 @@ ANSWERS = [
     ("printed", "below 0.01 points is none", lambda g: reasons(g, lambda gap, why: np.where(why == 2, 2, gap > 1e-4))),
     ("printed", "the other way round", lambda g: reasons(g, lambda gap, why: (3 - why) % 3)),
     ("printed", "give 2 arrays", lambda g: printed(g)[0]),
-    ("mended", "correct", lambda g: shares_of(g, mended(g))),
-    ("mended", "correct", lambda g: shares_of(g, pd.Series(mended(g)).round(4))),
-    ("mended", "the file as it is", lambda g: shares_of(g, mended(g, strip=False, twice=True))),
-    ("mended", "capitals and blanks", lambda g: shares_of(g, mended(g, strip=False))),
-    ("mended", "stands there twice", lambda g: shares_of(g, mended(g, twice=True))),
-    ("mended", "not the first", lambda g: shares_of(g, mended(g, keep=0))),
-    ("mended", "shares of bird B", lambda g: shares_of(g, 1 - mended(g))),
-    ("mended", "bird B as well", lambda g: (mended(g), mended(g) < 0.7)),
-    ("mended", "the other way round", lambda g: (mended(g), 1 - np.array(to_look_at(mended(g))))),
-    ("mended", "after the file is mended", lambda g: (mended(g), to_look_at(mended(g, strip=False, twice=True)))),
-    ("mended", "per cent", lambda g: shares_of(g, 100 * mended(g))),
-    ("mended", "expected an array of shape (6,)", lambda g: (mended(g)[:5], to_look_at(mended(g)))),
-    ("mended", "no array of numbers", lambda g: (g["answer"], to_look_at(mended(g)))),
 ]

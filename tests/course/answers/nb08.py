@@ -301,7 +301,7 @@ ANSWERS = [
     ("missing", "what x_1 tells of the class is lost", lambda g: g["A_3"] @ g["prior"]),
     ("missing", "divide by Pr(x_1)", lambda g: g["A_3"] @ (g["prior"] * g["A_1"][1])),
     ("missing", "second value", lambda g: told(g, g["prior"] * g["A_1"][0])),
-    ("missing", "the more probable class alone", lambda g: g["A_3"][:, 1]),
+    ("missing", "the more probable class alone", lambda g: g["A_3"][:, (g["prior"] * g["A_1"][1]).argmax()]),
     ("missing", "does not have the value 0", lambda g: told(g, g["prior"] * g["A_1"][1] * g["A_2"][0])),
     ("missing", "so is the division by the sum", lambda g: g["A_3"] @ g["A_1"][1]),
     ("missing", "expected an array of shape (3,)", lambda g: g["prior"] * g["A_1"][1]),

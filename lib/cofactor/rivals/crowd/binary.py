@@ -233,7 +233,7 @@ def _leading_eigenvector(C: sparse.sparray, x: Floats) -> Floats:
 
 
 def vote_share(O: sparse.csr_array, w: Floats, b: float) -> Floats:
-    """Return the (N,) share of weight on the side of +1; one half where nobody with any weight voted."""
+    """Return the (N,) share of weight on the side of +1; one half where no worker with any weight voted."""
     weight = abs(O) @ np.abs(w) + abs(b)
     agreeing = np.divide(O @ w - b, weight, out=np.zeros(O.shape[0]), where=weight > 0)
     return (1 + agreeing) / 2

@@ -128,11 +128,11 @@ def model_of_matrices(A: Floats, floor: float) -> LatentClassModel:
 
 
 def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, instead: str = "uniform") -> None:
-    """Warn of workers who cannot be estimated; refuse where nobody can."""
+    """Warn of workers who cannot be estimated; refuse where no worker can."""
     if not informative.any():
         raise CofactorError(
             f"no worker shares labels of all {labels.n_classes} classes with others often enough: MultiSPA can "
-            "estimate nobody; leave out classes that are never used, gather more labels per task, or use MV-EM or "
+            "estimate no worker; leave out classes that are never used, gather more labels per task, or use MV-EM or "
             "MajorityVote"
         )
     if not informative.all():

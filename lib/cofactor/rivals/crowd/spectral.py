@@ -195,7 +195,7 @@ def _require_full_groups(x: Floats, labels: CrowdLabels, group: NDArray[np.int64
             workers = listing(labels.workers[m] for m in np.flatnonzero(group == g))
             raise CofactorError(
                 f"no worker of group {g} ({workers}) ever gave the label {listing(never)}: leave out classes that "
-                "nobody uses, put the workers in another order (worker m is in group m mod 3), or use MV-EM"
+                "no worker uses, put the workers in another order (worker m is in group m mod 3), or use MV-EM"
             )
     for a, b in ((0, 1), (1, 2), (0, 2)):
         if np.linalg.cond(x[a].T @ x[b]) > DEFICIENT_CONDITION:

@@ -1,21 +1,31 @@
 """Third moments and their coupled fit: the slow version, exact from exact moments, masks, and the limit of memory."""
 
 import tracemalloc
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from scipy.optimize import minimize
 
-from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
+from cofactor import simulate
+from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
+from cofactor.pmf import mre, mse
+from cofactor.pmf.base import random_model as random_start
 from cofactor.rivals import triple_moments as module
 from cofactor.rivals.coupled_tensor import TensorData, _admm, _block_problem, check_moments, coupled_tensor
+from cofactor.rivals.pmf import CTD, MLEAD, alternate, cells_of, mle_ad
 from cofactor.rivals.triple_moments import triple_moments
-from tests.oracles.coupled import exact_pairs, exact_triples, least_squares, pair_blocks, triple_blocks
+from evaluation.released.pmf import combnk_triples, misplaced
+from evaluation.released.tensor import Script, released_tensor
+from tests.each import each
+from tests.oracles import generators
+from tests.oracles.coupled import divergence, exact_pairs, exact_triples, least_squares, pair_blocks, triple_blocks
 from tests.oracles.generators import laws, random_codes, random_model, recorded, seeds
+from tests.oracles.triples import alternating_directions
 
 SIZES = (2, 3, 4, 2)
 
@@ -30,7 +40,7 @@ def frequencies(codes):
 
 
 def separated(seed=0, n_variables=6):
-    """Return a model whose variables each say much about a hidden class of three, and a start that is not it."""
+    """Return a model whose variables each say much about a latent class of three, and a start that is not it."""
     rng = np.random.default_rng(seed)
     A = 0.6 * np.eye(3) + 0.4 * rng.dirichlet(np.ones(3), (n_variables, 3)).transpose(0, 2, 1)
     start = np.full((n_variables, 3, 3), 0.7 / 3) + 0.3 * np.eye(3)
@@ -82,11 +92,6 @@ def test_moments_of_parts_add_up():
     assert np.array_equal(merged.keys, whole.keys) and np.array_equal(merged.counts, whole.counts)
 
 
-def test_refuses_to_merge_other_variables():
-    with pytest.raises(CofactorError, match="4 variables with 11 values against 3 with 9"):
-        triple_moments(problem(0)[1]) + triple_moments(CategoricalTable([[0, 0, 0]], [2, 3, 4]))
-
-
 def test_says_how_much_memory_it_would_take():
     long = CategoricalTable(np.zeros((20, 1000), dtype=int), np.full(1000, 10))
     with pytest.raises(CofactorError, match=r"third moments of 1000 variables would take 498\.5 GB"):
@@ -118,13 +123,6 @@ def test_objective_and_its_pieces_equal_the_slow_version(lower, seed):
 
     change = least_squares(moved, triple_blocks(codes, SIZES), *slow) - here
     assert np.isclose(quadratic(other) - quadratic(model.conditionals[2]), change)
-
-
-def test_the_reported_objective_is_that_of_the_model():
-    codes, table, start = problem(1)
-    found, result = fit(triple_moments(table), start, pairwise_moments(table), max_iter=7, tol=0)
-    slow = least_squares(found, triple_blocks(codes, SIZES), pair_blocks(codes, SIZES), frequencies(codes))
-    assert len(result.objective) == 7 and np.isclose(result.objective[-1], slow)
 
 
 # ---- laws ----
@@ -210,7 +208,158 @@ def test_refuses_moments_without_triples_and_other_variables():
         coupled_tensor(triple_moments(CategoricalTable(codes, SIZES)), start)
 
 
-def test_says_so_when_the_limit_comes_first():
-    _, table, start = problem(0)
-    with pytest.warns(ConvergenceWarning, match="coupled tensor factorisation: iteration limit 1"):
-        assert not coupled_tensor(triple_moments(table), start, max_iter=1)[1].converged
+# ---- CTD ----
+
+
+SIZES_CTD = (2, 3, 1, 4)
+
+
+def fit_ctd(*arguments, **named):
+    return recorded(coupled_tensor, *arguments, **named)[0]
+
+
+@pytest.fixture(scope="module")
+def fifteen():
+    """Return a model of 15 variables with ten values and ten classes, its triples in 10,000 rows, and a start."""
+    truth = simulate.joint_model(15, 10, 10, random_state=0)
+    table = simulate.joint_table(truth, 10_000, observed=0.5, random_state=1)
+    return truth, triple_moments(table), random_start(table.sizes, 10, 2)
+
+
+# ---- the penalty ----
+
+
+def test_the_trace_rule_reaches_the_measured_level(fifteen):
+    truth, triples, start = fifteen
+    found, result = coupled_tensor(triples, start)
+    assert result.converged and result.n_iter <= 60  # 30 as a rule
+    assert mse(truth, found) <= 0.0055  # .0044 to .0048 +- .0002
+
+
+# ---- what was never observed ----
+
+
+def test_unobserved_triples_are_left_out_and_not_fitted_as_zeros():
+    truth = simulate.joint_model(6, 4, 3, random_state=0)
+    codes = simulate.joint_table(truth, 20_000, random_state=1).codes
+    half = np.arange(len(codes)) % 2 == 0
+    codes[half, 0], codes[~half, 1] = -1, -1
+    triples, start = triple_moments(CategoricalTable(codes, truth.sizes)), random_start(truth.sizes, 3, 2)
+    masked, _ = fit_ctd(triples, start)
+    zeros, _ = recorded(released_tensor, triples, start, Script((0.05, 1.0)))[0]
+    assert mre(truth, masked) < 0.1  # .042 against .255
+    assert mre(truth, zeros) > 2 * mre(truth, masked)
+
+
+# ---- what it copes with ----
+
+
+@each("rank", [1, 3, 6])
+def test_mixed_alphabets_and_variables_of_one_value(rank):
+    truth = generators.random_model(0, 3, SIZES_CTD)
+    table, _ = truth.sample(500, random_state=0)
+    model = recorded(CTD(rank, random_state=0).fit, table)[0].model_
+    assert model.n_classes == rank and np.allclose(model.conditionals[2], 1)
+    assert np.allclose([A.sum(axis=0) for A in model.conditionals], 1) and (model.stacked >= 0).all()
+    assert np.isclose(model.prior.sum(), 1)
+
+
+def test_seed_start_and_em():
+    truth = simulate.joint_model(5, 4, 3, random_state=0)
+    table = simulate.joint_table(truth, 2000, random_state=0)
+    seeded, again = (recorded(CTD(3, random_state=1).fit, table)[0].model_ for _ in range(2))
+    assert np.array_equal(seeded.stacked, again.stacked)
+    started = recorded(CTD(3, start=truth, em=True).fit, table)[0].model_
+    assert mse(truth, started) < 0.01
+    assert started.log_likelihood(table) > recorded(CTD(3, start=truth).fit, table)[0].model_.log_likelihood(table)
+
+
+def test_what_is_refused():
+    truth = simulate.joint_model(4, 3, 2, random_state=0)
+    table = simulate.joint_table(truth, 50, random_state=0)
+    with pytest.raises(CofactorError, match="the start has 2 classes, rank=3"):
+        CTD(3, start=truth).fit(table)
+    with pytest.raises(NotIdentifiableError, match="no three variables"):
+        CTD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))
+
+
+# ---- MLE-AD ----
+
+
+def fit_mle_ad(*arguments, **named):
+    return recorded(mle_ad, *arguments, **named)[0]
+
+
+def separated_mle_ad(seed=0, n_variables=5):
+    rng = np.random.default_rng(seed)
+    A = 0.5 * np.eye(4)[:, :3, None] + 0.5 * rng.dirichlet(np.ones(4), (n_variables, 3)).transpose(2, 1, 0)
+    return LatentClassModel([0.2, 0.3, 0.5], [A[:, :, n] / A[:, :, n].sum(axis=0) for n in range(n_variables)])
+
+
+# ---- the iteration ----
+
+
+@each("order", ["correct", "published"])
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 4, 3), (3, 3, 3, 3, 3), (1, 2, 3, 2)], ids=str)
+def test_sweeps_equal_the_slow_version(order, sizes):
+    codes = random_codes(0, 40, sizes, 0.3)
+    codes[(codes[:, 0] >= 0) & (codes[:, 1] >= 0), 2] = -1  # one triple is never observed
+    start, triples = generators.random_model(1, 3, sizes), list(combinations(range(len(sizes)), 3))
+    blocks = triple_blocks(codes, sizes)
+    data = {t: blocks[t][0] if t in blocks else np.zeros([sizes[n] for n in t]) for t in triples}
+    listed = combnk_triples(len(sizes)) if order == "published" else triples
+    prior, A = alternating_directions(data, listed, start, 2, 12)
+    moments = triple_moments(CategoricalTable(codes, sizes))
+    right = cells_of(moments, start)
+    cells = misplaced(moments, right) if order == "published" else right
+    found, result = recorded(alternate, cells, start, 2, 1e-6, 12, measured=right)[0]
+    assert np.allclose(found.prior, prior, atol=1e-9)
+    for n in range(len(sizes)):
+        assert np.allclose(found.conditionals[n], A[n], atol=1e-9)
+    slow = [divergence(X, np.einsum("f,af,bf,cf->abc", prior, *(A[n] for n in t))) for t, (X, _) in blocks.items()]
+    assert np.isclose(result.objective[-1], np.mean(slow))
+
+
+@pytest.mark.slow
+def test_falls_to_the_truth_of_exact_moments():
+    truth = separated_mle_ad()
+    found, result = fit_mle_ad(exact_triples(truth), random_start(truth.sizes, 3, 0), max_iter=200, tol=1e-12)
+    assert mse(truth, found) < 1e-4
+    assert result.objective[-1] < 1e-3  # Adam steps swing around the minimum, on every processor otherwise
+
+
+# ---- what it copes with ----
+
+
+@given(seed=seeds)
+@laws
+def test_stays_a_model_and_says_the_mean_divergence(seed):
+    codes = random_codes(seed, 30, (1, 2, 3, 4), 0.3)
+    found, result = fit_mle_ad(
+        triple_moments(CategoricalTable(codes, (1, 2, 3, 4))),
+        generators.random_model(seed, 2, (1, 2, 3, 4)),
+        max_iter=2,
+    )
+    assert np.isclose(found.prior.sum(), 1) and (found.prior > 0).all()
+    assert np.allclose([A.sum(axis=0) for A in found.conditionals], 1) and (found.stacked > 0).all()
+    assert (result.objective >= -1e-12).all()
+
+
+def test_same_seed_same_model_and_em_goes_on_from_it():
+    truth = simulate.joint_model(5, 4, 3, random_state=0)
+    table = simulate.joint_table(truth, 2000, random_state=0)
+    models = [recorded(MLEAD(3, max_iter=5, em=em, random_state=1).fit, table)[0].model_ for em in (False, False, True)]
+    assert np.array_equal(models[0].stacked, models[1].stacked)
+    assert models[2].log_likelihood(table) > models[0].log_likelihood(table)
+
+
+def test_what_is_refused_mle_ad():
+    table = CategoricalTable(random_codes(0, 30, (2, 3, 4), 0), (2, 3, 4))
+    triples = triple_moments(table)
+    with pytest.raises(CofactorError, match="3 variables with 9 values in all, the start has 4 with 11"):
+        mle_ad(triples, generators.random_model(0, 2, (2, 3, 4, 2)))
+    with pytest.raises(NotIdentifiableError, match="no three variables"):
+        MLEAD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))
+    wide = CategoricalTable(np.zeros((1, 3), dtype=int), (1000, 1000, 1000))
+    with pytest.raises(CofactorError, match=r"would take 180\.0 GB: use CTD"):
+        mle_ad(triple_moments(wide), random_start(wide.sizes, 2, 0))

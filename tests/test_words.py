@@ -1,0 +1,70 @@
+"""What users read is in the words of the field: messages, help, docstrings, documents, notebooks, pages."""
+
+import ast
+import json
+import re
+
+from tests.test_repo import ROOT
+
+PRIVATE = {  # a word that no reader knows, and what to write
+    r"aloud": "with a warning",
+    r"one voice": "duplicate workers, counted as one",
+    r"hangs? (?:up)?on": "depend on",
+    r"whole or not at all": "atomically",
+    r"(?:the|this) kit": "cofactor",
+    r"hidden class(?:es)?": "latent class",
+    r"doubtful": "uncertain",
+    r"as (?:usual|ever)": "(drop it)",
+    r"(?:is|are|was|were|not) told(?! apart)": "reported, printed",
+    r"(?:nobody|everybody|somebody)": "no worker, all workers, a user",
+    r"(?:four|other) lines": "problems",
+    r"lines? of work": "problem",
+    r"rooms? of": "package",
+}
+PATTERN = re.compile("|".join(rf"\b{word}\b" for word in PRIVATE), re.IGNORECASE)
+# people of a class or of a story may be nobody; and the course has words of its own, which its notebooks explain
+COURSE = re.compile(
+    r"nobody|everybody|somebody|(the|this) kit|one voice|doubtful|\w+ told|(four|other) lines", re.IGNORECASE
+)
+MESSAGES = ("lib/cofactor", "lib/cofactor_app")
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lib/**/*.j2")]
+EXCEPTIONS = {  # the field's own use, or a name: the place, and what it says there
+    ("docs/classroom.md", "aloud"): "with the voice, in class",
+    ("lib/cofactor/crowd/readings.py", "one voice"): "the name of a reading, which notebook 11 explains",
+    ("lib/cofactor/verbs/crowd_words.py", "one voice"): "the same name",
+}
+
+
+def messages(path):
+    """Yield the strings of a file that a user may read: all but private docstrings and what follows the first line."""
+    tree, docstrings = ast.parse(path.read_text(encoding="utf8")), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module) and ast.get_docstring(node):
+            docstrings.add(node.body[0].value)
+            if not getattr(node, "name", "").startswith("_"):
+                yield ast.get_docstring(node).partition("\n\n")[0]
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in docstrings)
+    yield from (node.value for node in constants if isinstance(node.value, str) and " " in node.value)
+
+
+def texts():
+    """Yield what is read, by its file, and whether it is of the course."""
+    for package in MESSAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield path, "\n".join(messages(path)), False
+    for path in PAGES:
+        text = re.sub(r"\{[{%].*?[%}]\}", " ", path.read_text(encoding="utf8"))  # of a template
+        yield path, text, path.name == "classroom.md"
+    for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+        yield path, "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"), True
+
+
+def test_no_private_word_is_left_in_what_users_read():
+    found = []
+    for path, text, of_course in texts():
+        name = path.relative_to(ROOT).as_posix()
+        for word in PATTERN.finditer(text):
+            if not (of_course and COURSE.fullmatch(word[0])) and (name, word[0].lower()) not in EXCEPTIONS:
+                found.append(f"{name}: {' '.join(text[max(0, word.start() - 40) : word.end() + 30].split())}")
+    assert not found, "\n".join(found)
