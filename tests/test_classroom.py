@@ -1,6 +1,7 @@
 """What a teacher hands out and collects: complete for every notebook, marked by nbgrader, under each learner's name."""
 
 import csv
+import html
 import re
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ import pytest
 
 from tools import classroom, learner, tasks
 
-NAMES = [path.stem for path in learner.sources()]
+PATHS = {path.stem: path for path in learner.sources()}
+NAMES = list(PATHS)
 RUN = NAMES[0]  # the one that is marked; it runs in seconds
 CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
@@ -40,7 +42,7 @@ def name(request):
 
 
 def source(name):
-    return nbformat.read(learner.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    return nbformat.read(PATHS[name], as_version=4)
 
 
 def found_tasks(name):
@@ -108,7 +110,7 @@ def test_nbgrader_knows_what_to_mark(folder, name):
         answers = [one.grade_id for one in marked if one.solution and not one.grade]
         points = {one.grade_id: one.points for one in marked if one.grade and one.locked}
         assert answers == exercise_names(name)
-        assert points == dict.fromkeys([f"{answer}-points" for answer in answers], 1)
+        assert points == {f"{task.name}-points": task.points for task in found_tasks(name) if not task.is_open}
         opened = {one.grade_id: one.points for one in marked if one.solution and one.grade}
         assert opened == {task.name: task.points for task in found_tasks(name) if task.is_open}
 
@@ -118,12 +120,23 @@ def test_nbgrader_has_the_solution_and_the_rubric_for_the_teacher(folder, name):
     assert all(linkless(task.solution.source) in text for task in found_tasks(name))
 
 
-@pytest.mark.parametrize(
-    ("rubric", "points"),
-    [("- a (2 points)\n- b (1 point): c", 3), ("1. a\n2. b\n3. c", 3), ("- a\n- b", 2), ("Good.", 1)],
-)
-def test_points_of_a_rubric(rubric, points):
-    assert tasks.points_of(rubric) == points
+def test_points_go_by_difficulty_and_an_open_question_gives_at_most_a_third(name):
+    found = found_tasks(name)
+    worth = {"easy": 1, "medium": 2, "hard": 3}
+    assert all(task.points == worth[task.level] for task in found if not task.is_open)
+    opened = sum(task.points for task in found if task.is_open)
+    assert 3 * opened <= sum(task.points for task in found)
+
+
+def test_the_table_has_every_exercise_and_the_key_its_solution(folder):
+    with (folder / "exercises.csv").open(encoding="utf8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["notebook"], row["exercise"]) for row in rows] == [
+        (name, task.name) for name in NAMES for task in found_tasks(name)
+    ]
+    assert {row["objective"] for row in rows if row["notebook"] == RUN} <= {"1", "2", "3", ""}
+    page = html.unescape((folder / "key.html").read_text(encoding="utf8"))
+    assert all(task.solution.source in page for task in found_tasks(RUN) if not task.is_open)
 
 
 # ---- marked: the solution gets all points, the stub none, and a known mistake is named ----
@@ -201,8 +214,12 @@ def test_marks_stand_under_each_name_with_the_open_questions_left(marked):
         rows = {row["learner"]: row for row in csv.DictReader(file) if row["notebook"] == RUN}
     solved, stub = rows["solved"], rows["stub"]
     opened = sum(task.points for task in found_tasks(RUN) if task.is_open)
-    assert float(solved["exercises"]) == float(solved["points"]) == len(exercise_names(RUN)) and stub["points"] == "0.0"
-    assert float(solved["of"]) == len(exercise_names(RUN)) + opened and set(rows) == {"solved", "stub", "wrong"}
+    most = sum(task.points for task in found_tasks(RUN) if not task.is_open)
+    assert float(solved["exercises"]) == float(solved["points"]) == most and stub["points"] == "0.0"
+    assert float(solved["of"]) == most + opened and set(rows) == {"solved", "stub", "wrong"}
+    with (marked.parent / "mistakes.csv").open(encoding="utf8") as file:
+        told = {(row["exercise"], row["mistake"]): row for row in csv.DictReader(file)}
+    assert (told[mistaken()]["learners"], told[mistaken()]["of"]) == ("1", "3")
     assert solved["open questions left to mark"] == "1"
     with Gradebook(f"sqlite:///{marked / 'gradebook.db'}") as book:  # as the page of nbgrader enters points
         grade = book.find_grade("open-question-1", RUN, RUN, "solved")
@@ -262,3 +279,17 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path, folder, monkeypatc
     with pytest.raises(RuntimeError):
         classroom.export({RUN: source(RUN)}, tmp_path / "room")
     assert [path.name for path in tmp_path.rglob("*")] == ["room", "work.txt"]
+
+
+# ---- slides ----
+
+
+def test_headings_begin_slides_and_solutions_stay_away():
+    from tools.slides import Headings
+
+    notebook, _ = Headings().preprocess(source(RUN), {})
+    kinds = [cell.metadata["slideshow"]["slide_type"] for cell in notebook.cells]
+    text = text_of(notebook)
+    assert kinds[0] == "slide" and kinds.count("slide") == len(re.findall("^##? ", text, re.MULTILINE))
+    assert "subslide" in kinds and "<details>" not in text
+    assert not any(task.solution.source in text for task in found_tasks(RUN))

@@ -1,21 +1,25 @@
-"""Write what is right in the capstone for each seed, so that a teacher can mark answers that differ.
+"""Write the key: solutions of all exercises as a page, and what is right in the capstone for each seed.
 
 Seeds are the lines of a file, or stand in the notebooks and records of a folder that learners handed in.
 """
 
 import csv
+import html
 import json
 import re
 
 import numpy as np
 
 from cofactor_app.cli.output import RUN
+from course.desk import find
 from course.nb11.crowd import CONSTANT, COPIES, drawn
 from course.record import PROGRESS, kept, seed_of
 from course.seeds import number_of
+from tools.tasks import Task, pieces
 
 COLUMNS = ("from", "seed", "number", "copies", "constants", "reading", "vote", "model", "one voice")
 KEY = "seeds.csv"
+STYLE = "<style>body{font:11pt sans-serif;max-width:46em}pre,div{white-space:pre-wrap}h2{break-before:page}</style>"
 KINDS = {"copies": COPIES, "constants": CONSTANT}
 CALL = re.compile(r"""\bdesk\.seed\(\s*(?P<quote>["'])(?P<seed>.+?)(?P=quote)""")
 
@@ -29,6 +33,22 @@ def write_key(source):
         table.writeheader()
         table.writerows({"from": place, **right(seed)} for place, seed in found)
     return path
+
+
+def page(notebooks):
+    """Return the key as a page to print: of every exercise its text and a solution, of open questions their rubric."""
+    parts = [f"<h1>Key</h1>{STYLE}"]
+    for name, notebook in notebooks.items():
+        parts.append(f"<h2>{html.escape(name)}</h2>")
+        for task in (piece for piece in pieces(notebook, str) if isinstance(piece, Task)):
+            head = f"{task.name} ({task.level or 'open'}, {task.points} point{'s' * (task.points != 1)})"
+            parts.append(f"<h3>{html.escape(head)}</h3>")
+            tag = "div" if task.is_open else "pre"
+            text = re.sub(r"</?(?:details|summary)>", "", task.solution.source)
+            parts.append(f"<{tag}>{html.escape(text)}</{tag}>")
+            if not task.is_open:
+                parts.append(f"<p>Hints: {html.escape('; '.join(find(task.name).hints))}</p>")
+    return "<!doctype html><meta charset='utf-8'><title>Key</title>" + "\n".join(parts) + "\n"
 
 
 def listed(path):

@@ -4,6 +4,7 @@ usage: python3 kit.py classroom [-o FOLDER] [--replace] | --marks | --seeds NAME
 """
 
 import argparse
+import csv
 import shutil
 import sys
 import tempfile
@@ -12,14 +13,16 @@ from pathlib import Path
 import nbformat
 
 from cofactor.core.files import whole_file
+from tools import answer_key
 from tools.answer_key import write_key
 from tools.learner import ROOT, learner_copy, sources, write, written
-from tools.tasks import beside, files_of, is_notebook
+from tools.tasks import MINUTES, Task, beside, files_of, is_notebook, objective_of, pieces
 
 FOLDER = ROOT / "classroom"
 READY = """\
 {folder} holds
-  learner/   the notebooks without results and solutions, to hand out as they are
+  learner/   the notebooks and labs without results and solutions, to hand out as they are
+  exercises.csv  all exercises with difficulty, points, minutes, objective; key.html: their solutions, to print
   nbgrader/  a course: `nbgrader autograde NAME` in this folder marks what `nbgrader zip_collect NAME` has sorted
 More: docs/classroom.md"""
 
@@ -62,9 +65,10 @@ def write_marks(folder):
         return f"{folder} has no nbgrader/gradebook.db: make the course, and mark with `nbgrader autograde` first."
     from tools import nbgrader_course  # it loads packages that only this needs
 
-    with whole_file(folder / "marks.csv") as part:
-        nbgrader_course.marks(folder / "nbgrader").to_csv(part, index=False)
-    print(f"{folder / 'marks.csv'} holds the points of all learners")
+    for name in ("marks", "mistakes"):
+        with whole_file(folder / f"{name}.csv") as part:
+            getattr(nbgrader_course, name)(folder / "nbgrader").to_csv(part, index=False)
+    print(f"{folder / 'marks.csv'} holds the points of all learners, mistakes.csv what they got wrong")
     return 0
 
 
@@ -95,10 +99,23 @@ def export(notebooks, folder):
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside_it:
         fresh = Path(beside_it) / "fresh"
         write_copies(notebooks, fresh / "learner")
+        write_table(notebooks, fresh / "exercises.csv")
+        write(fresh / "key.html", answer_key.page(notebooks))
         nbgrader_course.write_course(notebooks, fresh / "nbgrader", copy_files)
         if folder.exists():
             folder.rename(Path(beside_it) / "old")
         fresh.rename(folder)
+
+
+def write_table(notebooks, path):
+    """Write all exercises with difficulty, points, minutes and objective."""
+    with path.open("w", encoding="utf8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["notebook", "exercise", "difficulty", "points", "minutes", "objective"])
+        for name, notebook in notebooks.items():
+            for task in (piece for piece in pieces(notebook, str) if isinstance(piece, Task)):
+                own = (task.level, task.points, MINUTES[task.level], objective_of(task.name)) if task.level else ()
+                table.writerow([name, task.name, *(own or ("open", task.points, 12, ""))])
 
 
 def write_copies(notebooks, folder):

@@ -19,15 +19,13 @@ import nbformat
 from cofactor.core.files import whole_file
 from course.checkpoints import progress
 from course.record import seed_in
-from tools.minutes import FURTHER
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
 RECORD = ".handed_out.json"  # by file name: SHA-256 of each text that was ever put there
 
 PREDICT, OPEN = "**Predict.**", "**Open question.**"
-FOLDED = "jp-MarkdownHeadingCollapsed"  # of JupyterLab, at a heading: all below it is folded
-KEPT_BACK = {"solution", "rubric", "told"}  # tags of cells that learners do not get
+KEPT_BACK = {"solution", "rubric"}  # tags of cells that learners do not get
 YOURS = (
     "\n\n**This copy is yours.** Write into it and run it; nothing overwrites what you wrote. "
     "The notebook with its outputs and solutions opens with `python3 kit.py lab --instructor`."
@@ -53,8 +51,8 @@ def main():
 
 def told(solved):
     """Return the lines that tell a learner's progress: solved and all exercises, by notebook."""
-    names = {path.name[:2]: path.name for path in sources()}
-    lines = [f"  {names.get(own[2:], own):<40} {done} of {of}" for own, (done, of) in solved.items()]
+    names = {("lab" if path.parent.name == "labs" else "nb") + path.name[:2]: path.name for path in sources()}
+    lines = [f"  {names.get(own, own):<40} {done} of {of}" for own, (done, of) in solved.items()]
     return ["Exercises solved, by the checkpoint of each notebook:", *lines] if lines else []
 
 
@@ -73,8 +71,8 @@ def copies():
 
 
 def sources():
-    """Return the notebooks in their order."""
-    return sorted(NOTEBOOKS.glob("*.ipynb"))
+    """Return the notebooks in their order, and their labs; all copies lie in one folder."""
+    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *sorted((NOTEBOOKS / "labs").glob("*.ipynb"))]
 
 
 def written(notebook):
@@ -83,7 +81,7 @@ def written(notebook):
 
 
 def learner_copy(notebook, note=YOURS, lead=None):
-    """Return a new notebook without outputs, solutions and rubrics, with places to write; what is further is folded.
+    """Return a new notebook without outputs, solutions and rubrics, with places to write.
 
     `note` is added to the first cell; `lead` turns a link of the original into that of the copy.
     """
@@ -91,9 +89,6 @@ def learner_copy(notebook, note=YOURS, lead=None):
     cells = [cell for cell in made.cells if not KEPT_BACK & tags(cell)]
     made.cells = [one for cell in cells for one in (relinked(cell, lead or from_learner), *places(cell))]
     made.cells[0].source += note
-    for cell in made.cells:
-        if FURTHER in tags(cell) and cell.cell_type == "markdown" and cell.source.startswith("#"):
-            cell.metadata[FOLDED] = True
     return made
 
 
@@ -120,7 +115,18 @@ def relinked(cell, lead):
 
 def led(path, lead):
     """Return the target of a link as the copy needs it."""
-    return path if ELSEWHERE.match(path) else lead(path)
+    return path if ELSEWHERE.match(path) else lead(flat(path))
+
+
+def flat(path):
+    """Return a link of a notebook or of a lab as if both lay in one folder.
+
+    >>> flat("labs/06_lab.ipynb"), flat("../06_comparison_mf_recovery.ipynb"), flat("../../docs/glossary.md")
+    ('06_lab.ipynb', '06_comparison_mf_recovery.ipynb', '../docs/glossary.md')
+    """
+    if path.partition("#")[0].endswith(".ipynb"):
+        return path.rpartition("/")[2]
+    return path.removeprefix("../") if path.startswith("../../") else path
 
 
 def from_learner(path):

@@ -1,5 +1,6 @@
 """The notebooks as a course of nbgrader: an assignment each, marked by the same checks that learners see."""
 
+import collections
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from course.desk import find
 from tools.learner import places, write, written
 from tools.tasks import Task, beside, is_notebook, pieces
 
@@ -24,8 +26,9 @@ c.FileNameCollectorPlugin.named_regexp = r".*[\\/](?P<student_id>[^\\/]+)-(?P<fi
 """
 TEST = """\
 # Marks the answer that was last handed to check("{name}").
-from course.desk import find, handed_in, passed
+from course.desk import find, handed_in, passed, shown
 
+assert "{name}" not in shown, "its solution was shown: the exercise does not count"
 assert passed("{name}"), find("{name}").judge(handed_in.get("{name}")).words"""
 SOLUTION = "{stub}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
 COLUMNS = ["learner", "notebook", "exercises", "open questions", "points", "of", "open questions left to mark"]
@@ -112,6 +115,28 @@ def marks(folder):
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         rows = [marks_of(one) for assignment in book.assignments for one in assignment.submissions]
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(["learner", "notebook"])
+
+
+def mistakes(folder):
+    """Return a row for each exercise and mistake: how many learners made it last, of how many; most frequent first."""
+    made, handed = collections.Counter(), collections.Counter()
+    for path in sorted((folder / "autograded").glob("*/*/*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            own = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "code" and own.get("grade") and own.get("locked"):
+                name = own["grade_id"].removesuffix("-points")
+                handed[path.stem, name] += 1
+                errors = [each.evalue for each in cell.outputs if each.output_type == "error"]
+                made.update((path.stem, name, known(name, words)) for words in errors)
+    rows = [(*one, learners, handed[one[:2]]) for one, learners in made.most_common()]
+    return pd.DataFrame(rows, columns=["notebook", "exercise", "mistake", "learners", "of"])
+
+
+def known(name, words):
+    """Return the mistake that `check` knows in what it said, without the digits of one learner's answer."""
+    exercise = find(name)
+    typical = [*getattr(exercise, "wrong", ()), *(says for part in exercise.parts for says in part.mistakes)]
+    return next((says for says in typical if says in words), words if "not answered" in words else "another mistake")
 
 
 def marks_of(submission):

@@ -1,9 +1,7 @@
-"""What a learner has solved, objective by objective; and, for the author, the numbers that a notebook's text tells."""
+"""What a learner has solved, objective by objective."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -17,27 +15,27 @@ from course.record import SEED, keep, kept
 def checkpoint(notebook: str) -> None:
     """Print which exercises of a notebook, such as "nb03", are solved, with how many hints, and what is left.
 
-    Solved is what `check` called right when it was last asked in this session. In a learner's folder the number is kept
-    beside the copies, in `progress.json`; `kit.py lab` prints it.
+    Of a lab, such as "lab03", those of the lab. Solved is what `check` called right when it was last asked in this
+    session. In a learner's folder the number is kept beside the copies, in `progress.json`; `kit.py lab` prints it.
 
     Raises
     ------
     CofactorError
         There is no such notebook.
     """
-    if notebook not in desk.NOTEBOOKS:
-        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}")
-    objectives = import_module(f"course.{notebook}.exercises").OBJECTIVES
-    names = [name for names in objectives for name in names]
+    package = f"nb{notebook[-2:]}"
+    if notebook not in (package, f"lab{notebook[-2:]}") or package not in desk.NOTEBOOKS:
+        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}, and their labs")
+    own = import_module(f"course.{package}.exercises")
+    objectives = own.OBJECTIVES if notebook == package else ()
+    names = [name for names in objectives for name in names] if objectives else list(own.LAB)
     left = [name for name in names if not _solved(name)]
     begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
     print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")
     wide = max(map(len, names))
-    for number, own in enumerate(objectives, start=1):
-        for name in own:
-            print(f"objective {number}: {name:<{wide}}  {_state(name)}")
-        if not own:
-            print(f"objective {number}: {'-':<{wide}}  predictions and the open question are its exercise")
+    place = {name: f"objective {number}: " for number, own in enumerate(objectives, start=1) for name in own}
+    for name in names:
+        print(f"{place.get(name, '')}{name:<{wide}}  {_state(name)}")
     _keep(notebook, len(names) - len(left), len(names))
 
 
@@ -67,43 +65,3 @@ def progress(folder: Path) -> dict[str, tuple[int, int]]:
         return {name: (int(solved), int(of)) for name, (solved, of) in found.items()}
     except (ValueError, TypeError):
         return {}
-
-
-def as_told(marks: Mapping[str, tuple[float, float, float]]) -> None:
-    """Print a table of numbers found beside numbers told, and say which differ by more than they may.
-
-    A mark is (found, told, within) by its name; it is met where |found - told| <= within, never by a number that is
-    not finite. `within` is how far other machines and libraries may move the number; zero for counts.
-
-    Raises
-    ------
-    CofactorError
-        There is no mark, or a tolerance is negative or not a number.
-
-    Examples
-    --------
-    >>> as_told({"tasks": (108, 108, 0), "share wrong": (0.2407, 0.24, 0.01)})
-    tasks          108       108 ± 0     ok
-    share wrong  0.241      0.24 ± 0.01  ok
-    2 of 2 as told
-    """
-    loose = [name for name, (_, _, within) in marks.items() if not within >= 0]
-    if not marks or loose:
-        raise CofactorError(f"numbers told need marks with tolerances of zero or more; look at {loose or 'no mark'}")
-    rows = [
-        (name, _written(found, within), f"{told:g}", f"{within:g}") for name, (found, told, within) in marks.items()
-    ]
-    met = [abs(found - told) <= within for found, told, within in marks.values()]
-    wide = [max(len(row[column]) for row in rows) for column in range(4)]
-    for (name, found, told, within), right in zip(rows, met, strict=True):
-        numbers = f"{found:>{wide[1] + 2}}  {told:>{wide[2] + 4}} ± {within:<{wide[3]}}"
-        print(f"{name:<{wide[0]}}{numbers}  {'ok' if right else 'LOOK AGAIN'}")
-    print(f"{sum(met)} of {len(met)} as told" + ("" if all(met) else ": what differs here, or is the text wrong?"))
-
-
-def _written(found: float, within: float) -> str:
-    """The number found, with a digit more than its tolerance has; counts without."""
-    if float(found).is_integer() and float(within).is_integer():
-        return f"{found:.0f}"
-    digits = 3 if within == 0 else max(1, 1 - math.floor(math.log10(within)))
-    return f"{found:.{digits}f}"

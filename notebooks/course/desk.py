@@ -97,7 +97,7 @@ def reveal(name: str, answer: object) -> None:
     tell(find(name).judge(answer).words)
 
 
-def usable(name: str, *_: object) -> Callable[..., Any]:
+def usable(name: str) -> Callable[..., Any]:
     """Return the function that the learner handed in, where it is right; else one that is, so that what follows is.
 
     Raises
@@ -155,7 +155,8 @@ def solution(name: str) -> str:
     CofactorError
         The notebooks do not lie beside this package, or none has it.
     """
-    for path in sorted(Path(__file__).parents[1].glob("[0-9]*.ipynb")):
+    beside = Path(__file__).parents[1]
+    for path in sorted([*beside.glob("[0-9]*.ipynb"), *beside.glob("labs/*.ipynb")]):
         for cell in json.loads(path.read_text(encoding="utf8"))["cells"]:
             code = "".join(cell["source"])
             if "solution" in cell["metadata"].get("tags", ()) and f'reveal("{name}"' in code.replace("(\n    ", "("):

@@ -5,18 +5,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
-from cofactor import simulate
-from cofactor.comparisons import ComparisonMF, Comparisons, Objective, gradient_descent, utility_error
+from cofactor.comparisons import ComparisonMF, Comparisons, Objective
 from cofactor.core.errors import CofactorError
 from course.desk import exercises_of
 from course.nb06 import judging, panels, pictures
 from course.nb06.exercises import Choices, ComparisonGradient
 
-U, V = TRUTH = simulate.comparison_factors(60, 80, 2, random_state=0)
-DATA = simulate.draw_comparisons(U, V, 1500, "exact", random_state=1)
-OBJECTIVE = Objective(DATA, 2)
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
 
 
@@ -24,54 +19,7 @@ def title(fig):
     return fig.get_suptitle().replace("\n", " ")
 
 
-# ---- descents ----
-
-
-def test_a_descent_is_the_library_s():
-    start, seen = OBJECTIVE.join(1.2 * U, 0.5 * V + 0.1), []
-    eta = 60 * 79 / np.linalg.norm(U @ V.T, 2)
-    gradient_descent(OBJECTIVE, start, tol=1e-6, learning_rate=eta, callback=seen.append)
-    found = panels._descend(OBJECTIVE, start, eta, 50, TRUTH)
-    assert np.allclose(found.errors, [utility_error(*OBJECTIVE.split(x)[:2], U, V) for x in seen[:51]])
-    assert np.allclose(found.losses, [OBJECTIVE(x)[0] for x in seen[:51]])
-    assert np.allclose(found.x, seen[51])
-
-
-def test_a_step_that_is_too_long_runs_away_and_is_stopped():
-    run = panels.pursue(4, 2, "spectral", 4.0, answers=0, max_iter=400)
-    assert len(run.descent.errors) < 400 and run.descent.losses[-1] > run.descent.losses[0]
-
-
-@pytest.mark.parametrize("start", panels.STARTS)
-def test_enough_comparisons_are_recovered_from_any_start(start):
-    found = panels.pursue(6, 2, start, 1.0, answers=0, max_iter=300)
-    assert found.descent.errors[-1] < 1e-6 and found.dof == 274 and found.n_comparisons == 6 * 274
-    assert np.allclose(found.found, found.truth, atol=1e-4)
-
-
-def test_starts_have_their_sizes_and_owe_nothing_to_the_truth():
-    starts = {name: panels.pursue(4, 2, name, 1.0, answers=0, max_iter=0).descent.errors[0] for name in panels.STARTS}
-    assert starts["spectral"] < 0.9 < starts["small random"] < 1.1 < starts["random"] < starts["large random"]
-
-
-def test_answers_are_shares_of_choices():
-    same = panels.answered(DATA, 0)
-    assert same is DATA
-    found = panels.answered(DATA, 10, seed=1)
-    assert np.allclose(found.outcome * 10, np.rint(found.outcome * 10)) and np.all(found.counts == 10)
-    chance = expit(np.einsum("ka,ka->k", U[found.user], V[found.left] - V[found.right]))
-    assert np.allclose(chance, DATA.outcome)
-    assert abs(np.mean(found.outcome - chance)) < 0.02
-    assert abs(np.mean((found.outcome - chance) ** 2) * 10 / np.mean(chance * (1 - chance)) - 1) < 0.1
-
-
 # ---- pictures ----
-
-
-def test_the_picture_of_utilities_tells_the_error():
-    X = U @ V.T
-    assert title(pictures.draw_utilities(DATA, X, X)).endswith("relative error below 1e−08")
-    assert title(pictures.draw_utilities(DATA, 1.25 * X, X)).endswith("relative error 0.25")
 
 
 def test_the_picture_of_maps_tells_what_is_noticed():
@@ -104,14 +52,6 @@ def test_the_picture_of_descents_counts_iterations():
     assert title(fig) == "Iterations to a share of 1e−06: 7 (fast)" and fig.axes[0].get_ylabel() == "share"
 
 
-def test_the_picture_of_the_plane_tells_the_loss_of_turns():
-    angles, shares, loss = [-180.0, 0.0, 180.0], [-0.5, 0.0, 0.5], np.full((3, 3), 0.1)
-    loss[1] = 0.0
-    assert "the loss is below 1e−12" in title(pictures.draw_plane(angles, shares, loss))
-    loss[1, 2] = 0.03
-    assert "the loss is 0.03" in title(pictures.draw_plane(angles, shares, loss))
-
-
 @pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
 def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
     found = [np.full((1, 2), value) for value in (error, 0.1, 0.004)]
@@ -129,35 +69,43 @@ def test_the_picture_of_accuracies_names_the_best_of_each():
     assert title(fig) == "Best: x, a with 65\xa0%; y, b with 80\xa0%"
 
 
-# ---- the panel ----
-
-
-def test_the_panel_tells_what_was_asked_and_what_came_of_it():
-    panel = panels.descent_panel()
-    assert panel.text.startswith("1,096 comparisons with exact chances for 274 degrees of freedom. From a spectral")
-    assert panel.text.count("below 1e−12") == 2
-    panel.controls["per_dof"].value = 1.0
-    assert panel.text.startswith("274 comparisons") and panel.outcome.descent.errors[-1] > 0.3
-    panel.controls["step"].value = 0.001
-    assert "400 steps of 0.001 / curvature" in panel.text
+# ---- live figures, and what the notebook says of them ----
 
 
 @pytest.mark.slow
-def test_the_panel_shows_noise_and_runaways():
-    panel = panels.descent_panel()
-    panel.controls["answers"].value = 1
-    assert "1 answer each" in panel.text
-    assert title(panels.draw_pursuit(panel.outcome)).startswith(("Learnt the noise", "Ran away"))
-    panel.controls["answers"].value, panel.controls["step"].value = 0, 4.0
-    assert title(panels.draw_pursuit(panel.outcome)).startswith("Ran away")
+def test_utilities_come_back_from_some_400_comparisons_and_not_from_250():
+    errors = {m: error for m, (_, error) in panels.fits_by_amount().items()}
+    assert errors[250] > 1 and errors[400] < 1e-3 and all(errors[m] < 1e-5 for m in panels.AMOUNTS if m >= 450)
+    assert "relative error" in moved(panels.amount_live(), m=450, shown=True)
 
 
-def test_a_fit_with_a_ridge_beats_what_the_panel_does_to_single_answers():
-    found = panels.pursue(20, 2, "spectral", 1.0, answers=1)
-    U2, V2 = simulate.comparison_factors(60, 80, 2, random_state=0)
-    data = panels.answered(simulate.draw_comparisons(U2, V2, 20 * 274, "exact", random_state=1), 1, 2)
-    fit = ComparisonMF(2, item_bias=False, random_state=0).fit(data)
-    assert utility_error(fit.user_factors_, fit.item_factors_, U2, V2) < found.descent.errors[-1]
+@pytest.mark.slow
+def test_turning_costs_nothing_and_moving_does():
+    least = panels.placed(0, 0)[1]
+    assert all(np.isclose(panels.placed(angle, 0)[1], least) for angle in (-180, 35, 90))
+    assert panels.placed(0, 20)[1] > least + 1e-3
+    assert moved(panels.valley_live(), angle=180).startswith("features changed by 200%")
+
+
+@pytest.mark.slow
+def test_choices_fitted_ask_for_no_ridge_and_others_for_about_three():
+    own, other, errors = np.array([each[1:] for each in panels.fits_by_ridge().values()]).T
+    assert np.all(np.diff(own) > 0)
+    assert panels.RIDGES[other.argmin()] == panels.RIDGES[errors.argmin()] == 3.2
+    assert "relative error 0.54" in moved(panels.ridge_live(), ridge=3.2, shown=True)
+
+
+@pytest.mark.slow
+def test_tastes_help_on_new_pairs_and_not_on_new_recipes():
+    pairs, recipes = np.array(list(panels.fits_by_price()[1].values())).T
+    assert pairs[0] > 0.78 and abs(pairs[-1] - 0.62) < 0.02 and np.ptp(recipes) < 0.05
+    assert moved(panels.taste_live(), price=3, shown=True).startswith("ridge 3: 80 % of new pairs right")
+
+
+def moved(live, **values):
+    for name, value in values.items():
+        live.controls[name].value = value
+    return live.text
 
 
 # ---- exercises ----
@@ -184,6 +132,7 @@ def test_counts_of_numbers_are_told_apart():
         assert abs(wrong - part.answer) > 4 * part.tolerance * part.answer, says
 
 
+@pytest.mark.slow
 def test_of_the_four_fits_the_one_with_the_fewest_comparisons_meets_them_best_and_the_last_is_to_be_trusted():
     for problem in judging.PROBLEMS:
         fits = judging.four_fits(problem)

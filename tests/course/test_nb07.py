@@ -139,13 +139,6 @@ def test_the_picture_beside_the_printed_counts_what_agrees():
     assert "None of these numbers is printed" in title(pictures.draw_beside_published(table))
 
 
-def test_curves_show_mean_and_range_over_draws_and_skip_refusals():
-    values = [[0.1, 0.3, np.nan], [0.3, 0.5, 0.2]]
-    fig = pictures.draw_curves([0, 0.1, 0.2], {"here": {"MV-EM": values}}, "share", "1 finding", per_cent=True)
-    (line,) = fig.axes[0].lines
-    assert np.allclose(line.get_xydata(), [[0, 20], [10, 40]])
-
-
 def test_the_picture_of_labels_tells_how_much_is_filled():
     labels = SMALL.labels
     filled = labels.n_labels / (labels.n_workers * labels.n_tasks)
@@ -181,6 +174,35 @@ def test_thinning_panel_offers_the_crowds_it_is_given():
     assert panel.controls["crowd"].options == ("mine",) and panel.text.startswith("mine with at most 10 labels")
 
 
+# ---- live figures, and what the notebook says of them ----
+
+
+def moved(live, **values):
+    for name, value in values.items():
+        live.controls[name].value = value
+    return live.text
+
+
+@pytest.mark.slow
+def test_a_model_without_prior_learns_who_misleads_and_the_default_keeps_to_the_vote_in_the_end():
+    errors = panels.misled()
+    assert (errors["MV-EM"] < 0.11).all() and (errors["DesSymNMF-EM"] < 0.11).all()
+    assert (errors["WorkerTypes"][:7] < 0.13).all() and np.array_equal(
+        errors["WorkerTypes"][7:], errors["majority vote"][7:]
+    )
+    assert "MV-EM on 10\xa0%" in moved(panels.mislead_live(), share=40, shown=True)
+    labels = panels.mislead(BLUEBIRD.labels, 0.5)
+    assert np.sum(labels.table.values != BLUEBIRD.labels.table.values) == 20 * 108
+
+
+def test_a_prior_moves_few_labels_and_is_outweighed_by_many():
+    told = [moved(panels.belief_live(), right=r, wrong=2 * r, shown=True) for r in (1, 10, 100)]
+    assert [text.split(": ")[1] for text in told] == [
+        f"33\xa0% by the share, {share}\xa0% with the prior" for share in (62, 40, 34)
+    ]
+    assert moved(panels.belief_live(), right=0, wrong=0).startswith("0 labels, 0 of them right: nothing")
+
+
 # ---- exercises ----
 
 
@@ -205,16 +227,3 @@ def test_printed_errors_stand_for_tasks_unless_no_single_run_gives_them():
         fitting = [w / 2 for w in range(2 * n + 1) if abs(50 * w / n - told) < 0.01]
         assert fitting == ([] if reason == 2 else [found])
     assert np.all(tasks[why == 0] == wrong[why == 0])
-
-
-def test_a_mended_file_gives_the_votes_that_the_library_counts():
-    exercise = exercises_of("nb07")["mended"]
-    rows = pd.DataFrame(exercise.given())
-    assert rows.answer.nunique() > 2 and rows.duplicated(["photo", "person"]).any()
-    rows["answer"] = rows.answer.str.strip().str.lower()
-    names = {"task": "photo", "worker": "person", "label": "answer"}
-    with pytest.warns(DataWarning, match="given again"):
-        votes = CrowdLabels.from_frame(rows, **names, conflicts="last").votes
-    share, doubt = (np.asarray(part.answer) for part in exercise.parts)
-    assert np.allclose(share, votes[:, 0] / votes.sum(axis=1))
-    assert np.array_equal(doubt, votes.max(axis=1) / votes.sum(axis=1) < 0.7) and 0 < doubt.sum() < 6

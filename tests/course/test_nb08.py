@@ -9,7 +9,6 @@ import pytest
 from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import METHODS, mre, mse
 from course.desk import exercises_of
 from course.nb08 import panels, pictures
 from course.nb08.panels import polygon
@@ -51,16 +50,6 @@ def test_planted_anchors_are_found_and_without_them_corners_are_missed():
 def test_values_that_never_occur_are_left_out():
     X = np.hstack([exact(BLURRED), np.zeros((30, 1))])
     assert panels.anchors(BLURRED, X).theta.shape == (20, 3)
-
-
-def test_recovered_errors_are_those_of_the_methods():
-    found = panels.recover(3000, 0.5, 3, 0.1, seed=2)
-    truth = simulate.joint_model(5, 10, 3, 0.1, random_state=2)
-    table = simulate.joint_table(truth, 3000, 0.5, random_state=2)
-    model = METHODS["CNMF-SPA"](rank=3, split=3, pseudo_count=0).fit(table).model_
-    assert found.mse["CNMF-SPA"] == mse(truth, model) and found.mre["CNMF-SPA"] == mre(truth, model)
-    assert (found.pair_rows, found.triple_rows) == (750, 375)
-    assert set(found.mse) == set(found.mre) == {"Constant", "CNMF-SPA", "CNMF-OPT", "CNMF-EM"}
 
 
 # ---- pictures ----
@@ -107,29 +96,31 @@ def test_the_picture_of_ratings_shows_stars_given_and_expected():
     assert "3 of these 6 ratings are expectations" in title(fig)
 
 
-# ---- the panel ----
+# ---- live figures, and what the notebook says of them ----
+
+
+def moved(live, **values):
+    for name, value in values.items():
+        live.controls[name].value = value
+    return live.text
 
 
 @pytest.mark.slow
-def test_joint_panel_tells_the_truth():
-    panel = panels.joint_panel(seed=1)
-    panel.controls["rank"].value = 4
-    panel.controls["n_rows"].value = 3000
-    expected = panels.recover(3000, 0.5, 4, 0.1, seed=1)
-    assert panel.text.startswith("About 750 rows for the 100 cells of a pair, 375 for 1,000 of a triple.")
-    for name, value in expected.mre.items():
-        assert f"{name}: {value:.4g}" in panel.text
+def test_pairs_are_nearer_than_counts_at_every_size():
+    _, found = panels.learnt()
+    errors = np.array([[panels.off(table) for table in tables] for tables in found.values()])
+    assert (errors[:, 1] < errors[:, 0]).all()
+    assert "counting is off by 0.28, pairs by 0.14" in moved(panels.slice_live(), rows=1000, first=5, shown=True)
 
 
 @pytest.mark.slow
-def test_the_panel_starves_and_blurs():
-    panel = panels.joint_panel()
-    sharp = panel.outcome.anchors.gaps.max()
-    panel.controls["separability"].value = 0.0
-    assert panel.controls["separability"].label == "no anchors planted"
-    assert panel.outcome.anchors.gaps.max() > sharp + 0.2
-    panel.controls["n_rows"].value, panel.controls["observed"].value = 1000, 0.1
-    assert panel.outcome.mse["CNMF-SPA"] > panel.outcome.mse["Constant"]
+def test_votes_tell_a_party_as_the_library_does():
+    model, codes = panels.congress()
+    chances = panels.told_by_votes(codes[3])
+    table = CategoricalTable(codes[3:4], model.sizes)
+    assert len(chances) == 17 and np.isclose(chances[-1], model.conditional(table, target=0)[0, 1])
+    assert np.isclose(chances[0], model.marginal(0)[1])
+    assert moved(panels.member_live(), member=3, known=16, shown=True).endswith("the model is right")
 
 
 # ---- exercises that judge ----

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 from cofactor.core.errors import CofactorError, DatasetUnavailableError
 from cofactor.data import GraphDataset, TopicsDataset
-from cofactor.separable import communities, document_accuracy, merit, spa, spearman_rank_correlation, topic_model
+from cofactor.separable import merit, spa, topic_model
 from course import public
 from course.library import OWN, SHARED, library, topic_error, word_points
 from course.nb09 import panels, pictures
@@ -53,15 +53,6 @@ def test_a_library_that_cannot_be_is_refused(wrong):
         library(**wrong)
 
 
-def test_corners_are_words_of_the_three_topics_and_topics_are_near_the_truth():
-    outcome = panels.shelve(1000, 60, 0.2, 0.0, "SPA", seed=3)
-    topics_of = {word: k for k, some in enumerate(OWN) for word in some}
-    assert sorted(topics_of[word] for word in outcome.words[outcome.corners]) == [0, 1, 2]
-    assert np.array_equal(outcome.library.words[outcome.model.anchors], outcome.words[outcome.corners])
-    assert outcome.error == topic_error(outcome.library.topics, outcome.model.topics) < 0.2
-    assert document_accuracy(outcome.library.truth, outcome.model.weights, n_runs=1, random_state=0) > 0.9
-
-
 def test_word_points_are_those_of_the_library_call():
     drawn, seen = library(100), []
 
@@ -100,13 +91,6 @@ def test_activity_spreads_degrees_and_a_graph_that_cannot_be_is_refused():
     for wrong in ({"mixing": 0.0}, {"activity": -1.0}):
         with pytest.raises(CofactorError, match="above zero"):
             panels.draw_friends(**wrong)
-
-
-def test_befriend_reports_what_the_library_finds():
-    outcome = panels.befriend(300, 0.2, 0.3, "SPA", seed=1)
-    found = communities(outcome.graph.adjacency, 3, method="SPA")
-    assert outcome.src == spearman_rank_correlation(outcome.graph.memberships, found.memberships) > 0.7
-    assert np.array_equal(outcome.found.kept[spa(outcome.X[:, outcome.found.kept], 3)], outcome.found.pure)
 
 
 # ---- the plane ----
@@ -181,14 +165,15 @@ def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
 
 @pytest.mark.parametrize("leak", [0.0, 0.4, 0.6])
 def test_names_of_words_do_not_touch(leak):
-    outcome = panels.shelve(400, 60, 0.2, leak, "SPA")
-    fig = panels.draw_shelved(outcome)
+    drawn = library(400, leak=leak)
+    X = word_points(drawn.counts, 3)
+    fig = panels.draw_words(X, drawn.words, {"SPA": spa(X, 3)})
     fig.draw_without_rendering()
     texts = fig.axes[0].texts
     spaces = [text.get_window_extent() for text in texts]
     assert not any(one.overlaps(other) for i, one in enumerate(spaces) for other in spaces[:i])
-    assert set(outcome.words[outcome.corners]) <= {text.get_text() for text in texts} and len(texts) >= 14
-    assert leak == 0 or len(texts) < len(outcome.words)  # a name without room is left out
+    assert set(drawn.words[spa(X, 3)]) <= {text.get_text() for text in texts} and len(texts) >= 14
+    assert leak == 0 or len(texts) < len(drawn.words)  # a name without room is left out
 
 
 def test_the_picture_of_nodes_shows_those_asked_for_and_the_origin():
@@ -219,37 +204,36 @@ def test_the_picture_of_a_range_tells_its_ends():
     assert title(fig) == "One method, 4 settings: SRC from 0.100 to 0.300"
 
 
-def test_the_picture_of_two_clouds_tells_who_is_inside():
-    graph = panels.draw_friends(200)
-    V, corners = panels.node_points(graph.adjacency, 3), spa(X, 3)
-    fig = pictures.draw_two_clouds(X, corners, V, spa(V, 3), graph.memberships)
-    assert f"{panels.share_inside(X, corners):.0%}".replace("%", "\xa0% of the words") in title(fig)
-
-
 def test_no_corners_to_draw_is_told():
     with pytest.raises(CofactorError, match="no corners to draw"):
         panels.draw_words(X, DRAWN.words, {})
 
 
-# ---- panels ----
+# ---- live figures, and what the notebook says of them ----
 
 
-def test_library_panel_tells_the_truth():
-    panel = panels.library_panel(seed=1)
-    panel.controls["leak"].value = 0.4
-    expected = panels.shelve(400, 60, 0.2, 0.4, "SPA", seed=1)
-    assert ", ".join(expected.words[expected.corners]) in panel.text
-    assert f"; {100 * panels.share_inside(expected.X, expected.corners):.0f}\xa0% of the words" in panel.text
-    assert f"Topics {100 * expected.error:.1f}\xa0% off." in panel.text
+def moved(live, **values):
+    for name, value in values.items():
+        live.controls[name].value = value
+    return live.text
 
 
-def test_friends_panel_counts_communities_that_have_a_corner():
-    panel = panels.friends_panel()
-    assert "3 of 3 communities" in panel.text
-    panel.controls["method"].value = "MERIT"
-    expected = panels.befriend(400, 0.2, 0.0, "MERIT")
-    main = expected.graph.memberships[expected.found.pure].argmax(axis=1)
-    assert f"{len(set(main))} of 3 communities" in panel.text and f"(SRC): {expected.src:.3f}." in panel.text
+@pytest.mark.slow
+def test_without_a_leak_corners_are_words_of_the_three_topics_and_with_one_they_are_inside():
+    theta, taken, _, error = panels.topic_corners(400, 0.0)
+    assert sorted(theta[taken].argmax(axis=1)) == [0, 1, 2] and theta[taken].max(axis=1).min() > 0.9 and error < 0.2
+    inside = panels.topic_corners(400, 0.6)
+    assert inside[0].max() < theta.max() and np.allclose(inside[0].sum(axis=1), 1)
+    assert "corners flour, galaxy, tempo; 14 %" in moved(panels.topic_live(), shown=True)
+
+
+@pytest.mark.slow
+def test_mixing_leaves_nobody_pure():
+    src = {mixing: panels.community_corners(mixing)[3] for mixing in (0.2, 0.5, 1.0)}
+    assert [round(each, 2) for each in src.values()] == [0.89, 0.84, 0.21]
+    truth, _, pure, _ = panels.community_corners(1.0)
+    assert round(truth[pure].max(), 2) == 0.81 and len(set(truth[pure].argmax(axis=1))) == 2
+    assert "rank correlation 0.21, you guessed 0.9" in moved(panels.community_live(), mixing=1.0, shown=True)
 
 
 # ---- exercises that judge ----

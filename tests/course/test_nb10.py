@@ -6,7 +6,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.reading.truth import read_truth
-from course.nb10 import draws, exercises, files, panels, pictures, pilots
+from course.nb10 import draws, exercises, files, panels
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 from tests.each import each
 
@@ -14,26 +14,24 @@ NAMES = {"task": "message", "worker": "rater", "label": "answer"}
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory):
-    return files.example_files(tmp_path_factory.mktemp("examples"))
+def example(tmp_path_factory):
+    return files.example_file(tmp_path_factory.mktemp("example"))
 
 
-def test_the_same_files_every_time(examples, tmp_path):
-    again = files.example_files(tmp_path)
-    for name in ("labels", "samples", "texts", "comparisons"):
-        assert getattr(examples, name).read_bytes() == getattr(again, name).read_bytes()
-    assert files.example_files(tmp_path, seed=1).labels.read_bytes() != examples.labels.read_bytes()
+def test_the_same_files_every_time(example, tmp_path):
+    assert files.example_file(tmp_path).read_bytes() == example.read_bytes()
+    assert files.example_file(tmp_path, seed=1).read_bytes() != example.read_bytes()
 
 
-def test_labels_come_with_every_mistake(examples):
+def test_labels_come_with_every_mistake(example):
     with pytest.raises(cf.CofactorError, match="no column task, worker, label; found message, rater, answer"):
-        cf.CrowdLabels.from_csv(examples.labels)
+        cf.CrowdLabels.from_csv(example)
     with (
         pytest.warns(cf.DataWarning, match="alone are one"),
         pytest.raises(cf.CofactorError, match="missing answer in rows"),
     ):
-        cf.CrowdLabels.from_csv(examples.labels, **NAMES)
-    frame = pd.read_csv(examples.labels, dtype=str).dropna()
+        cf.CrowdLabels.from_csv(example, **NAMES)
+    frame = pd.read_csv(example, dtype=str).dropna()
     with (
         pytest.warns(cf.DataWarning, match="alone are one"),
         pytest.raises(cf.CofactorError, match="conflicting labels"),
@@ -45,17 +43,17 @@ def test_labels_come_with_every_mistake(examples):
     assert cf.crowd.diagnose(labels)["co-labelling graph"].value.startswith("2 components")
 
 
-def test_a_second_file_links_the_shifts(examples):
-    labels = files.clean_labels(examples.labels)
+def test_a_second_file_links_the_shifts(example):
+    labels = files.clean_labels(example)
     assert labels.classes == list(ANSWERS)
     assert cf.crowd.diagnose(labels)["co-labelling graph"].status == "pass"
-    more = pd.read_csv(examples.labels.with_name("more_labels.csv"))
+    more = pd.read_csv(example.with_name("more_labels.csv"))
     assert len(more) == 2 * BRIDGE * PER_BRIDGE
 
 
-def test_known_answers_are_true(examples):
-    labels = files.clean_labels(examples.labels)
-    truth = read_truth(examples.labels.with_name("known_answers.csv"), labels)
+def test_known_answers_are_true(example):
+    labels = files.clean_labels(example)
+    truth = read_truth(example.with_name("known_answers.csv"), labels)
     assert np.sum(truth >= 0) == KNOWN
     skills = {f"{shift}-{m + 1}": skill for shift, skills in SHIFTS.items() for m, skill in enumerate(skills)}
     right = pd.Series(labels.table.values == truth[labels.table.rows])[truth[labels.table.rows] >= 0]
@@ -71,53 +69,8 @@ def test_a_file_of_ones_own_needs_no_other(tmp_path):
     assert labels.classes == ["no", "yes"] and labels.n_labels == 24 and labels.workers == ["0", "1", "2"]
 
 
-def test_samples_hold_a_column_twice_and_two_signs_for_missing(examples):
-    survey = pd.read_csv(examples.samples, dtype=str)
-    assert survey["person"].is_unique and (survey["shift"] == "?").any() and survey["shift"].isna().any()
-    table = cf.CategoricalTable(pd.read_csv(examples.samples, na_values="?").apply(lambda c: pd.factorize(c)[0]))
-    report = cf.pmf.diagnose(table)
-    assert "3 goes with one value of 6" in report["redundant columns"].value
-
-
-def test_comparisons_hold_minus_ones_and_dishes_beside_themselves(examples):
-    choices = pd.read_csv(examples.comparisons)
-    assert set(choices["preferred"]) == {-1, 1} and (choices["this"] == choices["that"]).sum() == 3
-
-
 def test_workers_of_the_crowd_are_right_as_often_as_said():
     assert np.allclose(cf.crowd.worker_accuracy(sorting_crowd([0.9, 0.4])), [0.9, 0.4])
-
-
-def test_better_workers_and_bolder_wishes_need_fewer_labels():
-    def needed(accuracy, wanted):
-        return panels.plan_pilot(accuracy, 4, wanted).plan.needed()["amount"].to_numpy()
-
-    assert (needed(0.9, 0.05) < needed(0.7, 0.05)).all() and (needed(0.7, 0.2) < needed(0.7, 0.05)).all()
-
-
-def test_kept_plans_are_those_that_are_computed():
-    found = np.array(list(pilots.pilot_plan(0.8, 10).errors.values()))
-    assert np.abs(found - pilots.kept_errors()[0.8, 10]).mean() < 0.002  # BLAS may move a tie
-    assert len(pilots.kept_errors()) == len(pilots.ACCURACIES) * len(pilots.PER_TASK)
-
-
-def test_an_amount_is_told_once_where_all_simulations_agree():
-    panel = panels.plan_panel()
-    assert panel.text.count(" to ") == 2
-    panel.controls["accuracy"].value = 0.4
-    assert "MV-EM more than 20 labels" in panel.text and " to " not in panel.text
-
-
-@pytest.mark.slow
-def test_the_picture_of_the_path_tells_doubts_and_labels(examples):
-    labels = files.clean_labels(examples.labels)
-    method = cf.crowd.METHODS["MV-EM"]().fit(labels)
-    found = cf.crowd.bootstrap(method, labels, n_draws=10, random_state=0)
-    plan = cf.plan(labels, 0.05, amounts=[3, 6, 9], n_trials=3, random_state=0)
-    posterior = method.predict_proba(labels)
-    said = pictures.draw_path(posterior, found, plan).get_suptitle().replace("\n", " ")
-    assert said.startswith(f"{np.sum(posterior.max(axis=1) < 0.9)} of 360 tasks are doubtful")
-    assert f"takes {plan.answers()['WorkerTypes']} labels per task (WorkerTypes)" in said
 
 
 def test_groups_are_counted_in_files_that_are_hard_to_count_in():
@@ -160,19 +113,6 @@ def test_every_slip_in_a_messy_file_changes_a_count(seed):
     assert sum(draws.count_labels(rows, "all")) == sum(text not in draws.GAPS for text in texts)
 
 
-@each("seed", range(8))
-def test_gaps_filled_one_by_one_are_not_the_most_probable_pair(seed):
-    lam, A, known = draws.gaps(seed)
-    model = cf.LatentClassModel(lam, list(A))
-    rows = np.array([[-1, -1, known]])
-    table = cf.CategoricalTable(rows, sizes=[3, 3, 3])
-    p = draws.pair_chances(lam, A, known)
-    assert np.allclose(p.sum(axis=1), model.conditional(table, target=0)[0])
-    assert np.allclose(p.sum(axis=0), model.conditional(table, target=1)[0])
-    alone, pair = draws.one_by_one(p), draws.together(p)
-    assert (alone != pair).any() and p[tuple(alone)] < p[tuple(pair)] == p.max()
-
-
 def test_crowds_are_the_witnesses_of_intervals_and_both_verdicts_occur():
     verdicts = []
     for seed in range(20):
@@ -180,3 +120,24 @@ def test_crowds_are_the_witnesses_of_intervals_and_both_verdicts_occur():
         assert 0.9 - mean > 2 * naive  # 300 independent intervals would always refute 90 %
         verdicts.append(0.9 - mean > 2 * error)
     assert 4 < sum(verdicts) < 16
+
+
+# ---- live figures, and what the notebook says of them ----
+
+
+def moved(live, **values):
+    for name, value in values.items():
+        live.controls[name].value = value
+    return live.text
+
+
+def test_what_is_enough_for_the_mean_is_not_enough_for_nine_of_ten():
+    assert moved(panels.enough_live(), guessed=9, shown=True).endswith("nine of ten need 11")
+    assert moved(panels.enough_live(), wanted=20, shown=True).startswith("with 5 labels 70")
+
+
+def test_two_people_are_told_apart_by_the_difference_while_their_intervals_overlap():
+    ends = [panels.interval(share, 30) for share in (0.59, 0.81)]
+    assert ends[0][1] > ends[1][0] and panels.difference(0.59, 0.81, 30)[0] > 0
+    told = moved(panels.two_live(), n=30, shown=True)
+    assert told.startswith("30 labels each: the two intervals overlap; the difference is")

@@ -194,11 +194,14 @@ def test_the_library_believes_the_same_reading(name):
 
 
 @pytest.mark.slow
-def test_the_panel_says_what_either_half_of_the_budget_is_for():
-    none, half, whole = (panels.split_budget(share, BUDGET, 0.0).here for share in (0.0, 0.5, 1.0))
-    assert none[0] == 0.5 and half[0] > 0.95 and whole[0] > 0.95
-    assert half[1] < 0.12 < none[1] < whole[1]
-    assert panels.split_budget(0.5, 40, 0.0).here[1] < half[1] < panels.split_budget(0.5, 5, 0.0).here[1]
+def test_the_figure_says_what_either_half_of_the_budget_is_for():
+    (found, wide), (fewer, wider) = panels.splits(BUDGET), panels.splits(10)
+    assert found[0] == 0.5 and found[5] > 0.95 and found[-1] > 0.95
+    assert wide[5] < 0.12 < wide[0] < wide[-1]
+    assert fewer[2] > 0.9 and (wide[5] < wider).all()
+    live = panels.budget_live()
+    live.controls["apart"].value, live.controls["shown"].value = 10, True
+    assert live.text.startswith("10 of 20 where answers differ: the right answer in 98")
 
 
 def test_agreement_is_of_tasks_that_both_have_labelled():

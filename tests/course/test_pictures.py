@@ -92,17 +92,14 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "em_starts": lambda: nb01.draw_starts({"the vote": ([-3, -2], [0.3, 0.2]), "pairs": ([-2, -1], [0.1, 0.0])}),
     "turn": lambda: nb01.panels.draw_turn(nb01.panels.scattering(0.2, 6, 0)._replace(turn=30.0)),
     "crowd": lambda: nb01.panels.draw_crowd(nb01.panels.compare(60, 6, "MV-EM")),
-    "rounds": lambda: nb01.panels.draw_rounds(nb01.panels.em_rounds(3), 2),
     "dual": lambda: nb02.draw_dual(np.eye(3) + 0.2),
     "margins": lambda: nb02.draw_margins([-0.2, 0.1], [0.1, 1e-3], [1e-9, 1e-9]),
-    "certificate": lambda: nb02.panels.draw_certificate(nb02.made_crowd(0.6, 1, 0.0, 0.2, 10)),
     "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
     "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
     "race": lambda: nb04.draw_race(nb04.panels.race(0.5, 0.75, np.inf, n_rows=60, n_trials=3)),
     "clouds": lambda: nb04.draw_turn(nb04.panels.film(*PROBLEM, (0, 1, 20))),
     "starts": lambda: nb04.draw_starts([1e-20, 1e-2, 1e-18], [1e-20, 0.3, 0.2]),
     "operators": nb04.draw_operators,
-    "walk": lambda: nb05.draw_walk(nb05.walk(nb05.triangle().X, 5, 9)),
     "gap": lambda: nb05.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),
     "coefficients": lambda: nb05.draw_coefficients({"here": (np.eye(4), [1, 3]), "there": (np.eye(6), [0])}),
     "scores": lambda: nb05.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
@@ -114,7 +111,6 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
 RESULTS = {"x": {"A": [0.6, 0.7], "B": [0.5, 0.5]}, "y": {"A": [0.5], "B": [0.8]}}
 TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
 PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
-BOUND = np.array([-9.0, -8.5, -8.4])
 JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 VIRTUAL = JOINT.stacked[:30] @ JOINT.stacked[30:].T
 NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
@@ -123,12 +119,10 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
     "spectrum": lambda: nb06.draw_spectrum(LINES),
     "accuracies": lambda: nb06.draw_accuracies(RESULTS),
-    "belief": lambda: nb07.draw_belief([(1, 2), (10, 20)]),
-    "evidence": lambda: nb07.draw_evidence(BOUND, -8.0, [2, 4], {"constant": [1.0, 2.5], "right": [-1.0, -3.0]}),
+    "evidence": lambda: nb07.draw_evidence([2, 4], {"constant": [1.0, 2.5], "right": [-1.0, -3.0]}),
     "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
     "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
     "beside_published": lambda: nb07.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),
-    "curves": lambda: nb07.draw_curves([2, 5], {"made": {k: [[0.3, 0.1]] * 2 for k in "ABCDE"}}, "labels", "5 do"),
     "thinned": lambda: nb07.panels.draw_thinned(nb07.panels.thin(BIRDS, "MV-EM", 5)),
     "coins": lambda: nb08.draw_coins({"independent": np.full((2, 2), 0.25), "dependent": np.eye(2) / 2}),
     "anchors": lambda: nb08.draw_anchors({"with anchors": nb08.anchors(JOINT, VIRTUAL)}),
@@ -137,19 +131,14 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "errors": lambda: nb08.draw_errors({"Constant": 0.1, "a": 0.2}, {"Constant": 1.0, "a": 0.4}),
     "columns": lambda: nb08.draw_columns(["first", "second"], [0.9, 0.5], [0.5, 0.5]),
     "ratings": lambda: nb08.draw_ratings([f"film {n}" for n in range(9)], NIGHT, np.full((50, 9), 2.2), range(5)),
-    "recovered": lambda: nb08.panels.draw_recovered(nb08.panels.recover(1000, 0.5, 4, 0.0)),
     "words": lambda: nb09.draw_words(POINTS, WORDS, {"SPA": [0, 1, 2], "MERIT": [0, 3, 4]}),
     "corners": lambda: nb09.draw_clouds([POINTS, POINTS[::-1]] * 2, [[0, 1, 2], [3, 4, 5]] * 2),
     "range": lambda: nb09.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22}),
-    "pursuit": lambda: of_panel(nb06.descent_panel),
-    "befriended": lambda: of_panel(nb09.friends_panel),
-    "shelved": lambda: of_panel(nb09.library_panel),
     "agreement": lambda: nb11.draw_agreement(nb11.draw_crowd("somebody")),
     "delivery": lambda: nb11.draw_delivery("somebody"),
-    "budget": lambda: of_panel(nb11.budget_panel),
 }
 LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
-SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
+SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "dual"}  # drawn without axes
 
 
 @cache

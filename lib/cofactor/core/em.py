@@ -111,8 +111,8 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     if A.min(initial=1.0) < FLOOR:
         A = np.where(A > 0, np.maximum(A, FLOOR), 0.0)
     if F.nnz * model.n_classes <= WORTH_COMPILING:
-        Q, log_likelihood = _posteriors(F, _logarithms(A), model.prior)
-        return soft_counts(table, Q, float(log_likelihood.sum()))
+        Q, of_rows = _posteriors(F, _logarithms(A), model.prior)
+        return soft_counts(table, Q, float(of_rows.sum()))
     shares = F.data if table.shared else np.zeros(0)
     log_A = _logarithms(A) if table.shared or _entries_of_long_rows(F) > len(A) else A[:0]
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)

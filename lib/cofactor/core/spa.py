@@ -93,8 +93,7 @@ def require_anchors(n_anchors: int, n_points: int) -> None:
 
 
 def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
-    dense = isinstance(X, np.ndarray)
-    length = np.einsum("mn,mn->n", X, X) if dense else np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    length = np.einsum("mn,mn->n", X, X) if isinstance(X, np.ndarray) else np.asarray(X.multiply(X).sum(axis=0)).ravel()
     r, U = length.copy(), np.empty((min(n_anchors, X.shape[0]), X.shape[0]))
     anchors: list[int] = []
     for k in range(len(U)):
@@ -102,7 +101,7 @@ def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
             break
         tied = np.flatnonzero(r >= (1 - LENGTH_TIE) * r.max())
         a = int(tied[np.argmax(length[tied])])
-        u = X[:, a] if dense else X[:, [a]].toarray()[:, 0]
+        u = X[:, a] if isinstance(X, np.ndarray) else X[:, [a]].toarray()[:, 0]
         for _ in range(2):  # twice, against rounding
             u = u - U[:k].T @ (U[:k] @ u)
         U[k] = u / np.linalg.norm(u)

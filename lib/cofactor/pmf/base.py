@@ -422,7 +422,7 @@ class HiddenCells:
         value = self.seen.offsets[self.variable] + self.code
         given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
         rows, place = np.unique(self.row, return_inverse=True)
-        return np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows))
+        return np.asarray(np.bincount(place, np.log(np.maximum(given, FLOOR)), len(rows)), dtype=np.float64)
 
 
 def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:

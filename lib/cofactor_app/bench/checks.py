@@ -229,11 +229,9 @@ def crowd_labels() -> CrowdLabels:
 def labels_of(codes: ArrayLike, classes: list[Any], tasks: str = "", workers: str = "") -> CrowdLabels:
     """Return labels by their codes, -1 where missing; names of tasks and workers are numbers, or formats of them."""
     table = CategoricalTable(codes, [len(classes)] * np.shape(codes)[1])
-    named = [
-        [form.format(k) if form else k for k in range(n)]
-        for form, n in ((tasks, table.n_rows), (workers, table.n_variables))
-    ]
-    return CrowdLabels(table, *named, classes)
+    task_ids = [tasks.format(n) if tasks else n for n in range(table.n_rows)]
+    worker_ids = [workers.format(m) if workers else m for m in range(table.n_variables)]
+    return CrowdLabels(table, task_ids, worker_ids, classes)
 
 
 def probabilities(method: Any, labels: CrowdLabels) -> Floats:

@@ -12,9 +12,9 @@ from scipy.special import expit
 from cofactor.comparisons import expected_error, utility_error
 from cofactor.comparisons.metrics import mean_information
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, FunctionExercise, Given, Law, Part
+from course.grading import Exercise, FunctionExercise, Given, Law, Part, told_apart
 from course.nb06.judging import Failures, Personal, Trusted
-from course.seeds import own
+from course.seeds import drawn, own
 
 
 class Pull(Exercise):
@@ -28,7 +28,11 @@ class Pull(Exercise):
     praise = "the chosen item moves towards the user, the more the less it was expected; the other moves away as far"
 
     def given(self) -> Given:
-        return {"U_u": np.array([1.2, -0.5]), "V_i": np.array([0.4, 0.9]), "V_j": np.array([-0.6, 0.1]), "w": 1.0}
+        def make(rng: np.random.Generator) -> Given:
+            U_u, V_i, V_j = rng.normal(size=(3, 2)).round(1)
+            return {"U_u": U_u, "V_i": V_i, "V_j": V_j, "w": 1.0}
+
+        return drawn(61, make, lambda made: told_apart(self.solve(**made)))
 
     def solve(self, U_u: Floats, V_i: Floats, V_j: Floats, w: float) -> list[Part]:
         z = U_u @ (V_i - V_j)
@@ -152,11 +156,13 @@ class Error(Exercise):
     praise = "turned by 90 degrees and shifted, the features look all wrong; the utilities are nearly right"
 
     def given(self) -> Given:
-        rng = np.random.default_rng(0)
-        true_U, true_V = rng.standard_normal((5, 2)).round(1), rng.standard_normal((7, 2)).round(1)
-        U = (true_U @ [[0.0, 1.0], [-1.0, 0.0]]).round(1)
-        V = (true_V @ [[0.0, 1.1], [-1.0, 0.0]] + [2.0, -1.0]).round(1)
-        return {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
+        def make(rng: np.random.Generator) -> Given:
+            true_U, true_V = rng.standard_normal((5, 2)).round(1), rng.standard_normal((7, 2)).round(1)
+            U = (true_U @ [[0.0, 1.0], [-1.0, 0.0]]).round(1)
+            V = (true_V @ [[0.0, 1.1], [-1.0, 0.0]] + [2.0, -1.0]).round(1)
+            return {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
+
+        return drawn(62, make, lambda made: told_apart(self.solve(**made)))
 
     def solve(self, U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> list[Part]:
         found, truth = U @ V.T, true_U @ true_V.T
@@ -192,8 +198,17 @@ class Choices(Exercise):
     praise = "a third of the error takes nine times the choices, and one more digit of utilities a hundred times"
 
     def given(self) -> Given:
-        information = round(mean_information(0.8), 4)
-        return {"n_users": 30, "n_items": 12, "rank": 4, "spread": 0.8, "m": 5000, "information": information}
+        def make(rng: np.random.Generator) -> Given:
+            sizes = {"n_users": 10 * rng.integers(2, 5), "n_items": rng.integers(10, 20), "rank": rng.integers(3, 6)}
+            spread = float(rng.choice([0.6, 0.8, 1.2]))
+            asked = {"spread": spread, "m": 1000 * int(rng.integers(4, 9)), "information": mean_information(spread)}
+            return (
+                {name: int(size) for name, size in sizes.items()}
+                | asked
+                | {"information": round(asked["information"], 4)}
+            )
+
+        return drawn(63, make, lambda made: told_apart(self.solve(**made)))
 
     def solve(self, n_users: int, n_items: int, rank: int, spread: float, m: int, information: float) -> list[Part]:
         dof = (n_users + n_items - 1) * rank - rank**2
@@ -289,12 +304,5 @@ EXERCISES = {
 }
 
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("error",),
-    ("pull", "comparison_gradient"),
-    ("flat",),
-    ("trusted",),
-    ("choices",),
-    ("personal",),
-    ("failures",),
-)
+OBJECTIVES = (("error",), ("pull",), ("choices",))  # of the notebook, in its order: the exercises of each
+LAB = ("comparison_gradient", "flat", "trusted", "personal", "failures")  # exercises of the lab

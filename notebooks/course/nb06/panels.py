@@ -1,133 +1,323 @@
-"""The panel of notebook 06: comparisons, rank, start, step and noise of a descent.
+"""The live figures of notebook 06: how many comparisons, the valley of the loss, the ridge, from one ranking to tastes.
 
 symbol   meaning                                                         shape
 U, V     features of users and of items                                  (n1, r), (n2, r)
-x        the flat vector (U, V)
-sigma_1  largest singular value of U V'
-eta      step; one over sigma_1 / (n1 (n2 - 1)), the curvature, by default
-dof      (n1 + n2 - 1) r - r^2, numbers that comparisons can tell
+Z        the features of users and of items, one above the other         (n1 + n2, r)
+X        utilities, U V'                                                 (n1, n2)
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
-from functools import partial
+import warnings
+from functools import cache
+from typing import Any
 
 import ipywidgets as w
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.special import expit
 
 from cofactor import simulate
-from cofactor.comparisons import Comparisons, Objective, random_start, spectral_start, utility_error
-from cofactor.comparisons.objective import degrees_of_freedom
+from cofactor.comparisons import ComparisonMF, Comparisons, Objective, utility_error
+from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats
-from cofactor_app.plots.style import BLUE, FAINT, ORANGE, new_picture, number, say, styled
-from course.panel import Panel, choice
+from cofactor.data import load
+from cofactor_app.plots.style import BLUE, DIVERGING, FAINT, ORANGE, SEQUENTIAL, bare, heat, new_picture, say, styled
+from course.live import Live, drag, reveal
+from course.panel import choice
 
-USERS, ITEMS = 60, 80  # of the small problem that panels and pictures use
-RUNAWAY = 1e3  # a loss this many times the first ends a descent
+USERS, ITEMS, RANK = 60, 80, 2  # of the small problem that panels and pictures use
 SHOWN = 1e-12  # relative errors below are all rounding
-SOLVED = 1e-3
-EXACT = 0  # answers per comparison that stand for endless ones
-STARTS = {"spectral": 0.0, "small random": 0.1, "random": 1.0, "large random": 2.0}  # size relative to the truth
-PER_DOF = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
-STEPS = (0.001, 0.1, 0.3, 1.0, 1.5, 1.9, 2.5, 4.0)
-ANSWERS = (("endless", EXACT), ("100", 100), ("10", 10), ("1", 1))
-
-Descent = namedtuple("Descent", "errors losses x")  # before and after every step, and where it ended
-Pursuit = namedtuple("Pursuit", "truth found descent n_comparisons dof step answers start")  # utilities are centred
+AMOUNTS = range(100, 1001, 50)  # comparisons
+CHOICES = 4110  # 15 for each degree of freedom
+RIDGES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6)
+PRICES = (1, 3, 8, 16, 22, 30, 40, 300)  # ridges of the recommender; the last leaves one ranking
+SPLITS = 2
 
 
-def _descend(objective: Objective, start: Floats, step: float, max_iter: int, truth: tuple[Floats, Floats]) -> Descent:
-    """Take constant steps and watch relative error and loss (14); stop early where the loss runs away."""
-    x, errors, losses = start.copy(), [], []
-    for _ in range(max_iter + 1):
-        f, g = objective(x)
-        losses.append(f)
-        errors.append(utility_error(*objective.split(x)[:2], *truth))
-        if not f <= RUNAWAY * max(losses[0], 1.0):
-            break
-        x = x - step * g
-    return Descent(np.array(errors), np.array(losses), x)
+@cache
+def truth() -> tuple[Floats, Floats]:
+    """Features of 60 users and 80 items."""
+    U, V = simulate.comparison_factors(USERS, ITEMS, RANK, random_state=0)
+    return U, V
 
 
-def answered(exact: Comparisons, answers: int, seed: int = 0) -> Comparisons:
-    """Replace chances by the share of so many choices; EXACT leaves them."""
-    if answers == EXACT:
-        return exact
-    n = np.random.default_rng(seed).binomial(answers, exact.outcome)
-    counts = np.full(len(exact), float(answers))
-    return Comparisons(exact.user, exact.left, exact.right, n / answers, exact.n_users, exact.n_items, counts=counts)
+def fitted(data: Comparisons, **settings: Any) -> tuple[Floats, Floats]:
+    """Features of a fit, without biases; that too few comparisons say little is what the figures are about."""
+    with warnings.catch_warnings():
+        for kind in (ConvergenceWarning, DataWarning):
+            warnings.simplefilter("ignore", kind)
+        fit = ComparisonMF(rank=RANK, item_bias=False, random_state=0, **settings).fit(data)
+    return fit.user_factors_, fit.item_factors_
 
 
-def pursue(
-    per_dof: float, rank: int, start: str, step: float, answers: int, max_iter: int = 400, seed: int = 0
-) -> Pursuit:
-    """Draw 60 users, 80 items and comparisons, and descend from a start; the step is a multiple of 1 / curvature."""
-    U, V = simulate.comparison_factors(USERS, ITEMS, rank, random_state=seed)
-    dof = degrees_of_freedom(USERS, ITEMS, rank)
-    exact = simulate.draw_comparisons(U, V, round(per_dof * dof), "exact", random_state=seed + 1)
-    data = answered(exact, answers, seed + 2)
-    objective = Objective(data, rank)
-    size = STARTS[start] * float(np.sqrt((np.sum(U**2) + np.sum(V**2)) / (U.size + V.size)))
-    spectral = spectral_start(data, rank, random_state=seed) if size == 0 else None
-    first = objective.join(*(spectral or random_start(data, rank, size, seed + 3)))
-    eta = step * USERS * (ITEMS - 1) / float(np.linalg.norm(U @ V.T, 2))
-    run = _descend(objective, first, eta, max_iter, (U, V))
-    A, B, _ = objective.split(run.x)
-    return Pursuit(U @ V.T, A @ (B - B.mean(axis=0)).T, run, len(data), dof, step, answers, start)
+# ---- how many comparisons ----
+
+
+@cache
+def fits_by_amount() -> dict[int, tuple[Floats, float]]:
+    """Utilities found from so many comparisons, each user's mean taken off, and their relative error."""
+    found = {}
+    for m in AMOUNTS:
+        data = simulate.draw_comparisons(*truth(), m, "exact", random_state=1)
+        F = fitted(data, ridge=0, max_iter=400)
+        X = F[0] @ F[1].T
+        found[m] = X - X.mean(axis=1, keepdims=True), utility_error(*F, *truth())
+    return found
 
 
 @styled
-def draw_pursuit(outcome: Pursuit) -> Figure:
-    """Draw error and loss of a descent, beside found utilities against true ones."""
-    run = outcome.descent
-    fig = new_picture(7.5, 3.3)
-    left, right = fig.subplots(1, 2, width_ratios=[1.3, 1])
-    left.semilogy(np.maximum(run.errors, SHOWN), color=BLUE, lw=2, label="relative error of utilities")
-    left.semilogy(np.maximum(run.losses, SHOWN**2), color=ORANGE, lw=1.5, ls="--", label="loss on the comparisons")
-    left.set(xlabel="iteration", ylabel="error, loss")
-    left.legend(loc="best", fontsize=8)
-    reach = 1.1 * float(np.abs(outcome.truth).max())
-    right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
-    right.plot(outcome.truth.ravel(), outcome.found.ravel(), ",", color=BLUE, alpha=0.6, rasterized=True)
-    right.set(xlabel="true utility", ylabel="utility found", xlim=(-reach, reach), ylim=(-2 * reach, 2 * reach))
-    say(fig, f"{_verdict(outcome)}: relative error {_short(run.errors[-1])} after {len(run.errors) - 1} steps")
+def _draw_amounts(order: tuple[Any, Any]) -> Figure:
+    U, V = truth()
+    X = (U @ V.T)[np.ix_(*order)]
+    errors = [error for _, error in fits_by_amount().values()]
+    fig = new_picture(7.5, 2.7)
+    left, middle, right = fig.subplots(1, 3)
+    for ax, name in ((left, "found"), (middle, "true")):
+        heat(ax, X, (-1, 1), DIVERGING)
+        bare(ax)
+        ax.set(title=f"utilities, {name}", xlabel="items", ylabel="users")
+    right.plot(list(AMOUNTS), np.minimum(errors, 3), color=BLUE, label="error")
+    right.plot([], [], "o", color=ORANGE, label="of this fit")
+    right.set(xlabel="comparisons", ylabel="relative error", xlim=(0, 1050), ylim=(-0.1, 3.1))
+    say(fig, f"{X.size:,} utilities from comparisons alone")
     return fig
 
 
-def _verdict(outcome: Pursuit) -> str:
-    run = outcome.descent
-    if run.losses[-1] > run.losses[0]:
-        return "Ran away"
-    if run.errors[-1] < SOLVED:
-        return "Recovered"
-    if run.errors[-1] > 1.5 * run.errors.min() and outcome.answers != EXACT:
-        return "Learnt the noise"
-    return "Not recovered"
+def amount_live() -> Live:
+    """Drag the number of comparisons until the utilities found look like the true ones; then see the error."""
+    U, V = truth()
+    order = tuple(np.argsort(_angle(side)) for side in (U, V))
+    fig = _draw_amounts(order)
+    image, (curve, dot) = fig.axes[0].images[0], fig.axes[2].lines
+
+    def update(m: int, shown: bool) -> str:
+        X, error = fits_by_amount()[m]
+        image.set_data(X[np.ix_(*order)])
+        dot.set_data([m], [min(error, 3.0)])
+        curve.set_visible(shown)
+        dot.set_visible(shown)
+        told = f"relative error {_size(error)}" if shown else "how far off are they?"
+        return f"{m:,} comparisons, {m / USERS:.0f} for each user: {told}"
+
+    controls = {"m": drag(200, 100, 1000, 50, "comparisons"), "shown": reveal("error")}
+    return Live(controls, fig, [image, curve, dot], update, "Drag until left looks like right. Then show the error.")
 
 
-def _short(value: float) -> str:
-    return number(float(f"{value:.1e}"))
+def _angle(F: Floats) -> Floats:
+    return np.asarray(np.arctan2(F[:, 1], F[:, 0]))
 
 
-def descent_panel(seed: int = 0) -> Panel:
-    """Choose comparisons per degree of freedom, rank, start, step and answers each; see whether it arrives."""
-    controls = {
-        "per_dof": choice(w.SelectionSlider, PER_DOF, 4.0, "comparisons m / dof"),
-        "rank": choice(w.SelectionSlider, (1, 2, 3, 4, 5), 2, "rank r"),
-        "step": choice(w.SelectionSlider, STEPS, 1.0, "step (1 / curvature)"),
-        "answers": choice(w.SelectionSlider, ANSWERS, EXACT, "answers each"),
-        "start": choice(w.Dropdown, tuple(STARTS), "spectral", "start"),
-    }
-    return Panel(controls, partial(pursue, seed=seed), draw_pursuit, _describe)
+def _size(error: float) -> str:
+    return "below 1e−6" if error < 1e-6 else f"{error:.2f}"
 
 
-def _describe(outcome: Pursuit) -> str:
-    errors, answers = outcome.descent.errors, outcome.answers
-    each = "exact chances" if answers == EXACT else f"{answers} answer{'s' * (answers > 1)} each"
-    return (
-        f"{outcome.n_comparisons:,} comparisons with {each} for {outcome.dof} degrees of freedom. "
-        f"From a {outcome.start} start, {len(errors) - 1} steps of {outcome.step:g} / curvature take the relative "
-        f"error from {_short(errors[0])} to {_short(errors[-1])}; its least on the way is {_short(errors.min())}."
+# ---- the valley ----
+
+
+@cache
+def _valley() -> tuple[Objective, Floats, Floats]:
+    """The loss of 1500 comparisons, the true features, and a direction away from them, as long as they are."""
+    U, V = truth()
+    data = simulate.draw_comparisons(U, V, 1500, "exact", random_state=1)
+    Z = np.vstack([U, V])
+    N = np.random.default_rng(2).standard_normal(Z.shape)
+    N[USERS:] -= N[USERS:].mean(axis=0)
+    return Objective(data, RANK, balance=0), Z, N * np.linalg.norm(Z) / np.linalg.norm(N)
+
+
+def placed(angle: float, away: float) -> tuple[Floats, float]:
+    """Features turned by so many degrees and moved by so many per cent of their length, and their loss."""
+    loss, Z, N = _valley()
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    place = Z @ np.array([[c, -s], [s, c]]) + away / 100 * N
+    return place, float(loss(place.ravel())[0])
+
+
+@styled
+def _draw_valley() -> Figure:
+    angles, shares = np.linspace(-180, 180, 49), np.linspace(-50, 50, 26)
+    losses = np.array([[placed(angle, away)[1] for angle in angles] for away in shares])
+    fig = new_picture(7.5, 3)
+    left, right = fig.subplots(1, 2)
+    left.imshow(
+        np.sqrt(np.maximum(losses, 0)), extent=(-180, 180, -50, 50), aspect="auto", origin="lower", cmap=SEQUENTIAL
     )
+    left.plot([], [], "o", color=ORANGE, mec="white", ms=9)
+    left.set(xlabel="turned by (degrees)", ylabel="moved by (% of their length)", xticks=[-180, -90, 0, 90, 180])
+    left.set(title="loss: dark is high", xlim=(-180, 180), ylim=(-50, 50))
+    U, V = truth()
+    reach = 1.1 * float(np.abs(U @ V.T).max())
+    right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
+    right.plot([], [], ",", color=BLUE, alpha=0.6)
+    right.set(xlabel="true utility", ylabel="utility here", xlim=(-reach, reach), ylim=(-2 * reach, 2 * reach))
+    say(fig, f"Features of {USERS} users and {ITEMS} items, turned and moved")
+    return fig
+
+
+def valley_live() -> Live:
+    """Turn the true features and move them away; see what the loss and the utilities do."""
+    fig = _draw_valley()
+    X = truth()[0] @ truth()[1].T
+    ground, dot, cloud = fig.axes[0].images[0], fig.axes[0].lines[0], fig.axes[1].lines[1]
+
+    def update(angle: float, away: float, shown: bool) -> str:
+        place, loss = placed(angle, away)
+        dot.set_data([angle], [away])
+        cloud.set_data(X.ravel(), (place[:USERS] @ place[USERS:].T).ravel())
+        ground.set_visible(shown)
+        changed = np.linalg.norm(place - _valley()[1]) / np.linalg.norm(place)
+        return f"features changed by {changed:.0%} of their length, loss {loss - placed(0, 0)[1]:.3f} above the least"
+
+    controls = {
+        "angle": drag(0, -180, 180, 5, "turned by"),
+        "away": drag(0, -50, 50, 5, "moved by (%)"),
+        "shown": reveal("loss"),
+    }
+    look = "Drag as far from the truth as you can at no loss. Then show the loss of all places."
+    return Live(controls, fig, [ground, dot, cloud], update, look)
+
+
+# ---- the ridge ----
+
+
+@cache
+def fits_by_ridge() -> dict[float, tuple[Floats, float, float, float]]:
+    """Utilities found from 4110 choices with each ridge; loss on these, loss on others, relative error."""
+    U, V = truth()
+    own = simulate.draw_comparisons(U, V, CHOICES, random_state=1)
+    other = simulate.draw_comparisons(U, V, 4000, random_state=7)
+    found = {}
+    for ridge in RIDGES:
+        F = fitted(own, ridge=ridge)
+        found[ridge] = F[0] @ F[1].T, _loss(own, *F), _loss(other, *F), utility_error(*F, U, V)
+    return found
+
+
+def _loss(d: Comparisons, U: Floats, V: Floats) -> float:
+    z = np.sum(U[d.user] * (V[d.left] - V[d.right]), axis=1)
+    return float(np.mean(np.logaddexp(0, z) - d.outcome * z))
+
+
+@styled
+def _draw_ridge() -> Figure:
+    own, other = np.array([each[1:3] for each in fits_by_ridge().values()]).T
+    fig = new_picture(7.5, 3)
+    left, right = fig.subplots(1, 2)
+    left.semilogx(RIDGES, own, color=BLUE, label="loss on the choices fitted")
+    left.semilogx(RIDGES, other, "--", color=ORANGE, label="loss on other choices")
+    left.plot([], [], "o", color=BLUE, mec="white", ms=8)
+    left.set(xlabel="ridge β", ylabel="loss (nats a choice)", ylim=(0.54, 0.75))
+    left.legend(loc="upper left")
+    reach = 1.1 * float(np.abs(truth()[0] @ truth()[1].T).max())
+    right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
+    right.plot([], [], ",", color=BLUE, alpha=0.6)
+    right.set(xlabel="true utility", ylabel="utility found", xlim=(-reach, reach), ylim=(-4 * reach, 4 * reach))
+    say(fig, f"{CHOICES:,} choices, fitted with ridges from {RIDGES[0]} to {RIDGES[-1]}")
+    return fig
+
+
+def ridge_live() -> Live:
+    """Drag the ridge: utilities too large, right, too small; then see which ridge other choices ask for."""
+    fig = _draw_ridge()
+    X = truth()[0] @ truth()[1].T
+    (_, other, dot), cloud = fig.axes[0].lines, fig.axes[1].lines[1]
+
+    def update(ridge: float, shown: bool) -> str:
+        found, own, held, error = fits_by_ridge()[ridge]
+        dot.set_data([ridge], [own])
+        cloud.set_data(X.ravel(), found.ravel())
+        other.set_visible(shown)
+        told = f"on others {held:.3f}, relative error {error:.2f}" if shown else "and on others?"
+        return f"ridge {ridge:g}: loss on the choices fitted {own:.3f}, {told}"
+
+    controls = {"ridge": sliding(RIDGES, RIDGES[0], "ridge β"), "shown": reveal("other choices")}
+    look = "Drag to the ridge that you would take. Then show the loss on choices that no fit has seen."
+    return Live(controls, fig, [other, dot, cloud], update, look)
+
+
+def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
+    """Return a slider over a few values that answers while it is dragged."""
+    made = choice(w.SelectionSlider, values, value, name)
+    made.continuous_update = True
+    return made
+
+
+# ---- from one ranking to tastes ----
+
+
+def hide_recipes(food: Comparisons, seed: int, per_person: int = 7) -> tuple[Comparisons, Comparisons]:
+    """Comparisons without a recipe that is hidden from their person, and those between two hidden ones."""
+    rng = np.random.default_rng(seed)
+    hidden = np.zeros((food.n_users, food.n_items), dtype=bool)
+    for person in range(food.n_users):
+        own = food.user == person
+        met = np.union1d(food.left[own], food.right[own])
+        hidden[person, rng.permutation(met)[:per_person]] = True
+    first, second = hidden[food.user, food.left], hidden[food.user, food.right]
+    return food.take(~(first | second)), food.take(first & second)
+
+
+def share_right(model: ComparisonMF, held: Comparisons) -> float:
+    """Share of held-out comparisons whose winner the model has on top; ties left out."""
+    users, items = np.array(held.users), np.array(held.items)
+    margin = model.margin(users[held.user], items[held.left], items[held.right])
+    told = held.outcome != 0.5
+    return float(((1 + np.sign(margin) * np.sign(held.outcome - 0.5)) / 2)[told].mean())
+
+
+@cache
+def fits_by_price() -> tuple[dict[int, Floats], dict[int, tuple[float, float]]]:
+    """Utilities of people and recipes with each ridge on tastes; shares right on new pairs and on new recipes."""
+    food = load("food").comparisons
+    cuts = {
+        "pairs": lambda seed: food.hold_out(0.2, random_state=seed),
+        "recipes": lambda seed: hide_recipes(food, seed),
+    }
+    shown = np.unique([food.left, food.right])
+    utilities, right = {}, {}
+    for price in PRICES:
+        settings = {"rank": 3, "ridge": price, "max_iter": 10_000, "tol": 1e-7, "random_state": 0}
+        fit = ComparisonMF(**settings).fit(food)
+        X = (fit.user_factors_ @ fit.item_factors_.T + fit.item_bias_)[:, shown]
+        utilities[price] = expit(X - X.mean(axis=1, keepdims=True)) - 0.5
+        shares = [[share_right(ComparisonMF(**settings).fit(learn), held) for learn, held in map(cut, range(SPLITS))]
+                  for cut in cuts.values()]  # fmt: skip
+        right[price] = tuple(map(float, np.mean(shares, axis=1)))
+    return utilities, right
+
+
+@styled
+def _draw_tastes(first: Floats, right: dict[int, tuple[float, float]]) -> Figure:
+    pairs, recipes = 100 * np.array(list(right.values())).T
+    fig = new_picture(7.5, 3)
+    left, beside = fig.subplots(1, 2, width_ratios=[1.2, 1])
+    heat(left, first, (-0.5, 0.5), DIVERGING)
+    left.set(xticks=[], yticks=[], xlabel="recipes", ylabel="people", title="utilities, as chances", aspect="auto")
+    beside.semilogx(PRICES, pairs, color=BLUE, label="new pairs")
+    beside.semilogx(PRICES, recipes, "--", color=ORANGE, label="new recipes")
+    beside.plot([], [], "o", color=BLUE, mec="white", ms=8)
+    beside.axhline(50, color=FAINT, lw=1, ls=":")
+    beside.set(xlabel="ridge on tastes", ylabel="held-out pairs right (%)", ylim=(45, 90))
+    beside.legend(loc="upper right")
+    say(fig, f"{len(first)} people, from one ranking for all to a taste each")
+    return fig
+
+
+def taste_live() -> Live:
+    """Drag from one ranking for all to a taste for everybody; then see what is left on recipes that are new."""
+    utilities, right = fits_by_price()
+    fig = _draw_tastes(utilities[PRICES[-1]], right)
+    image, (_, recipes, dot) = fig.axes[0].images[0], fig.axes[1].lines[:3]
+
+    def update(price: int, shown: bool) -> str:
+        image.set_data(utilities[price])
+        pairs, new = right[price]
+        dot.set_data([price], [100 * pairs])
+        recipes.set_visible(shown)
+        told = f"of pairs of new recipes {100 * new:.0f} %" if shown else "and of pairs of recipes she has not met?"
+        return f"ridge {price}: {100 * pairs:.0f} % of new pairs right, {told}"
+
+    controls = {"price": sliding(PRICES[::-1], PRICES[-1], "ridge on tastes"), "shown": reveal("new recipes")}
+    look = "Drag to the right: rows become different. How far would you go? Then show recipes that are new to a person."
+    return Live(controls, fig, [image, recipes, dot], update, look)

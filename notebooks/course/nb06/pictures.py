@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
 
-from cofactor.comparisons import Comparisons
-from cofactor.comparisons.solvers import residual_matrix
 from cofactor.core.types import Floats
 from cofactor_app.plots import style
 from cofactor_app.plots.style import (
@@ -22,7 +20,6 @@ from cofactor_app.plots.style import (
     LOOKS,
     ORANGE,
     WIDTH,
-    heat,
     new_picture,
     number,
     percent,
@@ -37,31 +34,6 @@ SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # of an item, for its name
 SMALL = 1e-8  # smaller errors depend on when a solver stops
 LEVEL = 1e-6  # that descents are timed to
 FLAT = 1e-6  # where eigenvalues that are zero are drawn, relative to the largest
-
-
-@styled
-def draw_utilities(data: Comparisons, found: Floats, truth: Floats) -> Figure:
-    """Draw what comparisons say of each user and item, utilities found and true ones; rows and columns sorted."""
-    seen = residual_matrix(data).toarray()
-    rows, columns = (np.argsort(_angle(side)) for side in (truth, truth.T))
-    reach = float(np.abs(truth).max())
-    fig = new_picture(7.5, 2.7)
-    shown = {f"{len(data):,} comparisons": seen / np.abs(seen).max(), "found": found / reach, "true": truth / reach}
-    for ax, (name, X) in zip(fig.subplots(1, 3), shown.items(), strict=True):
-        heat(ax, X[np.ix_(rows, columns)], (-1, 1), style.DIVERGING)
-        style.bare(ax)
-        ax.set(title=name, xlabel="items", ylabel="users")
-    error = float(np.linalg.norm(found - truth) / np.linalg.norm(truth))
-    said = f"{truth.size:,} utilities from {len(data):,} comparisons"
-    say(fig, f"{said}: relative error {number(error) if error > SMALL else f'below {number(SMALL)}'}")
-    return fig
-
-
-def _angle(X: Floats) -> Floats:
-    """Direction of every row in the plane of the first two singular vectors."""
-    A = np.linalg.svd(X, full_matrices=False)[0]
-    A = A * np.sign(A[np.abs(A).argmax(axis=0), np.arange(A.shape[1])])  # the sign of singular vectors is chance
-    return np.asarray(np.arctan2(A[:, 1], A[:, 0]))
 
 
 # ---- maps ----
@@ -125,23 +97,6 @@ def _free_side(place: Floats, taken: list[Floats]) -> tuple[int, int]:
 
 
 # ---- the landscape ----
-
-
-@styled
-def draw_plane(angles: ArrayLike, shares: ArrayLike, loss: ArrayLike) -> Figure:
-    """Draw the (shares, angles) loss around the truth: turned left to right, moved away up and down."""
-    angles, shares, loss = (np.asarray(values, dtype=np.float64) for values in (angles, shares, loss))
-    fig = new_picture(height=3.2)
-    ax = fig.subplots()
-    image = ax.contourf(angles, 100 * shares, np.sqrt(np.maximum(loss, 0)), levels=12, cmap=style.SEQUENTIAL)
-    fig.colorbar(image, label="square root of the loss", ax=ax)
-    ax.axhline(0, color=ORANGE, lw=1.5, ls="--")
-    ax.set(xlabel="features turned by (degrees)", ylabel="moved by (% of their length)")
-    ax.set(xticks=[-180, -90, 0, 90, 180])
-    most = float(loss[np.abs(shares).argmin()].max())
-    largest = number(most) if most > SHOWN else f"below {number(SHOWN)}"
-    say(fig, f"A valley of equals: on the dashed line the loss is {largest}; steps off it cost")
-    return fig
 
 
 def _flat_directions(values: ArrayLike) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from cofactor.core.types import Floats, Ints
 from course.grading import NONNEGATIVE, Exercise, Given, Part, told_apart
@@ -142,74 +141,4 @@ def _printed(rng: np.random.Generator) -> Given:
     return {"N": N[order], "printed": printed[order], "wrong": wrong[order]}
 
 
-class Mended(Exercise):
-    """Shares of votes from a file with mistakes, and which photographs to look at again."""
-
-    hints = (
-        'look at frame.answer.unique(), and at frame.duplicated(["photo", "person"])',
-        'frame.answer.str.strip().str.lower() has one name a class; frame.drop_duplicates(["photo", "person"], '
-        'keep="last") has the last answer of everybody',
-        'share = (frame.answer == "bird a").groupby(frame.photo).mean(); doubt is 1 where the larger of share and '
-        "1 - share is below 0.7",
-    )
-    praise = "no method mends a file: it is read before it is counted"
-
-    def given(self) -> Given:
-        return drawn(77, _file, lambda given: told_apart(self.solve(**given)))
-
-    def solve(self, photo: Ints, person: Ints, answer: Ints) -> list[Part]:
-        frame = pd.DataFrame({"photo": photo, "person": person, "answer": answer})
-        spelled = frame.assign(answer=frame.answer.str.strip().str.lower())
-        who = ["photo", "person"]
-        share = _share(spelled.drop_duplicates(who, keep="last"))
-        raw = _share(frame, "bird A")
-        doubt = 1 * (np.maximum(share, 1 - share) < DOUBTFUL)
-        of_shares = {
-            "this is the file as it is: look how classes are spelled, and for rows that stand there twice": raw,
-            "one class is spelled in several ways: capitals and blanks": (
-                _share(frame.drop_duplicates(who, keep="last"), "bird A")
-            ),
-            "somebody's answer stands there twice: one a person and photograph counts": _share(spelled),
-            "of two answers of one person to a photograph the last counts, not the first": (
-                _share(spelled.drop_duplicates(who, keep="first"))
-            ),
-            "equal rows are gone, and second thoughts still count beside first ones": _share(spelled.drop_duplicates()),
-            "whoever had second thoughts still has an answer, the last": _share(
-                spelled.drop_duplicates(who, keep=False)
-            ),
-            "these are shares of bird B": 1 - share,
-        }
-        of_doubts = {
-            "a photograph is doubtful where the winner has little, bird B as well as bird A": 1 * (share < DOUBTFUL),
-            "the other way round: 1 where the winner has less than 70 %": 1 - doubt,
-            "take the shares after the file is mended": 1 * (np.maximum(raw, 1 - raw) < DOUBTFUL),
-        }
-        return [
-            Part("share", share, of_shares, "shares of bird A", (NONNEGATIVE,)),
-            Part("doubt", doubt, of_doubts, "1 to look again, 0 not"),
-        ]
-
-
-def _share(frame: pd.DataFrame, name: str = "bird a") -> Floats:
-    """The share of one answer among the rows of each photograph."""
-    return np.asarray((frame.answer == name).groupby(frame.photo).mean(), dtype=np.float64)
-
-
-def _file(rng: np.random.Generator) -> Given:
-    """Rows of six photographs and nine people, as they were written: some twice, some spelled badly."""
-    photo, person = np.divmod(rng.permutation(54)[:42], 9)
-    says_a = rng.random(42) < np.linspace(0.1, 0.9, 6)[rng.permutation(6)][photo]
-    again = rng.permutation(32)[:9]  # of these the first four are the same once more, the others second thoughts
-    photo, person = np.append(photo, photo[again]), np.append(person, person[again])
-    says_a = np.append(says_a, says_a[again] ^ (np.arange(9) >= 4))
-    spelled = np.where(says_a, "bird A", "bird B")
-    odd = rng.permutation(51)[:9]
-    spelled[odd] = np.char.title(spelled[odd])
-    spelled[odd[:3]] = np.char.lower(spelled[odd[:3]])
-    spelled = spelled.astype("U8")
-    spelled[odd[6:]] = np.char.add(spelled[odd[6:]], " ")
-    order = np.append(rng.permutation(32), 32 + rng.permutation(19))  # whatever comes again comes later
-    return {"photo": photo[order], "person": person[order], "answer": spelled[order]}
-
-
-DOUBTS = {"holes": Holes(), "printed": Printed(), "mended": Mended()}
+DOUBTS = {"holes": Holes(), "printed": Printed()}

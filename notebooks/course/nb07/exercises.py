@@ -15,9 +15,10 @@ from course.grading import (
     FunctionExercise,
     Given,
     Part,
+    told_apart,
 )
 from course.nb07.doubts import DOUBTS
-from course.seeds import own
+from course.seeds import drawn, own
 
 
 class Backwards(Exercise):
@@ -31,7 +32,10 @@ class Backwards(Exercise):
     praise = "whoever is right on 12 % says almost as much as one who is right on 88 %, with the sign reversed"
 
     def given(self) -> Given:
-        return {"accuracy": np.array([0.93, 0.71, 0.52, 0.35, 0.12])}
+        def make(rng: np.random.Generator) -> Given:
+            return {"accuracy": np.array([0.93, 0.71, 0.52, 0.35, 0.12]) + rng.integers(-4, 5, 5) / 100}
+
+        return drawn(72, make, lambda made: told_apart(self.solve(**made)))
 
     def solve(self, accuracy: Floats) -> list[Part]:
         p, weight = accuracy, np.log(accuracy / (1 - accuracy))
@@ -59,10 +63,18 @@ class Starts(Exercise):
     praise = "the first start explains the labels better, and no true class was needed to say so"
 
     def given(self) -> Given:
-        labels = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 1]])
         good = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.8, 0.3], [0.2, 0.7]], [[0.7, 0.1], [0.3, 0.9]]])
         bad = np.array([[[0.6, 0.5], [0.4, 0.5]], [[0.4, 0.8], [0.6, 0.2]], [[0.5, 0.3], [0.5, 0.7]]])
-        return {"labels": labels, "priors": np.array([[0.6, 0.4], [0.5, 0.5]]), "A": np.stack([good, bad])}
+
+        def make(rng: np.random.Generator) -> Given:
+            priors = np.array([[0.6, 0.4], [0.5, 0.5]])
+            return {"labels": rng.integers(0, 2, (4, 3)), "priors": priors, "A": np.stack([good, bad])}
+
+        def clear(made: Given) -> bool:
+            L = np.asarray(self.solve(**made)[0].answer)
+            return bool(L[0] > L[1] + 0.5) and told_apart(self.solve(**made))
+
+        return drawn(76, make, clear)
 
     def solve(self, labels: Ints, priors: Floats, A: Floats) -> list[Part]:
         given = A[:, np.arange(3), labels].prod(axis=2)  # (starts, tasks, classes) Pr(labels of a task | its class)
@@ -95,11 +107,19 @@ class Paired(Exercise):
     praise = "two standard errors; held against the error of either method alone, it would have looked like noise"
 
     def given(self) -> Given:
-        rng = np.random.default_rng(5)
-        truth = rng.integers(0, 2, 200)
-        hard = rng.random(200) < 0.15
-        first, second = (np.where(hard | (rng.random(200) < slips), 1 - truth, truth) for slips in (0.02, 0.06))
-        return {"truth": truth, "first": first, "second": second}
+        def make(rng: np.random.Generator) -> Given:
+            truth = rng.integers(0, 2, 200)
+            hard = rng.random(200) < 0.15
+            first, second = (np.where(hard | (rng.random(200) < slips), 1 - truth, truth) for slips in (0.02, 0.06))
+            return {"truth": truth, "first": first, "second": second}
+
+        return drawn(74, make, lambda made: told_apart(self.solve(**made)) and self._is_a_lesson(**made))
+
+    def _is_a_lesson(self, truth: Ints, first: Ints, second: Ints) -> bool:
+        """Whether the difference is more than two standard errors, and looks like noise against those of either."""
+        difference, error = (float(part.answer) for part in self.solve(truth, first, second))
+        alone = float(np.sqrt(((first != truth).var() + (second != truth).var()) / len(truth)))
+        return 2 * error < difference < 2 * alone
 
     def solve(self, truth: Ints, first: Ints, second: Ints) -> list[Part]:
         one, two, n = first != truth, second != truth, len(truth)
@@ -132,13 +152,14 @@ class Imagined(Exercise):
         "a = np.where(np.eye(3, dtype=bool), 4, 1); the posterior counts are counts + a",
         "P = counts + a; P / P.sum(axis=0)",
     )
-    praise = (
-        "tasks of class 1 got two labels, both wrong, and still count as right in half of all cases: two labels are "
-        "little"
-    )
+    praise = "a column of two or three labels has moved a little from the four right ones imagined, and no further"
 
     def given(self) -> Given:
-        return {"counts": np.array([[6.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]), "right": 4.0, "wrong": 1.0}
+        def make(rng: np.random.Generator) -> Given:
+            counts = rng.poisson([[6, 1, 0.5], [2, 1, 0.5], [0.5, 1, 1]]).astype(float)
+            return {"counts": counts, "right": 4.0, "wrong": 1.0}
+
+        return drawn(75, make, lambda made: made["counts"].sum(axis=0).min() > 0 and told_apart(self.solve(**made)))
 
     def solve(self, counts: Floats, right: float, wrong: float) -> list[Part]:
         imagined = np.where(np.eye(len(counts), dtype=bool), right, wrong)
@@ -240,12 +261,5 @@ EXERCISES = {
     **DOUBTS,
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("holes",),
-    ("wawa_round", "paired"),
-    ("printed",),
-    ("backwards",),
-    ("starts",),
-    ("imagined",),
-    ("mended",),
-)
+OBJECTIVES = (("paired",), ("backwards",), ("imagined",))  # of the notebook, in its order: the exercises of each
+LAB = ("holes", "wawa_round", "printed", "starts")  # exercises of the lab

@@ -1,23 +1,28 @@
-"""The panel of notebook 07: real crowds with fewer labels."""
+"""The live figures of notebook 07: people who mislead, and what a prior makes of few labels."""
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
 from collections.abc import Mapping
+from functools import cache
 
 import ipywidgets as w
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.stats import beta
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.tables import CategoricalTable
-from cofactor.core.types import Ints
+from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data.loading import CrowdDataset, load
 from cofactor_app.plots.crowd import fill_uncertainty
-from cofactor_app.plots.style import WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, new_picture, percent, say, styled
+from course.crowds import without_prior
+from course.live import Live, drag, reveal
 from course.panel import Panel, choice
 from course.votes import VOTE, disagreements, fill_methods
 
@@ -106,3 +111,128 @@ def _describe(outcome: Thinned) -> str:
     if outcome.method == VOTE:
         return f"{vote}."
     return f"{vote}, {outcome.method} on {after}. It overrules the majority {outcome.overruled} times."
+
+
+# ---- people who mislead ----
+
+SHARES = tuple(range(0, 46, 5))  # per cent of the people
+RACED = {
+    "majority vote": "MajorityVote",
+    "MV-EM": "MV-EM",
+    "DesSymNMF-EM": "DesSymNMF-EM",
+    "WorkerTypes": "WorkerTypes",
+}
+
+
+def mislead(labels: CrowdLabels, share: float, seed: int = 0) -> CrowdLabels:
+    """Let a share of the people hand in the next class, always."""
+    someone = np.random.default_rng(seed).permutation(labels.n_workers)
+    misleads = np.isin(labels.table.variables, someone[: round(share * labels.n_workers)])
+    values = (labels.table.values + misleads) % labels.n_classes
+    return with_values(labels, np.arange(labels.n_labels), values)
+
+
+@cache
+def misled() -> dict[str, Floats]:
+    """Shares of the photographs of Bluebird that methods label wrongly, by how many of the people mislead."""
+    crowd = load("bluebird", "crowd")
+    found = {}
+    for name, method in RACED.items():
+        fits = (mislead(crowd.labels, share / 100) for share in SHARES)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # WorkerTypes tells where it keeps to the vote
+            scores = [without_prior(method).fit(labels).predict_proba(labels) for labels in fits]
+        found[name] = np.array([error_rate(each, crowd.truth) for each in scores])
+    return found
+
+
+@styled
+def _draw_misled() -> Figure:
+    fig = new_picture(WIDTH, 3.2)
+    ax = fig.subplots()
+    for (name, errors), (colour, marker, line) in zip(misled().items(), LOOKS, strict=False):
+        ax.plot(SHARES, 100 * errors, color=colour, marker=marker, ls=line, label=name)
+    ax.axvline(0, color=FAINT, lw=1)
+    ax.plot([], [], "x", color=INK, ms=9, mew=2, label="your guess for MV-EM")
+    ax.set(xlabel="people who always hand in the other bird (%)", ylabel="photographs wrong (%)", xlim=(-2, 47))
+    ax.set(ylim=(0, 55))
+    ax.legend(loc="upper left", ncols=2)
+    say(fig, "108 photographs of two kinds of birds, labelled by 39 people")
+    return fig
+
+
+def mislead_live() -> Live:
+    """Drag how many people mislead, and where you expect a model to be; then see all methods."""
+    fig = _draw_misled()
+    vote, *models, now, guess = fig.axes[0].lines
+    errors = {name: dict(zip(SHARES, found, strict=True)) for name, found in misled().items()}
+
+    def update(share: int, guessed: int, shown: bool) -> str:
+        now.set_xdata([share, share])
+        guess.set_data([share], [guessed])
+        for line in models:
+            line.set_visible(shown)
+        told = f"{share} % mislead: the vote errs on {percent(errors['majority vote'][share])}"
+        found = ", ".join(f"{name} on {percent(errors[name][share])}" for name in list(errors)[1:])
+        return f"{told}, {found}" if shown else f"{told}, and MV-EM, a model of every person, on {guessed} %?"
+
+    controls = {
+        "share": drag(0, 0, 45, 5, "mislead (%)"),
+        "guessed": drag(30, 0, 50, 1, "your guess (%)"),
+        "shown": reveal("models"),
+    }
+    return Live(
+        controls,
+        fig,
+        [vote, *models, now, guess],
+        update,
+        "Let more people mislead. Guess first, then show the models.",
+    )
+
+
+# ---- a prior ----
+
+IMAGINED = 4, 1  # right and wrong labels
+
+
+@styled
+def _draw_belief() -> Figure:
+    fig = new_picture(WIDTH, 3)
+    ax = fig.subplots()
+    x = np.linspace(0.001, 0.999, 200)
+    ax.plot(100 * x, beta.pdf(x, *IMAGINED), color=INK, ls=":", label="prior")
+    ax.plot(100 * x, 0 * x, color=BLUE, label="after the labels")
+    ax.axvline(0, color=BLUE, ls="--", label="its mean")
+    ax.axvline(0, color=ORANGE, ls="-.", label="share of right labels")
+    ax.set(xlim=(0, 100), ylim=(0, 12), yticks=[], xlabel="probability of being right (%)", ylabel="density")
+    ax.legend(loc="upper left")
+    say(fig, f"Belief in one person, after {sum(IMAGINED)} imagined labels and some real ones")
+    return fig
+
+
+def belief_live() -> Live:
+    """Drag the right and wrong labels of a person; see what is believed with a prior, and without."""
+    fig = _draw_belief()
+    _, after, mean, plain = fig.axes[0].lines
+    x = after.get_xdata() / 100
+
+    def update(right: int, wrong: int, shown: bool) -> str:
+        a, b = IMAGINED[0] + right, IMAGINED[1] + wrong
+        after.set_ydata(beta.pdf(x, a, b))
+        mean.set_xdata([100 * a / (a + b)] * 2)
+        n = right + wrong
+        plain.set_xdata([100 * right / n] * 2 if n else [-10, -10])
+        for line in (after, mean):
+            line.set_visible(shown)
+        share = f"{percent(right / n)} by the share" if n else "nothing by the share"
+        told = f"{percent(a / (a + b))} with the prior" if shown else "and with five imagined before?"
+        return f"{n} labels, {right} of them right: {share}, {told}"
+
+    controls = {
+        "right": drag(1, 0, 100, 1, "right labels"),
+        "wrong": drag(2, 0, 200, 1, "wrong labels"),
+        "shown": reveal("with the prior"),
+    }
+    return Live(
+        controls, fig, [after, mean, plain], update, "One right label of three, ten of thirty, a hundred of 300."
+    )

@@ -25,7 +25,7 @@ from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.data.loading import CrowdDataset
 from cofactor_app.plots import style
-from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS_BESIDE_VOTE, WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, INK, WIDTH, new_picture, percent, say, styled
 from course.crowds import without_prior
 from course.public import load_public
 
@@ -203,38 +203,3 @@ def _fill_pairs(ax: Axes, pairs: pd.DataFrame) -> None:
     ax.set_axisbelow(True)
     ax.grid(axis="y", color=style.PAPER)
     ax.tick_params(axis="y", length=0)
-
-
-@styled
-def draw_curves(
-    levels: ArrayLike, curves: Mapping[str, Mapping[str, ArrayLike]], xlabel: str, finding: str, per_cent: bool = False
-) -> Figure:
-    """Draw errors of methods against a level, mean and range over seeds, one set of axes for each crowd.
-
-    For every crowd and method, `curves` holds (seeds, L) error rates at the (L,) levels, NaN where a method refused;
-    `per_cent` is for levels that are shares.
-    """
-    x = np.asarray(levels, dtype=np.float64) * (100 if per_cent else 1)
-    fig = new_picture(WIDTH, 3.5)
-    axes = fig.subplots(1, len(curves), squeeze=False, sharey=True)[0]
-    for ax, (name, methods) in zip(axes, curves.items(), strict=True):
-        _fill_curves(ax, x, methods)
-        ax.set_title(name, loc="left", color=INK)
-        ax.set_ylim(bottom=0)
-        if not per_cent:
-            ax.set(xscale="log", xticks=x, xticklabels=[f"{value:g}" for value in x])
-            ax.xaxis.set_minor_formatter(NullFormatter())
-            ax.tick_params(axis="x", which="minor", length=0)
-    axes[0].set_ylabel("tasks wrong (%)")
-    axes[len(axes) // 2].set_xlabel(xlabel)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    say(fig, finding)
-    return fig
-
-
-def _fill_curves(ax: Axes, x: Floats, methods: Mapping[str, ArrayLike]) -> None:
-    for (name, values), (colour, marker, line) in zip(methods.items(), LOOKS_BESIDE_VOTE, strict=False):
-        runs = 100 * np.asarray(values, dtype=np.float64)
-        ran = np.isfinite(runs).all(axis=0)
-        ax.fill_between(x[ran], runs[:, ran].min(axis=0), runs[:, ran].max(axis=0), color=colour, alpha=0.12, lw=0)
-        ax.plot(x[ran], runs[:, ran].mean(axis=0), color=colour, marker=marker, ls=line, ms=5, label=name)

@@ -1,6 +1,6 @@
-"""What notebook 08 shows: how pairs of variables tell the joint distribution of all, and when they do not."""
+"""What notebook 08 and its lab show: how pairs tell the joint distribution of all variables, and when not."""
 
-from course.nb08.panels import anchors, joint_panel
+from course.nb08.panels import anchors, member_live, slice_live
 from course.nb08.pictures import (
     draw_anchors,
     draw_coins,

@@ -10,9 +10,18 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.types import Floats, Ints
-from course.grading import COLUMNS_SUM_TO_ONE, NONNEGATIVE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Part
+from course.grading import (
+    COLUMNS_SUM_TO_ONE,
+    NONNEGATIVE,
+    SUMS_TO_ONE,
+    Exercise,
+    FunctionExercise,
+    Given,
+    Part,
+    told_apart,
+)
 from course.nb08.failures import JUDGED
-from course.seeds import own
+from course.seeds import drawn, own
 
 EXACT = 1e-9  # a model with nearly the same pairs is no counterexample
 
@@ -28,9 +37,11 @@ class Pair(Exercise):
     praise = "a pair is a sum over classes of products, so its rank is F at most"
 
     def given(self) -> Given:
-        A_1 = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.1], [0.1, 0.2, 0.8]])
-        A_2 = np.array([[0.1, 0.5, 0.4], [0.6, 0.3, 0.1], [0.3, 0.2, 0.5]])
-        return {"prior": np.array([0.5, 0.3, 0.2]), "A_1": A_1, "A_2": A_2}
+        def make(rng: np.random.Generator) -> Given:
+            A_1, A_2 = (rng.multinomial(10, rng.dirichlet(np.ones(3)), 3).T / 10 for _ in range(2))
+            return {"prior": np.array([0.5, 0.3, 0.2]), "A_1": A_1, "A_2": A_2}
+
+        return drawn(81, make, lambda made: told_apart(self.solve(**made)))
 
     def solve(self, prior: Floats, A_1: Floats, A_2: Floats) -> list[Part]:
         mistakes = {
@@ -140,8 +151,16 @@ class Residual(Exercise):
     praise = "the anchor itself has nothing left, and the longest rest, column 1, is the next anchor"
 
     def given(self) -> Given:
-        X = np.array([[0.9, 0.1, 0.5, 0.1, 0.4], [0.05, 0.8, 0.4, 0.2, 0.3], [0.05, 0.1, 0.1, 0.7, 0.3]])
-        return {"X": X, "first": 0}
+        def make(rng: np.random.Generator) -> Given:
+            return {"X": (rng.multinomial(20, rng.dirichlet(np.ones(3), 5)) / 20).T, "first": 0}
+
+        def clear(made: Given) -> bool:
+            """Whether column 0 is the longest, and column 1 what is longest without it, as the praise says."""
+            parts = self.solve(**made)
+            longest = np.linalg.norm(made["X"], axis=0).argmax(), np.asarray(parts[0].answer).argmax()
+            return longest == (0, 1) and told_apart(parts)
+
+        return drawn(82, make, clear)
 
     def solve(self, X: Floats, first: int) -> list[Part]:
         a = X[:, first]
@@ -315,9 +334,12 @@ class Missing(Exercise):
     praise = "a missing value is left out, and nothing needs to be filled in before"
 
     def given(self) -> Given:
-        A_1, A_2 = np.array([[0.8, 0.3], [0.2, 0.7]]), np.array([[0.6, 0.1], [0.4, 0.9]])
-        A_3 = np.array([[0.7, 0.1], [0.2, 0.3], [0.1, 0.6]])
-        return {"prior": np.array([0.75, 0.25]), "A_1": A_1, "A_2": A_2, "A_3": A_3, "x": np.array([1, -1, -1])}
+        def make(rng: np.random.Generator) -> Given:
+            A_1, A_2 = (np.array([[a, b], [1 - a, 1 - b]]) for a, b in rng.integers(1, 10, (2, 2)) / 10)
+            A_3 = rng.multinomial(10, rng.dirichlet(np.ones(3), 2)).T / 10
+            return {"prior": np.array([0.75, 0.25]), "A_1": A_1, "A_2": A_2, "A_3": A_3, "x": np.array([1, -1, -1])}
+
+        return drawn(84, make, lambda made: (made["A_1"][1] > 0).all() and told_apart(self.solve(**made)))
 
     def solve(self, prior: Floats, A_1: Floats, A_2: Floats, A_3: Floats, x: Ints) -> list[Part]:
         def told(q: Floats) -> Floats:
@@ -347,12 +369,5 @@ EXERCISES = {
     **JUDGED,
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("pair", "second"),
-    ("residual",),
-    ("pair_step",),
-    ("evidence",),
-    ("held_out",),
-    ("missing",),
-    ("blind",),
-)
+OBJECTIVES = (("pair",), ("residual",), ("missing",))  # of the notebook, in its order: the exercises of each
+LAB = ("second", "pair_step", "evidence", "held_out", "blind")  # exercises of the lab

@@ -1,4 +1,4 @@
-"""The panel of notebook 08: rows, missing entries, classes and anchors of a joint PMF.
+"""The live figures of notebook 08: a slice of a joint distribution, a party from votes; and where anchors lie.
 
 symbol   meaning                                                              shape
 W        the conditionals of the variables in S_1, one below another          (sum over S_1 of I_j, F)
@@ -9,36 +9,29 @@ theta    coordinates of a column of X in the columns of W, all sums being one  (
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
-from collections.abc import Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 import ipywidgets as w
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import NullFormatter
 
 from cofactor import simulate
-from cofactor.core.em import em
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.moments import pairwise_moments
 from cofactor.core.spa import spa
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf import METHODS, mre, mse
-from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, RED, WIDTH, new_picture, number, percent, say, styled
-from course.panel import Panel, choice
+from cofactor.data import load
+from cofactor.pmf import METHODS
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, bare, heat, new_picture, say, styled
+from course.live import Live, drag, reveal
+from course.panel import choice
 
 CONSTANT = "Constant"
-ROWS = (300, 1000, 3000, 10_000, 30_000)
-ROUNDS, EM_ROUNDS = 1000, 100  # at most, so that a slider is answered soon: CNMF-OPT is then within .01 of its end
-SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-SEPARABILITY = (("anchors", 0.1), ("blurred anchors", 0.2), ("very blurred anchors", 0.3), ("no anchors planted", 0.0))
-
-Recovered = namedtuple("Recovered", "anchors mse mre pair_rows triple_rows")
+AMOUNTS = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)  # rows
+REST = 300  # members of the first Congress, whose votes the model has seen
 
 
 class Anchors(NamedTuple):
@@ -61,41 +54,6 @@ def anchors(truth: LatentClassModel, X: Floats, split: int = 3) -> Anchors:
     W = np.vstack(truth.conditionals[:split]) / split
     theta = np.linalg.lstsq(W, X, rcond=None)[0].T
     return Anchors(theta / theta.sum(axis=1, keepdims=True), spa(X, truth.n_classes))
-
-
-def recover(n_rows: int, observed: float, rank: int, separability: float, seed: int = 0) -> Recovered:
-    """Draw 5 variables of 10 values; estimate their joint PMF in three ways, not smoothed, beside the constant.
-
-    CNMF-EM goes on from CNMF-OPT by itself, so that the fit to the pairs is done once.
-    """
-    truth = simulate.joint_model(5, 10, rank, separability or None, random_state=seed)
-    table = simulate.joint_table(truth, n_rows, observed, random_state=seed)
-    plain: dict[str, Any] = {"rank": rank, "split": 3, "pseudo_count": 0, "random_state": seed}
-    models = {CONSTANT: METHODS[CONSTANT](rank=rank).fit(table).model_}
-    models["CNMF-SPA"] = METHODS["CNMF-SPA"](**plain).fit(table).model_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        models["CNMF-OPT"] = METHODS["CNMF-OPT"](**plain, max_iter=ROUNDS).fit(table).model_
-        models["CNMF-EM"] = em(table, models["CNMF-OPT"], max_iter=EM_ROUNDS)[0]
-    both = [{name: error(truth, model) for name, model in models.items()} for error in (mse, mre)]
-    moments = pairwise_moments(table)
-    X = np.block([[moments.joint(j, k) for k in (3, 4)] for j in range(3)])
-    return Recovered(anchors(truth, X), both[0], both[1], n_rows * observed**2, n_rows * observed**3)
-
-
-@styled
-def draw_recovered(outcome: Recovered) -> Figure:
-    """Draw the anchors of a simulated table beside the errors of three methods and the constant."""
-    fig = new_picture(WIDTH, 3.4)
-    left, *both = fig.subplots(1, 3, width_ratios=[1.15, 1, 1])
-    fill_anchors(left, outcome.anchors)
-    fill_errors(both[0], outcome.mse, "MSE")
-    fill_errors(both[1], outcome.mre, "MRE")
-    both[1].set_yticklabels([])
-    best = min(outcome.mre, key=lambda name: outcome.mre[name])
-    missed = f"SPA misses a corner by {outcome.anchors.gaps.max():.2f}"
-    say(fig, f"Best joint PMF: {best}, {percent(outcome.mre[best])} off; {missed}")
-    return fig
 
 
 def fill_anchors(ax: Axes, found: Anchors) -> None:
@@ -123,37 +81,135 @@ def polygon(n_classes: int) -> Floats:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
-    """Draw one error of each method as a dot, red where it is above the constant's."""
-    names = list(errors)[::-1]
-    level = errors[CONSTANT]
-    ax.axvline(level, color=FAINT, lw=1, zorder=0)
-    for y, method in enumerate(names):
-        colour: str | tuple[float, float, float]
-        colour, marker = (RED, "X") if errors[method] > level else (BLUE, "o")
-        if method == CONSTANT:
-            colour, marker = INK, "s"
-        place = errors[method], y
-        ax.plot(*place, marker, color=colour, ms=7)
-        said = number(float(f"{errors[method]:.2g}"))
-        ax.annotate(said, place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
-    ax.set(xscale="log", xlabel=name, yticks=range(len(names)), yticklabels=names)
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.margins(x=0.25, y=0.22)
+# ---- a slice of a joint distribution ----
 
 
-def joint_panel(seed: int = 0) -> Panel:
-    """Choose rows S, observed share p, classes F and anchors; see what SPA takes and how far three methods are off."""
+@cache
+def learnt() -> tuple[Floats, dict[int, tuple[Floats, Floats]]]:
+    """The true table of three variables of five values; counted, and fitted to pairs, from so many rows."""
+    truth = simulate.joint_model(3, 5, 2, random_state=1)
+    found = {}
+    for rows in AMOUNTS:
+        table = simulate.joint_table(truth, rows, random_state=1)
+        counted = np.zeros((5, 5, 5))
+        np.add.at(counted, tuple(table.codes.T), 1 / rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fit = METHODS["CNMF-OPT"](rank=2, split=1, pseudo_count=0).fit(table).model_
+        found[rows] = counted, fit.joint_tensor()
+    return truth.joint_tensor(), found
+
+
+def off(table: Floats) -> float:
+    """How far a table is from the true one, relative to the true one."""
+    truth = learnt()[0]
+    return float(np.linalg.norm(table - truth) / np.linalg.norm(truth))
+
+
+@styled
+def _draw_slice() -> Figure:
+    truth, found = learnt()
+    fig = new_picture(7.5, 2.7)
+    *maps, right = fig.subplots(1, 4, width_ratios=[1, 1, 1, 1.4])
+    for ax, name in zip(maps, ("true", "counted", "from pairs"), strict=True):
+        heat(ax, truth[0], (0, truth.max()))
+        bare(ax)
+        ax.set(title=name, xlabel="third answer")
+    maps[0].set_ylabel("second answer")
+    for tables, name, look in zip(
+        zip(*found.values(), strict=True), ("counted", "from pairs"), ("-", "--"), strict=True
+    ):
+        right.loglog(AMOUNTS, [off(table) for table in tables], look, color=BLUE, label=name)
+    right.set(xlabel="people asked", ylabel="relative error", ylim=(0.01, 3))
+    right.loglog([], [], "o", color=ORANGE)
+    right.legend(loc="lower left")
+    say(fig, "Three questions of five answers: 125 cells, seen slice by slice")
+    return fig
+
+
+def slice_live() -> Live:
+    """Drag through a joint distribution, and over how many people were asked; count cells, or learn from pairs."""
+    fig = _draw_slice()
+    truth, found = learnt()
+    images, (counts, pairs, dot) = [ax.images[0] for ax in fig.axes[:3]], fig.axes[3].lines
+
+    def update(first: int, rows: int, shown: bool) -> str:
+        for image, table in zip(images, (truth, *found[rows]), strict=True):
+            image.set_data(table[first - 1])
+        errors = [off(table) for table in found[rows]]
+        dot.set_data([rows], errors[:1])
+        for line in (counts, pairs, dot):
+            line.set_visible(shown)
+        told = (
+            f"counting is off by {errors[0]:.2f}, pairs by {errors[1]:.2f}"
+            if shown
+            else "which is nearer to the truth?"
+        )
+        return f"{rows:,} people, those with the first answer {first}: {told}"
+
+    rows = choice(w.SelectionSlider, AMOUNTS, 200, "people asked")
+    rows.continuous_update = True
+    controls = {"first": drag(1, 1, 5, 1, "first answer"), "rows": rows, "shown": reveal("errors")}
+    look = "With how many people does counting come near the true table? And pairs? Then show the errors."
+    return Live(controls, fig, [*images, counts, pairs, dot], update, look)
+
+
+# ---- a party from votes ----
+
+
+@cache
+def congress() -> tuple[LatentClassModel, Ints]:
+    """A model of the votes and parties of 300 members of Congress, and the codes of the others."""
+    votes = load("votes").table
+    order = np.random.default_rng(0).permutation(votes.n_rows)
+    method = METHODS["RAND-EM"](rank=8, n_starts=3, pseudo_count=0.05, random_state=0)
+    return method.fit(votes.take_rows(order[:REST])).model_, votes.take_rows(order[REST:]).codes
+
+
+def told_by_votes(codes: Ints) -> Floats:
+    """Probability of the second party after none, one, two, ... of the votes of a member; a gap tells nothing."""
+    model = congress()[0]
+    weight, chances = model.prior, []
+    for n in range(len(codes)):
+        if n and codes[n] >= 0:
+            weight = weight * model.conditionals[n][codes[n]]
+        chances.append(float((model.conditionals[0] @ weight / weight.sum())[1]))
+    return np.array(chances)
+
+
+@styled
+def _draw_member() -> Figure:
+    fig = new_picture(WIDTH, 2.8)
+    ax = fig.subplots()
+    ax.axhline(50, color=FAINT, lw=1, ls=":")
+    ax.plot([], [], "o-", color=BLUE, label="by the votes known")
+    ax.axhline(0, color=ORANGE, ls="--", label="the party")
+    ax.set(xlabel="votes known", ylabel="chance of one party (%)", xlim=(-0.5, 16.5), ylim=(-5, 105))
+    ax.legend(loc="center right")
+    say(fig, "A member of Congress whom the model has not seen, and 16 votes")
+    return fig
+
+
+def member_live() -> Live:
+    """Drag how many votes of a new member are known; guess the party, then see it."""
+    fig = _draw_member()
+    codes = congress()[1]
+    _, line, party = fig.axes[0].lines
+
+    def update(member: int, known: int, shown: bool) -> str:
+        chances = 100 * told_by_votes(codes[member])
+        line.set_data(np.arange(known + 1), chances[: known + 1])
+        party.set_ydata([100 * codes[member, 0]] * 2)
+        party.set_visible(shown)
+        right = "right" if (chances[known] > 50) == codes[member, 0] else "wrong"
+        told = f"the model is {right}" if shown else "and the party?"
+        return f"{known} votes known: {chances[known]:.0f} % for one party, {told}"
+
     controls = {
-        "n_rows": choice(w.SelectionSlider, ROWS, 10_000, "rows S"),
-        "observed": choice(w.SelectionSlider, SHARES, 0.5, "share observed p"),
-        "rank": choice(w.SelectionSlider, (3, 4, 5, 6), 3, "classes F"),
-        "separability": choice(w.Dropdown, SEPARABILITY, 0.1, "separability"),
+        "member": drag(0, 0, len(codes) - 1, 1, "member"),
+        "known": drag(0, 0, 16, 1, "votes known"),
+        "shown": reveal("party"),
     }
-    return Panel(controls, partial(recover, seed=seed), draw_recovered, _describe)
-
-
-def _describe(outcome: Recovered) -> str:
-    told = "; ".join(f"{name}: {number(value)}" for name, value in outcome.mre.items())
-    pair, triple = f"{outcome.pair_rows:,.0f} rows for the 100 cells of a pair", f"{outcome.triple_rows:,.0f} for 1,000"
-    return f"About {pair}, {triple} of a triple. Relative error of the joint PMF (MRE): {told}."
+    return Live(
+        controls, fig, [line, party], update, "How many votes does it take until the party is clear? Try ten members."
+    )

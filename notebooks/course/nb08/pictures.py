@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from numpy.typing import ArrayLike
 
 from cofactor.core.tables import CategoricalTable
 from cofactor_app.plots import style
-from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, WIDTH, heat, new_picture, number, percent, say, styled
-from course.nb08.panels import CONSTANT, Anchors, fill_anchors, fill_errors
+from cofactor_app.plots.style import (
+    BLUE,
+    FAINT,
+    INK,
+    LOOKS,
+    RED,
+    WIDTH,
+    heat,
+    new_picture,
+    number,
+    percent,
+    say,
+    styled,
+)
+from course.nb08.panels import CONSTANT, Anchors, fill_anchors
 
 SMALLEST = 0.1  # nats: nearer to the best is drawn there
 
@@ -96,14 +111,33 @@ def draw_errors(mse: Mapping[str, float], mre: Mapping[str, float]) -> Figure:
     """Draw the two errors of each method beside each other (log scales); the line is the constant's."""
     fig = new_picture(WIDTH, 1.1 + 0.3 * len(mse))
     left, right = fig.subplots(1, 2, sharey=True)
-    fill_errors(left, mse, "MSE of the parameters")
-    fill_errors(right, mre, "MRE of the joint PMF")
+    _fill_errors(left, mse, "MSE of the parameters")
+    _fill_errors(right, mre, "MRE of the joint PMF")
     worse = [sum(value > errors[CONSTANT] for value in errors.values()) for errors in (mse, mre)]
     say(fig, f"Worse than a constant: {worse[0]} of {len(mse) - 1} methods by MSE, {worse[1]} by MRE")
     return fig
 
 
 # ---- what a model is good for ----
+
+
+def _fill_errors(ax: Axes, errors: Mapping[str, float], name: str) -> None:
+    """Draw one error of each method as a dot, red where it is above the constant's."""
+    names = list(errors)[::-1]
+    level = errors[CONSTANT]
+    ax.axvline(level, color=FAINT, lw=1, zorder=0)
+    for y, method in enumerate(names):
+        colour: str | tuple[float, float, float]
+        colour, marker = (RED, "X") if errors[method] > level else (BLUE, "o")
+        if method == CONSTANT:
+            colour, marker = INK, "s"
+        place = errors[method], y
+        ax.plot(*place, marker, color=colour, ms=7)
+        said = number(float(f"{errors[method]:.2g}"))
+        ax.annotate(said, place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
+    ax.set(xscale="log", xlabel=name, yticks=range(len(names)), yticklabels=names)
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.margins(x=0.25, y=0.22)
 
 
 @styled

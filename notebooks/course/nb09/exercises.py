@@ -19,9 +19,10 @@ from course.grading import (
     FunctionExercise,
     Given,
     Part,
+    told_apart,
 )
 from course.nb09.judged import JUDGED, scaled
-from course.seeds import own
+from course.seeds import drawn, own
 
 
 class WordPairs(Exercise):
@@ -35,8 +36,10 @@ class WordPairs(Exercise):
     praise = "each column is now a distribution over words: what stands beside this one"
 
     def given(self) -> Given:
-        rows = [2.0, 1.0, 0.0, 0.5], [1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 1.0], [0.0, 0.5, 1.0, 2.0], [1.0, 0, 0, 0]
-        return {"F": np.array(rows)}
+        def make(rng: np.random.Generator) -> Given:
+            return {"F": rng.choice([0.0, 0.0, 0.5, 1.0, 2.0, 3.0], (5, 4))}
+
+        return drawn(92, make, lambda made: made["F"].any(axis=0).all() and told_apart(self.solve(**made)))
 
     def solve(self, F: Floats) -> list[Part]:
         P = F.T @ F
@@ -160,14 +163,21 @@ class Membership(Exercise):
         "Theta = V @ np.linalg.inv(V[pure]); then negative entries to zero",
         "np.maximum(...), and last divide by .sum(axis=1, keepdims=True)",
     )
-    praise = (
-        "node 3 has half the length of others and the same memberships as it would have at full length: how active "
-        "somebody is divides out"
-    )
+    praise = "a node of half the length has the same memberships as at full length: how active somebody is divides out"
 
     def given(self) -> Given:
-        pure = [0.5, 0.4, 0.1], [0.5, -0.4, 0.1], [0.3, 0.0, -0.6]
-        return {"V": np.array([*pure, [0.25, 0.04, 0.05], [0.4, 0.25, -0.2], [0.1, -0.02, 0.04]]), "pure": np.arange(3)}
+        def make(rng: np.random.Generator) -> Given:
+            pure = np.array([[0.5, 0.4, 0.1], [0.5, -0.4, 0.1], [0.3, 0.0, -0.6]]) + rng.normal(0, 0.05, (3, 3)).round(
+                2
+            )
+            others = rng.dirichlet(np.ones(3), 3) @ pure * [[0.5], [1.0], [0.3]] + rng.normal(0, 0.04, (3, 3))
+            return {"V": np.vstack([pure, others]).round(2), "pure": np.arange(3)}
+
+        def clear(made: Given) -> bool:
+            raw = np.linalg.solve(made["V"][:3].T, made["V"].T).T
+            return bool((raw[3:] < -0.02).any() and raw.sum(axis=1).min() > 0.2) and told_apart(self.solve(**made))
+
+        return drawn(94, make, clear)
 
     def solve(self, V: Floats, pure: Ints) -> list[Part]:
         raw = np.asarray(np.linalg.solve(V[pure].T, V.T).T, dtype=np.float64)
@@ -193,11 +203,5 @@ EXERCISES = {
     **JUDGED,
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("word_pairs", "products"),
-    ("projection", "coherent"),
-    ("contests",),
-    ("membership",),
-    ("ranks",),
-    ("lonely",),
-)
+OBJECTIVES = (("word_pairs",), ("projection",), ("membership",))  # of the notebook, in its order: the exercises of each
+LAB = ("products", "coherent", "contests", "ranks", "lonely")  # exercises of the lab

@@ -1,4 +1,4 @@
-"""The panels of notebook 09: a library of known topics, and a graph of known communities.
+"""The live figures of notebook 09, of topics and of communities; and the plane in which both are drawn.
 
 symbol   meaning                                                        shape
 theta    memberships of nodes in communities                            (N, K)
@@ -7,9 +7,8 @@ X        points, one per word or node                                   (M, N)
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import ipywidgets as w
@@ -18,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.transforms import BboxBase
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError
@@ -27,20 +26,20 @@ from cofactor.data import GraphDataset
 from cofactor.separable import communities, spearman_rank_correlation, topic_model
 from cofactor.separable.graphs import leading_eigenvectors
 from cofactor_app.plots.style import (
+    BLUE,
     CLASS_COLOURS,
     GREY,
     HALO,
     INK,
-    SEQUENTIAL,
     WIDTH,
-    bare,
     new_picture,
     percent,
     say,
     styled,
 )
-from course.library import LENGTH, library, topic_error, word_points
-from course.panel import Panel, choice
+from course.library import LENGTH, library, topic_error
+from course.live import Live, drag, reveal
+from course.panel import choice
 
 WITHIN, ACROSS = 90.0, 6.0  # neighbours of a node if all others are in its community, if all are in another
 INSIDE = 0.02  # a weight above minus this is inside the triangle
@@ -49,11 +48,12 @@ RINGS = (("D", "-"), ("o", "--"), ("s", ":"))  # a method's corners, and the tri
 MOST_NAMES = 40  # words that are written beside their points
 NEAR = 0.1  # weight that others must have in a word for it to stand clear of its corner
 CROWD = 2000  # points from which on they are drawn small and pale
-MIXING = (0.05, 0.2, 0.5, 1.0, 3.0)
+MIXING = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
+DOCUMENTS = (15, 30, 60, 100, 200, 400)
+LEAKS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+TRIANGLE = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])  # places of three true corners
+SUBJECTS = ("kitchen", "sky", "music")
 MIXED = 0.2  # where nothing else is said: most nodes and documents are of one kind
-
-Shelved = namedtuple("Shelved", "library model words X corners error")  # words that are kept, their points, 3 anchors
-Befriended = namedtuple("Befriended", "graph X found src")
 
 
 # ---- the plane of three points ----
@@ -121,15 +121,6 @@ def fill_points(ax: Axes, places: Floats, main: ArrayLike | None = None, kind: s
 # ---- a library ----
 
 
-def shelve(n_documents: int, length: float, mixing: float, leak: float, method: str, seed: int = 0) -> Shelved:
-    """Draw a library and find its topics."""
-    drawn = library(n_documents, length, mixing, leak, seed)
-    model = topic_model(drawn.counts, 3, method=method)
-    kept = np.setdiff1d(np.arange(len(drawn.words)), model.dropped)
-    corners, error = np.searchsorted(kept, model.anchors), topic_error(drawn.topics, model.topics)
-    return Shelved(drawn, model, drawn.words[kept], word_points(drawn.counts, 3), corners, error)
-
-
 @styled
 def draw_words(X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> Figure:
     """Draw words by name in the plane of three corners, the corners that methods took marked."""
@@ -139,11 +130,6 @@ def draw_words(X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike])
     share = percent(share_inside(X, anchors))
     say(fig, f"Corners: {', '.join(names[anchors])}. {share} of {len(names)} words lie between them")
     return fig
-
-
-def draw_shelved(outcome: Shelved) -> Figure:
-    """Draw the words of a drawn library with the corners taken."""
-    return draw_words(outcome.X, outcome.words, {"the method": outcome.corners})
 
 
 def _fill_words(ax: Axes, X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike]) -> None:
@@ -176,27 +162,6 @@ def _write_names(ax: Axes, names: ArrayLike, places: Floats) -> None:
             text.remove()
 
 
-def library_panel(seed: int = 0) -> Panel:
-    """Choose documents, their length and mixing, how much of a topic leaks to all words; see corners and topics."""
-    methods = ("SPA", "MERIT", "MERIT(0)", "XRAY", "FastAnchor")
-    controls = {
-        "n_documents": choice(w.SelectionSlider, (30, 100, 400, 1000, 3000), 400, "documents"),
-        "length": choice(w.SelectionSlider, (10, 20, LENGTH, 200), LENGTH, "words of a document"),
-        "mixing": choice(w.SelectionSlider, MIXING, MIXED, "mixing of documents"),
-        "leak": choice(w.SelectionSlider, (0.0, 0.1, 0.2, 0.4, 0.6), 0.0, "leak to all words"),
-        "method": choice(w.Dropdown, methods, "SPA", "method"),
-    }
-    return Panel(controls, partial(shelve, seed=seed), draw_shelved, _describe_library)
-
-
-def _describe_library(outcome: Shelved) -> str:
-    taken = ", ".join(outcome.words[outcome.corners])
-    inside = percent(share_inside(outcome.X, outcome.corners))
-    counts = outcome.library.counts
-    size = f"{counts.shape[0]} documents with {int(counts.sum()):,} words"
-    return f"{size}: anchors {taken}; {inside} of the words between them. Topics {percent(outcome.error, 1)} off."
-
-
 # ---- a graph ----
 
 
@@ -226,29 +191,6 @@ def node_points(adjacency: sparse.csr_array, n_communities: int) -> Floats:
     return np.asarray(leading_eigenvectors(adjacency, n_communities, "LM")[1].T)
 
 
-def befriend(n_nodes: int, mixing: float, activity: float, method: str, seed: int = 0) -> Befriended:
-    """Draw a graph and find its communities; `src` is the rank correlation of true and found memberships."""
-    graph = draw_friends(n_nodes, 3, mixing, activity, seed)
-    found = communities(graph.adjacency, 3, method=method, random_state=seed)
-    src = spearman_rank_correlation(graph.memberships, found.memberships)
-    return Befriended(graph, node_points(graph.adjacency, 3), found, src)
-
-
-@styled
-def draw_befriended(outcome: Befriended) -> Figure:
-    """Draw a graph as its adjacency matrix, nodes by main community, beside its nodes in the plane of the corners."""
-    fig = new_picture(WIDTH, 3.2)
-    left, right = fig.subplots(1, 2, width_ratios=[1, 1.35])
-    graph = outcome.graph
-    left.imshow(graph.adjacency.toarray(), cmap=SEQUENTIAL, interpolation="antialiased")
-    bare(left)
-    left.set(xlabel="node", ylabel="node")
-    fill_nodes(right, graph, outcome.X, {"the method": outcome.found.pure})
-    size = f"{graph.adjacency.nnz // 2:,} edges of {len(graph.memberships)} nodes"
-    say(fig, f"{size}; rank correlation of memberships {outcome.src:.2f}")
-    return fig
-
-
 def fill_nodes(
     ax: Axes, graph: GraphDataset, X: ArrayLike, corners: Mapping[str, ArrayLike], shown: ArrayLike | None = None
 ) -> None:
@@ -262,20 +204,108 @@ def fill_nodes(
     ax.set_xlabel("plane of three nodes")
 
 
-def friends_panel(seed: int = 0) -> Panel:
-    """Choose nodes, mixing, spread of activity; see the graph, its nodes in the plane, pure nodes, and SRC."""
+# ---- live: where the corners of a cloud are, and where those of the truth ----
+
+
+@cache
+def topic_corners(n_documents: int, leak: float) -> tuple[Floats, Indices, NDArray[np.str_], float]:
+    """Words of a library as mixtures of the true topics, which of them SPA takes, their names, and the error."""
+    drawn = library(n_documents, LENGTH, MIXED, leak)
+    n = drawn.counts.toarray()
+    kept = (n > 0).sum(axis=0) < n_documents  # a word of all documents weighs nothing
+    n = n[:, kept]
+    F = np.where(n > 0, 1 + np.log(np.maximum(n, 1)), 0) * np.log(n_documents / (n > 0).sum(axis=0))
+    P, G = F.T @ F, F.T @ drawn.weights  # G: what stands beside the words of each topic
+    P, G = P / P.sum(axis=0), G / G.sum(axis=0)
+    theta = np.linalg.lstsq(G, P, rcond=None)[0].T
+    model = topic_model(drawn.counts, 3, method="SPA")
+    names = drawn.words[model.anchors]
+    taken = np.array([np.flatnonzero(drawn.words[kept] == name)[0] for name in names])
+    return theta / theta.sum(axis=1, keepdims=True), taken, names, topic_error(drawn.topics, model.topics)
+
+
+@styled
+def _draw_triangle(corners: Sequence[str], dots: str, taken: str, title: str) -> Figure:
+    """Draw a triangle whose corners are known, with places for dots and for those that a method takes."""
+    fig = new_picture(WIDTH, 3.6)
+    ax = fig.subplots()
+    ax.add_patch(Polygon(TRIANGLE, closed=True, fill=False, ec=GREY, lw=1))
+    for name, (x, y), va in zip(corners, TRIANGLE, ("top", "top", "bottom"), strict=True):
+        ax.annotate(name, (x, y), (0, -6 if va == "top" else 6), textcoords="offset points", ha="center", va=va)
+    ax.plot([], [], "o", color=BLUE, ms=4, alpha=0.6, label=dots)
+    ax.plot([], [], "D--", color=INK, mfc="none", ms=9, label=taken)
+    ax.set(xlim=(-0.45, 1.45), ylim=(-0.12, 1.0), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("each as a mixture of the three")
+    ax.legend(loc="center left", bbox_to_anchor=(0.98, 0.5), fontsize=8)
+    say(fig, title)
+    return fig
+
+
+def topic_live() -> Live:
+    """Let every topic leak to all words, or take documents away; guess how wrong topics are, then see it."""
+    fig = _draw_triangle(SUBJECTS, "word", "taken for a corner", "31 words between three topics, which are the corners")
+    dots, corners = fig.axes[0].lines
+
+    def update(leak: float, documents: int, guess: int, shown: bool) -> str:
+        theta, taken, names, error = topic_corners(documents, leak)
+        places = theta @ TRIANGLE
+        dots.set_data(*places.T)
+        corners.set_data(*places[[*taken, taken[0]]].T)
+        corners.set_visible(shown)
+        told = f"corners {', '.join(names)}; {100 * error:.0f} % of the topics are wrong, you guessed {guess} %"
+        return f"{documents} documents, leak {leak}: {told if shown else f'your guess is {guess} % wrong'}"
+
     controls = {
-        "n_nodes": choice(w.SelectionSlider, (100, 200, 400, 800), 400, "nodes"),
-        "mixing": choice(w.SelectionSlider, MIXING, MIXED, "mixing of communities"),
-        "activity": choice(w.SelectionSlider, (0.0, 0.4, 0.8, 1.2), 0.0, "spread of activity"),
-        "method": choice(w.Dropdown, ("SPA", "MERIT", "MERIT(0)", "SPOC", "GeoNMF"), "SPA", "method"),
+        "leak": sliding(LEAKS, 0.0, "leak to all words"),
+        "documents": sliding(DOCUMENTS, 400, "documents"),
+        "guess": drag(10, 0, 60, 1, "topics wrong (%)"),
+        "shown": reveal("corners"),
     }
-    return Panel(controls, partial(befriend, seed=seed), draw_befriended, _describe_friends)
+    look = "Where will the corners be taken, and how wrong will topics be? Drag your guess, then show."
+    return Live(controls, fig, [dots, corners], update, look)
 
 
-def _describe_friends(outcome: Befriended) -> str:
-    pure = outcome.graph.memberships[outcome.found.pure]
-    own = ", ".join(percent(share) for share in pure.max(axis=1))
-    distinct = len(set(pure.argmax(axis=1).tolist()))
-    nodes = f"The nodes taken for pure belong to their main community by {own}; these are {distinct} of 3 communities"
-    return f"{nodes}. Rank correlation of memberships (SRC): {outcome.src:.3f}."
+@cache
+def community_corners(mixing: float) -> tuple[Floats, Floats, Indices, float]:
+    """True and found memberships of 400 people, whom SPA takes for pure, and the rank correlation of memberships."""
+    graph = draw_friends(mixing=mixing)
+    found = communities(graph.adjacency, 3, method="SPA")
+    src = spearman_rank_correlation(graph.memberships, found.memberships)
+    return graph.memberships, found.memberships, found.pure, float(src)
+
+
+def community_live() -> Live:
+    """Mix communities until nobody is pure; guess the rank correlation of memberships, then see it."""
+    fig = _draw_triangle(("", "", ""), "person", "taken for pure", "400 people between three who are taken for pure")
+    (dots, corners), ax = fig.axes[0].lines, fig.axes[0]
+    looks = zip(MARKERS, CLASS_COLOURS, range(1, 4), strict=False)
+    coloured = [ax.plot([], [], look, color=c, ms=4, label=f"truly of {k}")[0] for look, c, k in looks]
+    ax.legend(loc="center left", bbox_to_anchor=(0.98, 0.5), fontsize=8)
+
+    def update(mixing: float, guess: float, shown: bool) -> str:
+        theta, found, pure, src = community_corners(mixing)
+        places, main = found @ TRIANGLE, theta.argmax(axis=1)
+        dots.set_data(*places.T)
+        corners.set_data(*places[[*pure, pure[0]]].T)
+        for k, line in enumerate(coloured):
+            line.set_data(*places[main == k].T)
+            line.set_visible(shown)
+        own = ", ".join(map(percent, theta[pure].max(axis=1)))
+        told = f"the three belong to a community by {own}; rank correlation {src:.2f}, you guessed {guess}"
+        return f"mixing {mixing}: {told if shown else f'your guess is a rank correlation of {guess}'}"
+
+    controls = {
+        "mixing": sliding(MIXING, MIXED, "mixing"),
+        "guess": drag(0.9, 0.0, 1.0, 0.05, "rank correlation"),
+        "shown": reveal("true communities"),
+    }
+    look = "Mix the communities. When are the three not pure any more? Drag your guess, then show who is of which."
+    return Live(controls, fig, [dots, corners, *coloured], update, look)
+
+
+def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
+    """Return a slider over a few values that answers while it is dragged."""
+    made = choice(w.SelectionSlider, values, value, name)
+    made.continuous_update = True
+    return made

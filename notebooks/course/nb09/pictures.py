@@ -44,22 +44,6 @@ def made_up_news(name: str, n_documents: int = 400, n_words: int = 300, seed: in
 
 
 @styled
-def draw_two_clouds(
-    X: ArrayLike, anchors: ArrayLike, nodes: ArrayLike, pure: ArrayLike, memberships: ArrayLike
-) -> Figure:
-    """Draw words of documents beside nodes of a graph, each in the plane of three corners."""
-    fig = new_picture(WIDTH, 3.4)
-    left, right = fig.subplots(1, 2)
-    fill_points(left, fill_corners(left, X, {"MERIT": anchors}))
-    left.set_title(f"{np.shape(X)[1]:,} words of news", color=INK)
-    fill_points(right, fill_corners(right, nodes, {"MERIT": pure}), np.argmax(memberships, axis=1), "field")
-    right.set_title(f"{np.shape(nodes)[1]:,} authors of papers", color=INK)
-    inside = f"{percent(share_inside(X, anchors))} of the words, {percent(share_inside(nodes, pure))} of the authors"
-    say(fig, f"Three of them are corners of all others: {inside} lie in the triangle")
-    return fig
-
-
-@styled
 def draw_clouds(clouds: ArrayLike, corners: ArrayLike) -> Figure:
     """Draw clouds of columns (clouds, M, N), each in the plane of three of them (clouds, 3)."""
     fig = new_picture(WIDTH, 5.6)

@@ -1,27 +1,23 @@
-"""What three exercises of notebook 10 draw by a seed: a messy file, a model with two gaps to fill, intervals that hold.
+"""What two exercises of the lab of notebook 10 draw by a seed: a messy file, and intervals that hold.
 
 symbol   meaning                                                        shape
-lam, A   shares of the kinds of people; Pr(answer | kind)               (F,), (3, I, F)
 held     whether the interval of a worker holds the truth               (C, M)
-p        probability of every pair of answers, given what is known      (I, I)
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Ints
 from course.nb10.files import ANSWERS
 
 Rows = list[tuple[str, str, str]]  # message, rater, answer, in the order of the file
 
 GAPS = "", "n/a"  # what stands where there is no label
 MESSAGES, RATERS = 12, 5
-N_ANSWERS, N_KINDS = 3, 2
 CROWDS, WORKERS, PROMISED = 20, 15, 0.9
 
 
@@ -79,69 +75,6 @@ def count_labels(rows: Any, keep: str = "last") -> list[int]:
         some = {"last": own[-1:], "first": own[:1], "all": own, "none": own[-1:] if len({*own}) == 1 else []}
         kept += some[keep]
     return [kept.count(answer) for answer in ANSWERS]
-
-
-# ---- two gaps in one row ----
-
-
-@lru_cache(maxsize=64)
-def gaps(seed: int) -> tuple[Floats, Floats, int]:
-    """Draw kinds of people, their answers to three questions, and what somebody answered to the third.
-
-    Of the first two, the most probable answers one by one are not the most probable pair, and are more probable than
-    the pair of the most probable kind.
-    """
-    rng = np.random.default_rng(seed)
-    while True:
-        lam = rng.dirichlet(np.full(N_KINDS, 4.0)).round(2)
-        A = rng.dirichlet(np.full(N_ANSWERS, 0.9), (3, N_KINDS)).transpose(0, 2, 1).round(2)
-        known = int(rng.integers(N_ANSWERS))
-        if np.isclose(lam.sum(), 1) and np.allclose(A.sum(axis=1), 1) and _tells(lam, A, known):
-            return lam, A, known
-
-
-def pair_chances(lam: Floats, A: Floats, known: int) -> Floats:
-    """Return p: the probability of every pair of answers to the first two questions, given that to the third."""
-    p = (A[0] * (lam * A[2, known])) @ A[1].T
-    return np.asarray(p / p.sum())
-
-
-def one_by_one(p: Floats) -> Ints:
-    """Return the most probable answer to each of two questions."""
-    return np.array([p.sum(axis=1).argmax(), p.sum(axis=0).argmax()])
-
-
-def together(p: Floats) -> Ints:
-    """Return the most probable pair of answers."""
-    return np.array(np.unravel_index(p.argmax(), p.shape))
-
-
-def _tells(lam: Floats, A: Floats, known: int) -> bool:
-    """Whether single answers and pairs part, none of them by a hair, and common mistakes come to other numbers."""
-    if A[2, known].min() < 0.05:
-        return False
-    p = pair_chances(lam, A, known)
-    alone, pair = one_by_one(p), together(p)
-    margins = [own[-1] - own[-2] for own in map(np.sort, (p.sum(axis=1), p.sum(axis=0), p.ravel()))]
-    numbers = sorted([*chances_told(p).values()])
-    return (
-        (alone != pair).any()
-        and min(margins) > 0.02
-        and all(after - before > 0.02 for before, after in pairwise(numbers))
-    )
-
-
-def chances_told(p: Floats) -> dict[str, float]:
-    """Return the chance that both answers, taken one by one, are right, and what is taken for it."""
-    first, second = one_by_one(p)
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    return {
-        "both": float(p[first, second]),
-        "product": float(rows[first] * columns[second]),
-        "mean": float((rows[first] + columns[second]) / 2),
-        "pair": float(p.max()),
-        "first": float(rows[first]),
-    }
 
 
 # ---- intervals that hold ----

@@ -1,4 +1,4 @@
-"""The exercises of notebook 10: a messy file, groups that never meet, intervals, plans, gaps, a weighted vote."""
+"""The exercises of notebook 10 and its lab: a messy file, groups that never meet, intervals, plans."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy.sparse.csgraph import connected_components
 
 from cofactor.core.bootstrap import quantiles
 from cofactor.core.types import Floats, Ints
-from course.grading import Exercise, FunctionExercise, Given, Part
+from course.grading import Exercise, FunctionExercise, Given, Part, told_apart
 from course.nb10 import draws
-from course.seeds import own
+from course.seeds import drawn, own
 
 DEFINITIONS = 5e-3  # the definitions of a quantile that people use differ by less, here
 
@@ -102,7 +102,20 @@ class Refits(Exercise):
     praise = "longer to the left than to the right: a worker near 100 % can only be overrated by a little"
 
     def given(self) -> Given:
-        return {"estimate": 0.87, "refits": np.random.default_rng(10).beta(12, 1.5, 400)}
+        def make(rng: np.random.Generator) -> Given:
+            a, b = rng.integers(9, 16), rng.uniform(1.2, 1.8)
+            return {"estimate": round(float(a / (a + b)) - 0.02, 2), "refits": rng.beta(a, b, 400)}
+
+        return drawn(101, make, self._one_definition)
+
+    def _one_definition(self, made: Given) -> bool:
+        """Whether all definitions of a quantile are taken for right, and no mistake is."""
+        (part,) = self.solve(**made)
+        ends, scale = np.asarray(part.answer), float(np.max(part.answer))
+        ways = ("inverted_cdf", "weibull", "hazen", "higher", "lower", "median_unbiased")
+        others = [np.quantile(made["refits"], [0.05, 0.95], method=way) for way in ways]  # type: ignore[call-overload]
+        near = all(np.abs(one - ends).max() < 0.8 * DEFINITIONS * scale for one in others)
+        return near and all(np.abs(wrong - ends).max() > 3 * DEFINITIONS * scale for wrong in part.mistakes.values())
 
     def solve(self, estimate: float, refits: Floats) -> list[Part]:
         ends, spread, sides = np.array(quantiles(refits, 0.9)), refits.std(), np.array([-1, 1])
@@ -122,6 +135,14 @@ class Refits(Exercise):
         return [Part("interval", ends, mistakes, "shares", tolerance=DEFINITIONS)]
 
 
+def planned_crowds(rng: np.random.Generator) -> Given:
+    """Errors of 40 simulated crowds at 3 to 13 labels per task."""
+    amounts = np.arange(3, 14)
+    level = 0.32 * np.exp(-0.33 * (amounts - 3)) * rng.lognormal(0, 0.4, (40, 1))
+    errors = np.round(level * rng.lognormal(0, 0.05, (40, len(amounts))), 3)
+    return {"amounts": amounts, "errors": errors, "wanted": 0.05}
+
+
 class Enough(Exercise):
     """The share of simulated crowds that get to an error, and the first amount at which nine of ten do."""
 
@@ -133,11 +154,13 @@ class Enough(Exercise):
     praise = "half of the crowds get there with fewer labels; a promise has to hold for nearly all of them"
 
     def given(self) -> Given:
-        rng = np.random.default_rng(214)  # median, mean, nine of ten and all get there at different amounts
-        amounts = np.arange(3, 14)
-        level = 0.32 * np.exp(-0.33 * (amounts - 3)) * rng.lognormal(0, 0.4, (40, 1))
-        errors = np.round(level * rng.lognormal(0, 0.05, (40, len(amounts))), 3)
-        return {"amounts": amounts, "errors": errors, "wanted": 0.05}
+        return drawn(102, planned_crowds, lambda made: told_apart(self.solve(**made)) and self._is_a_lesson(made))
+
+    def _is_a_lesson(self, made: Given) -> bool:
+        """Whether median, mean, nine of ten and all get there at different amounts."""
+        amount = self.solve(**made)[1]
+        amounts = {int(np.asarray(amount.answer)), *(int(np.asarray(wrong)) for wrong in amount.mistakes.values())}
+        return len(amounts) == 1 + len(amount.mistakes) and bool((made["errors"][:, -1] <= made["wanted"]).all())
 
     def solve(self, amounts: Ints, errors: Floats, wanted: float) -> list[Part]:
         share = (errors <= wanted).mean(axis=0)
@@ -159,78 +182,6 @@ class Enough(Exercise):
             Part("share", share, shares, "of the crowds"),
             Part("amount", amounts[first], mistakes, "labels per task"),
         ]
-
-
-def _said(codes: Ints, K: int) -> Floats:
-    """Who said what: (N, M, K) zeros and ones."""
-    return np.asarray(codes[:, :, None] == np.arange(K), dtype=np.float64)
-
-
-def _shares(said: Floats) -> Floats:
-    return np.asarray(said.sum(axis=1) / np.maximum(said.sum(axis=(1, 2)), 1)[:, None])
-
-
-def _weights(said: Floats) -> Floats:
-    """The mean vote share of what each worker says; zero of whoever says nothing."""
-    return np.asarray(np.einsum("nmk,nk->m", said, _shares(said)) / np.maximum(said.sum(axis=(0, 2)), 1))
-
-
-def _scores(said: Floats, weights: Floats) -> Floats:
-    return np.asarray(np.einsum("nmk,m->nk", said, weights))
-
-
-def _with_winners(codes: Ints, K: int) -> Floats:
-    """Weights by agreement with the winner of the vote, ties to the lowest class."""
-    said = _said(codes, K)
-    winner = np.eye(K)[said.sum(axis=1).argmax(axis=1)]
-    return _scores(said, np.einsum("nmk,nk->m", said, winner) / np.maximum(said.sum(axis=(0, 2)), 1))
-
-
-class Weighted(FunctionExercise):
-    """Scores of the classes where labels count by how their workers agree with the vote."""
-
-    hints = (
-        "first the vote shares, tasks x classes: how many say a class, divided by how many say anything",
-        "a worker's weight is the mean, over the tasks with a label of theirs, of the share of the class "
-        "they said there",
-        "said = codes[:, :, None] == np.arange(K); then np.einsum('nmk,nk->m', said, share) adds up what "
-        "each worker gets",
-    )
-    praise = "a method of your own: from here on it goes everywhere where a method of the kit goes"
-    wrong: ClassVar = {
-        "these are the votes: all weights are one": lambda c, K: _said(c, K).sum(axis=1),
-        "these are the vote shares: no worker has a weight": lambda c, K: _shares(_said(c, K)),
-        "divide by the number of the worker's own labels, not by the number of tasks": (
-            lambda c, K: _scores(_said(c, K), np.einsum("nmk,nk->m", _said(c, K), _shares(_said(c, K))) / len(c))
-        ),
-        "these weights are sums; whoever labels much would count for more: divide by the number of labels": (
-            lambda c, K: _scores(_said(c, K), np.einsum("nmk,nk->m", _said(c, K), _shares(_said(c, K))))
-        ),
-        "these weights count agreement with the winner, which is arbitrary where votes tie: take the vote share": (
-            _with_winners
-        ),
-        "the classes are in the wrong order": lambda c, K: _scores(_said(c, K), _weights(_said(c, K)))[:, ::-1],
-        "these are shares of the scores; give the sums of weights themselves": (
-            lambda c, K: (s := _scores(_said(c, K), _weights(_said(c, K)))) / np.maximum(s.sum(axis=1), 1e-9)[:, None]
-        ),
-        "a missing label, -1, is taken for one of the last class": (
-            lambda c, K: _scores(_said(c % K, K), _weights(_said(c % K, K)))
-        ),
-    }
-
-    def given(self) -> Given:
-        return {"codes": np.array([[0, 0, 1, -1], [1, 1, -1, 1], [0, 2, 2, -1], [2, -1, 2, 0]]), "K": 3}
-
-    def cases(self) -> list[Given]:
-        rng = np.random.default_rng(own(4))
-        many = rng.integers(-1, 4, (30, 7))
-        many[:, 0], many[5] = -1, -1  # somebody says nothing, and of one task nobody says anything
-        pair = np.array([[0, 1], [1, 1], [0, 0]])
-        return [{"codes": many, "K": 4}, {"codes": pair, "K": 2}, {"codes": rng.integers(-1, 2, (12, 5)), "K": 2}]
-
-    def solve(self, codes: Ints, K: int) -> list[Part]:
-        said = _said(codes, K)
-        return [Part("scores", _scores(said, _weights(said)), {})]
 
 
 class Contradicted(Exercise):
@@ -270,65 +221,6 @@ class Contradicted(Exercise):
             "these are shares; asked is how many": left / left.sum(),
         }
         return [Part("contradictions", n, pairs, "pairs"), Part("labels", left, labels, "labels")]
-
-
-class Gaps(Exercise):
-    """Two gaps of one row, filled one by one and together, and the chance that the first way has both right."""
-
-    hints = (
-        "first the kinds: lam * A[2, known] is how probable each kind is, up to a factor, once the third "
-        "answer is known",
-        "within a kind answers are independent, so p = (A[0] * kinds) @ A[1].T has the pairs; divide it by its sum",
-        "one by one: p.sum(axis=1).argmax(), p.sum(axis=0).argmax(); together: np.unravel_index(p.argmax(), p.shape)",
-    )
-    praise = (
-        "a table whose gaps are filled one by one can hold rows that nobody would give: for rows, fill them together"
-    )
-
-    def given(self) -> Given:
-        lam, A, known = draws.gaps(own(52))
-        return {"lam": lam.copy(), "A": A.copy(), "known": known}
-
-    def solve(self, lam: Floats, A: Floats, known: int) -> list[Part]:
-        p = draws.pair_chances(lam, A, known)
-        alone, pair, told = draws.one_by_one(p), draws.together(p), draws.chances_told(p)
-        blind = draws.one_by_one(np.asarray((A[0] * lam) @ A[1].T))
-        kind = int((lam * A[2, known]).argmax())
-        codes = {
-            "this is the most probable pair; asked first is each gap by itself": pair,
-            "the third answer was not used: it tells which kind of person this is": blind,
-            "this takes the most probable kind alone; sum over the kinds": A[:2, :, kind].argmax(axis=1),
-            "codes are counted from 0": alone + 1,
-        }
-        chances = {
-            "the product holds for answers that are independent; these hang together, through the kind": told[
-                "product"
-            ],
-            "this is the mean of the two probabilities; asked is that both are right": told["mean"],
-            "this is the probability of the most probable pair; asked is that of the two answers one by one": told[
-                "pair"
-            ],
-            "this is the probability of the first answer alone; asked is that both are right": told["first"],
-        }
-        pairs = {
-            "these are the answers one by one; look for the largest entry of the table of pairs": alone,
-            "codes are counted from 0": pair + 1,
-            "this takes the most probable kind alone; sum over the kinds": A[:2, :, kind].argmax(axis=1),
-        }
-        return [
-            Part("one by one", alone, _told(alone, codes), "codes"),
-            Part("both right", told["both"], chances, "a probability"),
-            Part("together", pair, _told(pair, pairs), "codes"),
-        ]
-
-
-def _told(answer: Ints, mistakes: dict[str, Any]) -> dict[str, Any]:
-    """Leave out mistakes that come to the answer, or to another mistake, with these data."""
-    kept: dict[str, Any] = {}
-    for says, wrong in mistakes.items():
-        if all((wrong != other).any() for other in (answer, *kept.values())):
-            kept[says] = wrong
-    return kept
 
 
 class Coverage(Exercise):
@@ -379,17 +271,8 @@ EXERCISES = {
     "groups": Groups(),
     "refits": Refits(),
     "enough": Enough(),
-    "gaps": Gaps(),
-    "weighted": Weighted(),
     "coverage": Coverage(),
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("contradicted",),
-    ("groups",),
-    ("refits",),
-    ("enough",),
-    ("gaps",),
-    ("weighted",),
-    ("coverage",),
-)
+OBJECTIVES = (("groups",), ("refits",), ("enough",))  # of the notebook, in its order: the exercises of each
+LAB = ("contradicted", "coverage")  # exercises of the lab

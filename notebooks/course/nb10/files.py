@@ -1,12 +1,8 @@
-"""The files of notebook 10, as people bring them, with their mistakes.
-
-Every file comes from a model of its line, so that what is found can be held against the truth.
-"""
+"""The file of notebook 10, as people bring it, with its mistakes; it is drawn from a model, so the truth is known."""
 
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
 from os import PathLike
 from pathlib import Path
 
@@ -16,8 +12,6 @@ import pandas as pd
 from cofactor.core.errors import DataWarning
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.simulate.comparisons import comparison_factors, draw_comparisons
-from course.library import library
 
 # labels: messages to a shop, sorted by two shifts that never see the same message
 ANSWERS = ("complaint", "praise", "question")
@@ -30,45 +24,17 @@ MESSAGES, PER_MESSAGE = 360, 4
 BRIDGE, PER_BRIDGE = 30, 2  # messages of each shift that the other labels too, and by how many of it
 KNOWN = 60  # messages of which somebody looked the answer up
 
-# samples: how people come to work
-SURVEY = {
-    "transport": ("bike", "car", "train"),
-    "distance": ("near", "middle", "far"),
-    "parking": ("no", "yes"),
-    "shift": ("day", "late"),
-    "arrives": ("early", "on time", "late"),
-}
-HABITS = (  # a row per kind of people, a distribution for every question
-    ((0.8, 0.05, 0.15), (0.7, 0.25, 0.05), (0.9, 0.1), (0.8, 0.2), (0.2, 0.6, 0.2)),
-    ((0.05, 0.9, 0.05), (0.2, 0.4, 0.4), (0.15, 0.85), (0.4, 0.6), (0.5, 0.4, 0.1)),
-    ((0.1, 0.1, 0.8), (0.05, 0.35, 0.6), (0.85, 0.15), (0.9, 0.1), (0.1, 0.4, 0.5)),
-)
-KINDS = (0.35, 0.4, 0.25)
-PEOPLE, LEFT_OUT = 600, 0.12
 
-# comparisons: who prefers which dish
-DISHES = (
-    "curry", "dal", "falafel", "gnocchi", "laksa", "lasagne", "paella", "pho", "pizza", "ramen", "risotto", "tacos",
-)  # fmt: skip
-GUESTS, ASKED, TASTE = 50, 3000, 1.6
-
-Examples = namedtuple("Examples", "labels samples texts comparisons")  # paths
-
-
-def example_files(folder: str | PathLike[str], seed: int = 0) -> Examples:
-    """Write a messy file for each of the four problems into a folder.
+def example_file(folder: str | PathLike[str], seed: int = 0) -> Path:
+    """Write a messy file of labels into a folder, with what was collected later; return its path.
 
     `labels.csv` has other column names than the kit expects, rows without an answer, two capitals, answers that
     contradict each other, somebody with a single label, and two shifts that share no message; `more_labels.csv` beside
-    it links them, and `known_answers.csv` says what is true of some messages. `samples.csv` has an id, two signs for
-    missing and a column twice; `texts.csv` holds raw texts; `comparisons.csv` says -1 and 1, and has rows of no use.
+    it links them, and `known_answers.csv` says what is true of some messages.
     """
-    found = Examples(*(Path(folder) / f"{name}.csv" for name in Examples._fields))
-    rng = [np.random.default_rng([seed, number]) for number in range(len(found))]
-    _write_labels(found.labels, rng[0])
-    for path, make, draw in zip(found[1:], (_samples, _texts, _comparisons), rng[1:], strict=True):
-        make(draw).to_csv(path, index=False)
-    return found
+    path = Path(folder) / "labels.csv"
+    _write_labels(path, np.random.default_rng([seed, 0]))
+    return path
 
 
 def clean_labels(path: str | PathLike[str]) -> CrowdLabels:
@@ -122,32 +88,3 @@ def _spoilt(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     again["answer"] = [ANSWERS[(ANSWERS.index(said) + 1) % len(ANSWERS)] for said in again["answer"]]
     once = pd.DataFrame([{"message": "m-007", "rater": "trainee", "answer": "praise"}])
     return pd.concat([table, again, once], ignore_index=True)
-
-
-def _samples(rng: np.random.Generator) -> pd.DataFrame:
-    conditionals = [np.array([habit[n] for habit in HABITS]).T for n in range(len(SURVEY))]
-    codes = LatentClassModel(KINDS, conditionals).sample(PEOPLE, None, rng)[0].codes
-    cells = {name: np.array(SURVEY[name], dtype=object)[codes[:, n]] for n, name in enumerate(SURVEY)}
-    frame = pd.DataFrame({"person": [f"p{n:04d}" for n in range(PEOPLE)], **cells})
-    frame["lot"] = frame["parking"].map({"no": "none", "yes": "P1"})  # the same question once more
-    for name in SURVEY:
-        gone = rng.random(PEOPLE) < LEFT_OUT
-        frame.loc[gone, name] = np.where(rng.random(gone.sum()) < 0.5, "", "?")
-    return frame
-
-
-def _texts(rng: np.random.Generator) -> pd.DataFrame:
-    books = library(seed=int(rng.integers(2**31)))
-    words = [np.repeat(books.words, row).tolist() for row in books.counts.toarray().astype(int)]
-    return pd.DataFrame({"text": [" ".join(rng.permutation(some).tolist()).capitalize() + "." for some in words]})
-
-
-def _comparisons(rng: np.random.Generator) -> pd.DataFrame:
-    U, V = comparison_factors(GUESTS, len(DISHES), 2, random_state=rng)
-    U = TASTE * U / np.std(U @ V.T)
-    data = draw_comparisons(U, V, ASKED, random_state=rng)
-    names = np.array(DISHES, dtype=object)
-    columns = {"guest": [f"guest {u:02d}" for u in data.user], "this": names[data.left], "that": names[data.right]}
-    frame = pd.DataFrame({**columns, "preferred": np.where(data.outcome > 0.5, 1, -1)})
-    frame.loc[rng.choice(len(frame), 3, replace=False), "that"] = frame["this"]
-    return frame.sample(frac=1, random_state=int(rng.integers(2**31))).reset_index(drop=True)

@@ -1,34 +1,20 @@
-"""The panel of notebook 11: how a budget of checked tasks is split, and what each part of it buys."""
+"""The live figure of notebook 11: how a budget of checked tasks is split, and what each part of it buys."""
 
 from __future__ import annotations
 
-from collections import namedtuple
-from functools import lru_cache
+from functools import cache, lru_cache
 
-import ipywidgets as w
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor.core.types import Floats, Ints
 from cofactor_app.plots.style import BLUE, INK, ORANGE, WIDTH, new_picture, percent, say, styled
+from course.live import Live, drag, reveal
 from course.nb11.choosing import best_of, strata
 from course.nb11.crowd import CLASSES, Drawn, differ, drawn
 from course.nb11.exercises import NINETY, estimate
-from course.panel import Panel, choice, slider
 
-CROWDS, DRAWS, STEPS = 12, 40, 11  # of the panel, of tasks in each, and splits of the budget
-
-Colour = tuple[float, float, float]
-Split = namedtuple("Split", "apart budget slips splits found wide here")
-
-
-def split_budget(apart: float, budget: int, slips: float) -> Split:
-    """Buy so many tasks, this share of them where readings differ; `slips` is the share of checks that are wrong."""
-    splits = np.round(np.linspace(0, budget, STEPS)).astype(int)
-    found, wide = np.array([_tried(int(n), budget, slips) for n in splits]).T
-    here = _tried(round(apart * budget), budget, slips)
-    return Split(apart, budget, slips, splits, found, wide, here)
+CROWDS, DRAWS = 6, 40  # of the figure, and of tasks in each
 
 
 @lru_cache(maxsize=512)
@@ -59,41 +45,47 @@ def _slipped(truth: Ints, slips: float, rng: np.random.Generator) -> Ints:
     return np.where(rng.random(len(truth)) < slips, other, truth)
 
 
-def budget_panel() -> Panel:
-    """Choose how many tasks to buy, which share of them where readings differ, and how often the checks are wrong."""
-    controls = {
-        "apart": slider(w.FloatSlider, 0.5, 0.0, 1.0, 0.1, "share bought where readings differ"),
-        "budget": choice(w.SelectionSlider, (5, 10, 20, 40), 20, "checked tasks"),
-        "slips": choice(w.SelectionSlider, (("none", 0.0), ("5 %", 0.05), ("20 %", 0.2)), 0.0, "checks that are wrong"),
-    }
-    return Panel(controls, split_budget, draw_split, _describe)
+@cache
+def splits(budget: int) -> Floats:
+    """How often the right reading is chosen, and the half width of the interval, by checks where readings differ."""
+    return np.array([_tried(n, budget, 0.0) for n in range(0, budget + 1, 2)]).T
 
 
 @styled
-def draw_split(split: Split) -> Figure:
-    """Draw how often the right reading is chosen, and the width of the interval, against the split of the budget."""
-    fig = new_picture(WIDTH, 3.2)
+def _draw_budget() -> Figure:
+    fig = new_picture(WIDTH, 3.1)
     left, right = fig.subplots(1, 2)
-    _curve(left, split, split.found, split.here[0], BLUE)
-    _curve(right, split, split.wide, split.here[1], ORANGE)
-    left.set(ylabel="right reading chosen (%)", ylim=(0, 104))
-    right.set(ylabel="half width of the interval (points)", ylim=(0, None))
-    say(fig, f"Right reading in {percent(split.here[0])}, interval of ±{percent(split.here[1])}")
+    for ax, colour in ((left, BLUE), (right, ORANGE)):
+        ax.plot([], [], color=colour, marker="o", ms=3)
+        ax.plot([], [], "D", color=INK, ms=8)
+        ax.set(xlabel="of these where answers differ", xlim=(-0.7, 20.7))
+    left.set(ylabel="right answer chosen (%)", ylim=(40, 104))
+    right.set(ylabel="half width of the interval (points)", ylim=(0, 70))
+    say(fig, f"Checked leaves, some of them where answers differ: {CROWDS * DRAWS} trials")
     return fig
 
 
-def _curve(ax: Axes, split: Split, values: Floats, here: float, colour: Colour) -> None:
-    ax.plot(split.splits, 100 * values, color=colour, marker="o", ms=3)
-    ax.plot(split.apart * split.budget, 100 * here, "D", color=INK, ms=8)
-    ax.set_xlabel("of these where readings differ")
+def budget_live() -> Live:
+    """Drag how many of the checked leaves are to lie where readings differ; then see what that buys."""
+    fig, _ = _draw_budget(), [splits(budget) for budget in (10, 20)]  # computed before anybody drags
+    lines = [line for ax in fig.axes for line in ax.lines]
 
+    def update(budget: int, apart: int, shown: bool) -> str:
+        n = min(apart, budget)
+        x, at = np.arange(0, budget + 1, 2), n // 2
+        for curve, dot, values in zip(lines[::2], lines[1::2], 100 * splits(budget), strict=True):
+            curve.set_data(x, values)
+            dot.set_data([n], [values[at]])
+            curve.set_visible(shown)
+            dot.set_visible(shown)
+        found, wide = splits(budget)[:, at]
+        told = f"the right answer in {percent(found)} of the trials, its accuracy to ±{percent(wide)}"
+        return f"{n} of {budget} where answers differ: {told if shown else 'what will that buy?'}"
 
-def _describe(split: Split) -> str:
-    """Say what was bought and what it is good for."""
-    n = round(split.apart * split.budget)
-    bought = f"{split.budget} checked tasks, {n} of them where readings differ"
-    wrong = f", {percent(split.slips)} of the checks wrong" if split.slips else ""
-    return (
-        f"{bought}{wrong}: they choose the right reading in {percent(split.here[0])} of {CROWDS * DRAWS} trials, "
-        f"and the interval of 90 % reaches {percent(split.here[1])} to each side."
-    )
+    controls = {
+        "budget": drag(20, 10, 20, 10, "checked leaves"),
+        "apart": drag(20, 0, 20, 2, "where answers differ"),
+        "shown": reveal("what it buys"),
+    }
+    look = "Two jobs: choose the right answer, and tell how good it is. Drag to your split, then show."
+    return Live(controls, fig, lines, update, look)
