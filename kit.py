@@ -156,13 +156,6 @@ def test(extra: list[str]) -> int:
     return (lint([]) if VERSIONS == "pinned" else 0) or python(*pytest, *extra, **REPRODUCIBLE)
 
 
-def bench(extra: list[str]) -> int:
-    """Run the benchmarks in order, stopping at the first that fails."""
-    set_up("bench")
-    scripts = sorted((ROOT / "evaluation" / "benchmarks").glob("bench_*.py"))
-    return next((code for script in scripts if (code := python(script, *extra))), 0)
-
-
 def program(module: str, *extras: str) -> Callable[[list[str]], int]:
     """Return the task that runs one program of the project, on one thread."""
 
@@ -173,7 +166,13 @@ def program(module: str, *extras: str) -> Callable[[list[str]], int]:
     return task
 
 
-TASKS = {"lab": lab, "test": test, "lint": lint, "notebooks": program("tools.refresh_notebooks"), "bench": bench}
+TASKS = {
+    "lab": lab,
+    "test": test,
+    "lint": lint,
+    "notebooks": program("tools.refresh_notebooks"),
+    "bench": program("evaluation.benchmarks", "bench"),
+}
 TASKS |= {"classroom": program("tools.classroom", "classroom"), "book": program("docs.build", "book")}
 
 

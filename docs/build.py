@@ -83,7 +83,7 @@ def pages(live=()):
 
 def taken_over():
     """Return the Markdown files that are pages as they are."""
-    names = ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "evaluation/benchmarks/README.md")
+    names = ("README.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
     others = [ROOT / name for name in names]
     return [*sorted(DOCS.glob("*.md")), *others, *tables.cards()]
 

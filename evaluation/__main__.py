@@ -2,7 +2,7 @@
 
 python -m evaluation keep RESULTS [NAME ...]    trials that `cofactor reproduce` left in a folder
 python -m evaluation again METHOD               one method in all kept trials and on the sets of the bench
-python -m evaluation pages                      docs/results.md, and the tables of docs/real_data.md
+python -m evaluation pages                      tables of docs/results.md, docs/real_data.md, docs/benchmarks.md
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cofactor.core.errors import CofactorError
 from evaluation import EXPERIMENTS
-from evaluation.pages import write_pages
+from evaluation.pages import PAGES, write_page
 from evaluation.real_data import bench_again
 from evaluation.trials import KEPT, again, facts_of, keep, made_by, raw_trials, read
 
@@ -35,7 +35,8 @@ def main() -> int:
             _keep(asked.results, asked.names)
         if asked.command == "again":
             _again(asked.method, asked.jobs)
-        write_pages()
+        for page in PAGES:
+            write_page(page)
     except CofactorError as error:
         print(error, file=sys.stderr)
         return 1

@@ -39,14 +39,9 @@ class Case(NamedTuple):
     def ends(self) -> tuple[float, float]:
         """Ends of the interval of 95 %."""
         half = self.error and student.ppf((1 + CONFIDENCE) / 2, max(self.freedom, 1)) * self.error
-        return (
-            (self.value * np.exp(-half), self.value * np.exp(half))
-            if self.of_logs
-            else (
-                self.value - half,
-                self.value + half,
-            )
-        )
+        if self.of_logs:
+            return self.value * np.exp(-half), self.value * np.exp(half)
+        return self.value - half, self.value + half
 
 
 class Rule(NamedTuple):
@@ -64,23 +59,22 @@ class Rule(NamedTuple):
         return holds, sum(high <= self.low or low >= self.high for low, high in ends), self.need or len(ends)
 
 
-def judged(rules: Sequence[Rule]) -> tuple[str, str]:
-    """Return the verdict, "supported", "not supported" or "open", and the cases behind it in a few words."""
-    counts, cases = [rule.counted() for rule in rules], [case for rule in rules for case in rule.cases]
-    values = [case.value for case in cases]
-    told = f"{sum(c[0] for c in counts)} of {len(cases)} hold, {sum(c[1] for c in counts)} fail"
-    told += f"; {min(values):.3g} to {max(values):.3g}"
+def judged(rules: Sequence[Rule]) -> dict[str, str]:
+    """Return the verdict, "supported", "not supported" or "open", how many cases hold or fail, and their range."""
+    counts, values = [rule.counted() for rule in rules], [case.value for rule in rules for case in rule.cases]
+    holds, fails = (sum(count[at] for count in counts) for at in (0, 1))
+    told = {"hold": str(holds), "fail": str(fails), "open": str(len(values) - holds - fails)}
+    told["range"] = f"{min(values):.3g}…{max(values):.3g}"
     if all(holds >= need for holds, _, need in counts):
-        return "supported", told
+        return {"verdict": "supported", **told}
     lost = any(len(rule.cases) - fails < need for rule, (_, fails, need) in zip(rules, counts, strict=True))
-    return ("not supported" if lost else "open"), told
+    return {"verdict": "not supported" if lost else "open", **told}
 
 
 def claims() -> pd.DataFrame:
-    """Return the claims: columns name, paper, place, says, measured, note, verdict, cases."""
+    """Return the claims: columns name, paper, place, says, measured, note, verdict, hold, fail, open, range."""
     table = pd.read_csv(HERE / "claims.csv").fillna("")
-    found = [judged(RULES[name]()) for name in table["name"]]
-    return table.assign(verdict=[verdict for verdict, _ in found], cases=[cases for _, cases in found])
+    return table.join(pd.DataFrame([judged(RULES[name]()) for name in table["name"]]))
 
 
 # ---- numbers ----
@@ -350,4 +344,4 @@ RULES: dict[str, Callable[[], Sequence[Rule]]] = {
 
 
 if __name__ == "__main__":
-    print(claims()[["name", "verdict", "cases"]].to_string(index=False))
+    print(claims()[["name", "verdict", "hold", "fail", "open", "range"]].to_string(index=False))

@@ -9,14 +9,16 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
@@ -26,6 +28,7 @@ from threadpoolctl import threadpool_limits
 from cofactor.core.errors import CofactorError, listing
 
 PAPER_PROTOCOL = " (paper protocol)"  # ends the name of a method run with the paper's own choices
+NOTES = Path(__file__).with_name("notes.csv")  # why numbers are not met or cannot be compared, and protocols
 DECLARATION = "__experiments__"  # attribute of a function that is one experiment, or several
 Given = Mapping[str, Mapping[str, Any]]  # numbers of every setting
 F = TypeVar("F", bound=Callable[..., Any])
@@ -206,10 +209,10 @@ def experiment(name: str = "", *, like: str = "", **given_fields: Any) -> Callab
     name : str
         Default: the function's name.
     like : str
-        Another experiment of the same file, whose fields, notes and words hold where nothing else is said.
+        Another experiment of the same file, whose fields hold where no other is given.
     given_fields
-        Fields of `Experiment`. Settings may be a sequence; title and protocol are the function's docstring by default;
-        a tuple of names in a key of notes or `apart` stands for each of them; `words` replaces {their names} in texts.
+        Fields of `Experiment`. Settings may be a sequence; title and protocol are the function's docstring by default.
+        What is only said, `notes`, `apart` and longer protocols, stands in `notes.csv`.
 
     What is wrong in a declaration is said where it is read: `experiments_of`.
     """
@@ -235,20 +238,10 @@ def experiments_of(module: ModuleType, line: str) -> list[Experiment]:
 def _experiment(name: str, found: Mapping[str, Any], line: str) -> Experiment:
     run = found[name][2]
     title, _, protocol = (inspect.getdoc(run) or run.__name__).partition("\n")
-    own: dict[str, Any] = {
-        "title": title,
-        "protocol": protocol,
-        "source": "Beyond the papers",
-        "given": {},
-        "words": {},
-    }
-    own |= _inherited(name, found)
-    words = own.pop("words")
+    own: dict[str, Any] = {"title": title, "source": "Beyond the papers", "given": {}}
+    own |= {"protocol": " ".join(protocol.split())} | _inherited(name, found) | _said(name)
     if not isinstance(own["settings"], Mapping):
         own["settings"] = {setting: setting for setting in own["settings"]}
-    for texts in ("notes", "apart"):
-        own[texts] = {key: _filled(text, words) for key, text in own.get(texts, {}).items()}
-    own["protocol"] = _filled(own["protocol"], words)
     if strange := set(own) - {one.name for one in fields(Experiment)}:
         raise CofactorError(f"experiment {name}: no experiment has {listing(sorted(strange))}")
     if not own["settings"] or not own["metrics"] or own.get("trials", 1) < 1:
@@ -259,22 +252,26 @@ def _experiment(name: str, found: Mapping[str, Any], line: str) -> Experiment:
 def _inherited(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of an experiment over those of the one that it is like."""
     _, like, _, own = found[name]
-    own = own | {texts: _each(own[texts]) for texts in ("notes", "apart") if texts in own}
-    if not like:
-        return dict(own)
-    before = _inherited(like, found)
-    return before | own | {texts: before.get(texts, {}) | own.get(texts, {}) for texts in ("notes", "words")}
+    return (_inherited(like, found) if like else {}) | own
 
 
-def _each(texts: Mapping[tuple[Any, ...], str]) -> dict[tuple[str, ...], str]:
-    """Give every name of a tuple in a key a key of its own."""
-    return {
-        key: text
-        for names, text in texts.items()
-        for key in product(*((name,) if isinstance(name, str) else name for name in names))
-    }
+def _said(name: str) -> dict[str, Any]:
+    """Read what `notes.csv` says of an experiment; several names in a cell are parted by "; "."""
+    found: dict[str, Any] = {}
+    for row in _notes():
+        if name not in row["experiment"].split("; "):
+            continue
+        keys = list(product(*(row[column].split("; ") for column in ("setting", "method", "metric"))))
+        if row["kind"] == "protocol":
+            found["protocol"] = row["text"]
+        elif row["kind"] == "note":
+            found.setdefault("notes", {}).update({key[:2]: row["text"] for key in keys})
+        else:
+            found.setdefault("apart", {}).update(dict.fromkeys(keys, row["text"]))
+    return found
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    """Put words in the place of {their names}; lines of a text are one."""
-    return " ".join((text.format_map(words) if words else text).split())
+@cache
+def _notes() -> list[dict[str, str]]:
+    with NOTES.open(encoding="utf8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -11,18 +11,20 @@ from typing import Any
 import pandas as pd
 
 from evaluation import EXPERIMENTS
+from evaluation.benchmarks import ROWS, shown
 from evaluation.claims import claims
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.real_data import SECTIONS as REAL_DATA
-from evaluation.summary import noted, number, summarise
+from evaluation.summary import number, summarise
 from evaluation.trials import HERE, facts_of, raw_trials
 from evaluation.verdicts import distinct
 
 DOCS = HERE.parent / "docs"
 LINES = {"crowd": "Crowd", "pmf": "Joint PMF", "separable": "Separable", "comparisons": "Comparisons"}
 PROPOSED = ("SymNMF", "RobSymNMF", "DesSymNMF", "CNMF-SPA", "CNMF-OPT", "MERIT")  # begin the papers' own methods
-SIGNS = {"same": "=", "open": "?", "not comparable": "n/c", "no value": ""}
-LONGEST = 40  # words of a reason on the page
+SIGNS = {"same": "≈", "open": "?", "not comparable": "∥"}
+LONGEST = 30  # words of a reason on the page
+ABSENT = r"^public, not downloaded here: .*$", "public, not downloaded here, see [their card](../datasets/cards/mag.md)"
 DIRECTIONS = {"better": "▲", "worse": "▼", "": "≠"}  # of what differs
 
 
@@ -61,48 +63,69 @@ def claim_tables() -> list[str]:
     """The claims of each paper, with what was measured, the verdict and the cases behind it."""
     lines, table = [], claims()
     for paper, mine in table.groupby("paper", sort=False):
-        rows = mine.assign(claim=mine["says"] + " (" + mine["place"] + ")", cases=mine["cases"])
+        rows = mine.assign(claim=mine["says"] + " (" + mine["place"] + ")")
         rows["measured"] = (mine["measured"] + " " + mine["note"]).str.strip()
-        lines += ["", f"*{paper}*", "", *markdown(rows[["claim", "measured", "verdict", "cases"]].to_dict("records"))]
+        shown = rows[["claim", "measured", "verdict", "hold", "fail", "open", "range"]].to_dict("records")
+        lines += ["", f"*{paper}*", "", *markdown(shown)]
     return lines
 
 
 def tables_of(line: str) -> list[str]:
-    """One table for every printed table and metric: ours / printed, with the sign of the verdict; then reasons."""
+    """One table for every printed table and metric, of all experiments that have the same columns; then reasons."""
     cells, lines = printed_cells(), []
-    for name, mine in cells[cells["line"] == line].groupby("table", sort=False):
-        experiment = EXPERIMENTS[str(name)]
-        lines += ["", f"#### {experiment.title}", "", f"{experiment.source}; `{name}`."]
+    cells, before = cells[cells["line"] == line], dict[str, str]()
+    columns = {name: (EXPERIMENTS[name].published, *EXPERIMENTS[name].settings) for name in cells["table"].unique()}
+    for _, mine in cells.groupby(cells["table"].map(columns), sort=False):
+        names = mine["table"].unique()
+        first = EXPERIMENTS[names[0]]
+        lines += ["", f"#### {first.title}", "", ", ".join(f"`{name}`" for name in names)]
         for (metric, unit), rows in mine.groupby(["metric", "unit"], sort=False):
-            short = len(rows["setting"].unique()) > 1
-            head = {setting: setting if short else experiment.settings[setting] for setting in rows["setting"].unique()}
+            there = [setting for setting in first.settings if setting in set(rows["setting"])]
+            common = {setting.rpartition(",")[0] for setting in there}
+            short = {setting: setting.rpartition(",")[2] if len(common) == 1 else setting for setting in there}
+            head = short if len(there) > 1 else {setting: first.settings[setting] for setting in there}
             body = []
             for method, row in rows.groupby("method", sort=False):
                 found = dict(zip(row["setting"], map(_cell, row.to_dict("records")), strict=True))
-                star = "" if row["by_protocol"].any() else " °"
+                star = "" if row["by_protocol"].any() else "°"
                 body.append(
                     {f"{metric} ({unit})" if unit != "1" else str(metric): f"{method}{star}"}
                     | {heading: found.get(setting, "") for setting, heading in head.items()}
                 )
             lines += ["", *markdown(body)]
-        told = noted(mine[mine["verdict"].isin(["differs", "no value", "not comparable"])])
-        lines += ["", *(f"- {about}: {_first(note)}." for note, about in told.items())] if told else []
+        told = _reasons(mine[mine["verdict"].isin(["differs", "no value", "not comparable"])], names[0], before)
+        lines += ["", *told] if told else []
     return lines
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
-    """Write ours / printed and the sign of the verdict; the printed number alone where there is none of ours."""
+    """Write ours, the sign of the verdict and the printed number; that alone where there is none of ours."""
     printed = number(row["published"], digits=int(row["digits"]))
     if row["verdict"] == "no value":
-        return f"–/{printed}"
+        return f"({printed})"
     digits = max(int(row["digits"]), 0)
     ours = number(row["ours"], digits=digits) if abs(row["ours"]) < 1e4 else f"{row['ours']:.3g}"
-    sign = SIGNS.get(str(row["verdict"]), DIRECTIONS.get(str(row["direction"]), ""))
-    return f"{ours}/{printed} {sign}"
+    return f"{ours}{SIGNS.get(str(row['verdict'])) or DIRECTIONS[str(row['direction'])]}{printed}"
+
+
+def _reasons(cells: pd.DataFrame, name: str, before: dict[str, str]) -> list[str]:
+    """List every reason with its methods; with their columns, too, where a method has several reasons.
+
+    What was said of an earlier table is named by that: `before` has reasons and names of experiments.
+    """
+    found: dict[str, list[str]] = {}
+    cells = cells.assign(note=cells["note"].str.replace(*ABSENT, regex=True).map(_first))
+    several = cells.drop_duplicates(["method", "note"])["method"].value_counts() > 1
+    for (note, method), rows in cells.groupby(["note", "method"], sort=False):
+        at = f" ({', '.join(rows['setting'].unique())})" if several[method] else ""
+        found.setdefault(str(note), []).append(f"{method}{at}")
+    said = {note: f"see `{before[note]}`" if note in before else note for note in found}
+    before |= {note: name for note in found if note not in before}
+    return [f"- {', '.join(about)}: {said[note]}." for note, about in found.items()]
 
 
 def _first(note: str) -> str:
-    """Return the first sentences of a reason, up to some forty words; the report has all of it."""
+    """Return the first sentences of a reason, up to some thirty words; the report has all of it."""
     kept, *rest = re.split(r"(?<=[.;]) ", note)
     for part in rest:
         if len(f"{kept} {part}".split()) > LONGEST:
@@ -121,8 +144,8 @@ def made() -> list[str]:
 def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
     """Return a table's lines: names begin in one place, numbers end in one."""
     escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
-    head = [f"| {' | '.join(map(str, rows[0]))} |", "|---|" + "--:|" * (len(rows[0]) - 1)]
-    return [*head, *(f"| {' | '.join(row)} |" for row in escaped)]
+    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
+    return [*head, *(" | ".join(row).rstrip() for row in escaped)]
 
 
 RESULTS: Mapping[str, Callable[[], Sequence[str]]] = {"counts": counts, "claims": claim_tables, "made": made} | {
@@ -139,8 +162,14 @@ def written(text: str, sections: Mapping[str, Callable[[], Sequence[str]]]) -> s
     return text
 
 
-def write_pages(docs: Path = DOCS) -> None:
-    """Write the tables of both pages anew."""
-    for name, sections in {"results.md": RESULTS, "real_data.md": REAL_DATA}.items():
-        path = docs / name
-        path.write_text(written(path.read_text(encoding="utf8"), sections), encoding="utf8")
+PAGES = {
+    "results.md": RESULTS,
+    "real_data.md": REAL_DATA,
+    "benchmarks.md": {"benchmarks": lambda: markdown(shown(pd.read_csv(ROWS)))},
+}
+
+
+def write_page(name: str, docs: Path = DOCS) -> None:
+    """Write the tables of a page anew."""
+    path = docs / name
+    path.write_text(written(path.read_text(encoding="utf8"), PAGES[name]), encoding="utf8")

@@ -48,8 +48,9 @@ def kept(folder: Path = KEPT) -> pd.DataFrame:
     found = pd.concat(tables, ignore_index=True)
     home = found["method"].str.extract(r"(?:.*/)?([\w-]+)\.py:", expand=False)
     named = found["method"].str.replace(r"^.*?\.py:", "", regex=True)
+    short = named.str.replace(r"^\w+\(\w+='(\w+)'\)$", r"\1", regex=True)  # CrowdKit(name='MACE') is MACE (crowd_kit)
     told = home.isna() | (home.str.replace("_", "") == named.str.lower())  # GLAD of glad.py
-    found["method"] = named.where(told, named + " (" + home.fillna("") + ")")
+    found["method"] = named.where(told, short + " (" + home.fillna("") + ")")
     found["family"] = found["set"].map(FAMILY).fillna(found["family"])  # the bench knows none of a plain folder
     found["line"] = found["set"].map(line_of)
     return found.drop_duplicates(["line", "set", "method"])
@@ -88,13 +89,16 @@ def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[s
                 "families": str(len(means)),
                 f"above {trivial}": "-" if name == trivial else with_interval(means["trivial"]),
                 "above the default": "-" if name == default else with_interval(means["default"]),
-                f"sets below {trivial}, significantly": f"{len(below)}, {int((below['high'] < 0).sum())} of {len(own)}",
+                "sets": str(len(own)),
+                f"below {trivial}": str(len(below)),
+                "significantly": str(int((below["high"] < 0).sum())),
                 "calibration error": number(means["ece"].mean(), 3),
                 "CPU s": number(own["seconds"].sum(), 1),
             }
         )
         order.append(-means["default"].mean())
-    return [rows[at] for at in np.argsort(order, kind="stable")]
+    told = [name for name in rows[0] if {row[name] for row in rows} not in ({"-"}, {"1"})]
+    return [{name: rows[at][name] for name in told} for at in np.argsort(order, kind="stable")]
 
 
 def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
@@ -111,7 +115,7 @@ def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
                 "tasks": str(one["tasks"]),
                 "vote": number(float(row["accuracy"][trivial])),
                 "default": number(float(one["accuracy"])),
-                "more": f"{one['more']:+.2f} ({one['low']:+.2f} to {one['high']:+.2f})",
+                "more": f"{one['more']:+.2f} ({one['low']:+.2f}, {one['high']:+.2f})",
                 "best other": f"{others.max():.2f} {others.idxmax()}",
             }
         )
@@ -129,7 +133,7 @@ def with_interval(values: pd.Series[float]) -> str:
     if len(values) < 2:
         return f"{values.mean():+.2f}" if len(values) else "-"
     half = student.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.sem()
-    return f"{values.mean():+.2f} ({values.mean() - half:+.1f} to {values.mean() + half:+.1f})"
+    return f"{values.mean():+.2f} ({values.mean() - half:+.1f}, {values.mean() + half:+.1f})"
 
 
 def _table(line: str) -> list[str]:

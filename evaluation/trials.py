@@ -211,7 +211,7 @@ def raw_trials(name: str, folder: Path = KEPT) -> pd.DataFrame:
     Examples
     --------
     >>> from evaluation import raw_trials
-    >>> trials = raw_trials("separable-lambda").query("setting == 'SNR=8' and metric == 'mrsa'")
+    >>> trials = raw_trials("separable-lambda").query("setting == '80x200,K=70,SNR=8' and metric == 'mrsa'")
     >>> mrsa = trials.pivot(index="trial", columns="method", values="value")
     >>> mrsa["SPA"].sub(mrsa["MERIT"]).count()
     np.int64(50)

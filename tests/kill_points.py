@@ -33,7 +33,7 @@ import pyarrow.parquet  # noqa: F401  (imported before the process is copied)
 import cofactor as cf
 from cofactor_app.cli import main
 from evaluation import cli as experiments
-from evaluation import report, trials
+from evaluation import trials
 from tests.evaluation.toy import toy
 
 LABELS = pd.DataFrame({"task": [f"t{i // 3}" for i in range(36)], "worker": [i % 3 for i in range(36)]})
@@ -76,11 +76,11 @@ WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 def prepare() -> None:
     """Leave out what takes long and touches no file."""
     trials.code_hash = lambda: "code"  # the sources may change meanwhile
-    report.made_by = dict
+    experiments.made_by = dict
     sys.modules["cofactor_app.pages.crowd"] = mock.Mock(page=lambda *_: "<html>crowd</html>")
-    report._section = lambda experiment, found: {"experiment": experiment, "trials": len(found)}
+    experiments._section = lambda experiment, found: {"experiment": experiment, "trials": len(found)}
     sys.modules["cofactor_app.pages.rank"] = mock.Mock(page=lambda *_: "<html>rank</html>")
-    report.render = lambda *_, sections, **__: f"toy: {sections[0]['trials']} rows"
+    experiments.render = lambda *_, sections, **__: f"toy: {sections[0]['trials']} rows"
     experiment = toy(settings=("small",), trials=3)
     experiments.EXPERIMENTS = {"toy": experiment}
     experiments.find_experiment = experiments.EXPERIMENTS.__getitem__

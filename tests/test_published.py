@@ -11,8 +11,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.data.registry import entries
-from evaluation.methods import METHODS
-from evaluation.released import RELEASED
+from evaluation.released import METHODS, RELEASED
 from evaluation.released.pmf import CLASSIFIERS
 from tests.each import each
 

@@ -166,13 +166,6 @@ PER_DEGREE = {"200x300": (1.0, 1.5, 2.0, 2.5, 3.0, 3.7, 5.0, 8.6), "2000x3000": 
     "comparisons-figure1-amounts",
     like="comparisons-figure1",
     title="Figure 1: numbers of comparisons",
-    protocol="""
-        Rank 3, exact outcomes, step of one over the curvature at the truth, n1 (n2 - 1) / sigma_1, halved where f
-        grows; lambda = gamma/40. The text has Gaussian truths, the released notebook rows of length one: both are
-        shown. From theta = 1; comparisons per degree of freedom, (n1 + n2 - 1) r - r^2. With few the error stays
-        where it is, with more it falls along a line; two to three per degree are enough, the paper's curves have 3.7
-        to 9.3.
-    """,
 )
 def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Figure 1 b and d: more and more comparisons, from theta = 1."""
@@ -198,12 +191,6 @@ def amounts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurem
     trials=20,
     told=False,
     published="comparisons_text",
-    notes={
-        ("", ""): """
-            constants of the released notebook, which computes neither of the matrices it draws; by Eq. (10) mu is at
-            least 1.25 for both shapes
-        """,
-    },
 )
 def constants(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """What the text says of the truth: its incoherence, and sigma_1 / sigma_r of its utilities.

@@ -10,10 +10,10 @@ factorization", ICML 2021: Tables 1-5, supplement Tables 6, 7, 9 and Figures 2-4
 
 import re
 
-from evaluation.crowd import machines, next_labels, pairs, real, synthetic
+from evaluation.crowd import machines, next_labels, real, synthetic
 from evaluation.experiment import Experiment, experiments_of
 
-MODULES = (machines, real, synthetic, pairs, next_labels)
+MODULES = (machines, synthetic, real, next_labels)
 
 
 def _table(one: Experiment) -> float:

@@ -60,32 +60,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     metrics={"error": "%"},
     trials=20,
     published="crowd_table1",
-    words={
-        "tasks": "20,561",
-        "n_train": "5,140",
-        "more": "",
-    },
-    protocol="""
-        Ten scikit-learn classifiers stand in for the paper's MATLAB ones, trained on {n_train} rows drawn anew in
-        every trial; the {tasks} others are the tasks, as many as the paper says. Its text has one row to train on for
-        four tasks; the released scripts train on 10 % of all rows, that of Connect4 on 30 %. A task without labels
-        counts as a tie of all classes, as in the released scripts of Connect4 and Credit; that of Car counts it as an
-        error of the vote. 'Constant' says the most frequent class of all tasks, which no method is told: 34.17 % wrong
-        on Connect4, less than all rows of SymNMF and MV-EM by the paper's protocol and than 9, 9 and 8 of the 14
-        printed methods in the three columns; 44.44 on Credit; 29.96 on Car. {more}
-    """,
-    notes={
-        ("", ""): """
-            these annotators are not the paper's: in one trial, even their true confusion matrices and prior err on
-            32.4, 32.2 and 31.6 % of the tasks; within a class their mistakes go together (correlation 0.15 to 0.2),
-            which no method here sees. Tried without success: the ten classifiers of the released script, with which the
-            vote errs on 32.7 % where 36.8 is printed, and the script's other rule of imputation (impute_method = 2)
-        """,
-        ("", ("MV-EM", "MV-EM (paper protocol)")): """
-            the released MV-EM turns every posterior to NaN as soon as one task has no label, and then says class 1
-            everywhere: see the row with that bug
-        """,
-    },
 )
 @experiment(
     "crowd-table2",
@@ -94,18 +68,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     source="Ibrahim and Fu, ICML 2021, Table 2",
     given={p: {"dataset": "credit", "n_train": 150} | rates for p, rates in RATES.items()},
     published="crowd_table2",
-    words={
-        "tasks": "540",
-        "n_train": "150",
-        "more": "",
-    },
-    notes={
-        ("", ""): "",
-        ("", "MinimaxEntropy"): """
-            cause unknown: neither the stronger regularisation of the released script nor its rule for tasks without
-            labels moves the error as far
-        """,
-    },
 )
 @experiment(
     "crowd-table3",
@@ -121,48 +83,6 @@ PARTS = {"miss=70": [4, 4, 4], "miss=50": [7, 4, 4], "miss=30": [9, 4, 4]}  # an
     told=False,
     calibrated={"error": "the label rate, which the paper does not tell, was fitted to the printed errors of the vote"},
     published="crowd_table3",
-    words={
-        "tasks": "1,352",
-        "n_train": "376",
-        "more": """
-            Each of three parts (0.1, 0.3, 0.6 of the tasks) is labelled by so many annotators as stated, each task
-            with probability 0.235: a rate that the paper does not tell and that gives the level of its majority vote.
-            The supplement varies "P for the three parts": varying the smallest part alone meets the vote in all
-            columns, and leaves 67, 52 and 35 % of the co-occurrences unobserved. About 70 % of the rows are of the
-            first class, so that rules for unlabelled tasks decide. In the released script every classifier trains on
-            a draw of its own, rows of the tasks included, and a cubic nearest-neighbour rule stands in place of the
-            Gaussian support vector machine of the text; here all ten train on one draw without tasks, and are those
-            of the text.
-        """,
-    },
-    notes={
-        ("", ""): """
-            the paper tells neither its label rate nor how it varies the parts: those chosen here meet its vote, and
-            say nothing of the other rows
-        """,
-        ("", "MajorityVote"): """
-            the script counts tasks without labels as errors of the vote: see the row of its protocol
-        """,
-        ("", "MinimaxEntropy"): """
-            a task without labels is a tie of all classes here; given to the first class, which is the most frequent
-            one, errors fall below the printed ones
-        """,
-        ("", ("SymNMF(no imputation)", "DesSymNMF")): """
-            one order of the classes for all annotators goes wrong where two classes have 4 % each; ordering every
-            annotator by itself, as the paper does, gives the printed level, see the row of its protocol
-        """,
-        ("", "CNMF"): """
-            the start is random for workers that MultiSPA cannot estimate, nearly all here, so that classes get their
-            names by chance: errors are near 20 % or above 80 %. With classes named by the vote the same fits have 23.4,
-            21.4 and 20.5 %; with every annotator ordered by itself and a uniform prior, as the script does for SymNMF,
-            36.7, 35.4 and 34.9 %. Neither rule gives the printed errors. Fewer passes or pairs from six common tasks
-            on change no error by more than 0.2 points (one trial each)
-        """,
-        ("", "TensorADMM"): """
-            classes are named by the vote here; from the start of CNMF, with every annotator ordered by itself and a
-            uniform prior, which the script does for SymNMF, errors are 38.7, 38.2 and 37.3 %
-        """,
-    },
 )
 def machines(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 1, 2 or 3: a new split, newly trained classifiers, new labels."""

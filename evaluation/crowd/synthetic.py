@@ -41,20 +41,6 @@ HIDDEN = {f"missing={p:.0%}": p for p in (0.7, 0.5, 0.3)}
     metrics={"mse": "1"},
     trials=20,
     published="crowd_table6",
-    words={
-        "generator": "confusion matrices and prior from Dirichlet(1), as the text says",
-    },
-    protocol="""
-        25 annotators, 3 classes, one specialist at distance 0.10 from perfect, {generator}. Exact blocks, each pair
-        hidden with the probability stated, such that every hidden block can be linked; MSE of Eq. (19) with one
-        common permutation.
-    """,
-    notes={
-        ("", ""): """
-            the imputation is exact, and both imputations agree trial by trial where few blocks are missing; the mean
-            depends on single trials in which SymNMF ends in a local minimum, with errors far above the others'
-        """,
-    },
 )
 @experiment(
     "crowd-table6-released",
@@ -62,12 +48,6 @@ HIDDEN = {f"missing={p:.0%}": p for p in (0.7, 0.5, 0.3)}
     title="Table 6: noiseless co-occurrences (released generator)",
     given={name: {"generator": "uniform", "missing": p} for name, p in HIDDEN.items()},
     beside=True,
-    words={
-        "generator": "uniform columns scaled to sum to one and a uniform prior, as in the released code",
-    },
-    apart={
-        ("", "", ""): "the printed level is that of the generator of the text: see crowd-table6",
-    },
 )
 def exact(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 6: exact blocks of a random model, each hidden with some probability."""
@@ -153,24 +133,6 @@ TASKS = {f"N={n}": n for n in (1000, 5000, 10_000)}
     told=False,
     beside=True,
     published="crowd_table7",
-    words={
-        "generator": "confusion matrices and prior from Dirichlet(1), as the text says",
-    },
-    protocol="""
-        25 annotators, 3 classes, one specialist at distance 0.10 from perfect, {generator}; every annotator labels a
-        task with probability 0.3. MSE of Eq. (19) with one common permutation.
-    """,
-    notes={
-        ("", ("MV-EM", "MV-EM (paper protocol)")): """
-            tasks without labels turn the released MV-EM to NaN (see Tables 2 and 3), and their number grows with N as
-            the printed error does
-        """,
-    },
-    apart={
-        ("", "", ""): """
-            the printed level is that of the released generator, an easier one: see crowd-table7-released
-        """,
-    },
 )
 @experiment(
     "crowd-table7-released",
@@ -178,26 +140,6 @@ TASKS = {f"N={n}": n for n in (1000, 5000, 10_000)}
     title="Table 7: synthetic labels (released generator)",
     given={name: {"generator": "uniform", "n_tasks": n} for name, n in TASKS.items()},
     beside=False,
-    apart={},
-    words={
-        "generator": "uniform columns scaled to sum to one and a uniform prior, as in the released code",
-    },
-    notes={
-        (
-            "",
-            ("RobSymNMF", "RobSymNMF (paper protocol)"),
-        ): "the printed numbers are nearer to those of RobSymNMF-EM, see that row",
-        ("", "DesSymNMF (paper protocol)"): """
-            one random pair decides; the mean over all pairs, this kit's default, meets the printed level
-        """,
-        ("N=1000", "CNMF"): """
-            whether EM followed CNMF in print, as on the AMT sets, is not told: with EM the same ten trials end at .0174
-            ± .0053, without at .0563, and the printed number lies between; ten passes in place of 499 leave .0751
-        """,
-        ("", ""): """
-            cause unknown: the paper tells neither its random models nor where its solvers stopped
-        """,
-    },
 )
 def synthetic(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Table 7: labels drawn from a random model."""
@@ -232,15 +174,6 @@ DENSITIES = {f"phi={p}": p for p in (0.7, 0.5, 0.3)}
     centre="median",
     plot="curves",
     axis="$\\|H\\Pi - H_t\\|_F^2 / K$",
-    words={
-        "psi": "0.75",
-    },
-    protocol="""
-        H is 1000 x 3 with the density stated, entries uniform on (0, 1); shift psi^(t+1) with psi = {psi}. The
-        paper's displayed definition sets entries below the shift to zero, its prose and code raise them to the shift:
-        both are shown. The clamp is faster where H is dense or noisy, the zeroing where it is sparse and without
-        noise; neither is faster everywhere.
-    """,
 )
 @experiment(
     "crowd-figure3",
@@ -249,9 +182,6 @@ DENSITIES = {f"phi={p}": p for p in (0.7, 0.5, 0.3)}
     source="Ibrahim and Fu, ICML 2021, supplement, Figure 3",
     given={name: {"psi": 0.6, "snr_db": 30.0, "density": p} for name, p in DENSITIES.items()},
     metrics={"t=10": "1", "t=15": "1", "t=20": "1", "t=40": "1", "t=60": "1"},
-    words={
-        "psi": "0.6",
-    },
 )
 def convergence(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Figure 2 or 3: error after every iteration, with and without the shift."""

@@ -10,7 +10,7 @@ Source: Ibrahim and Fu, "Recovering joint probability of discrete random variabl
 """
 
 from evaluation.experiment import experiments_of
-from evaluation.pmf import figure, ratings, real, synthetic
+from evaluation.pmf import ratings, real, synthetic
 
-MODULES = (figure, synthetic, real, ratings)
+MODULES = (synthetic, real, ratings)
 EXPERIMENTS = [one for module in MODULES for one in experiments_of(module, "pmf")]

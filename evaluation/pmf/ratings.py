@@ -172,47 +172,6 @@ QUICK = 1
     metrics={"rmse": "1", "mae": "1"},
     trials=20,
     published="pmf_table12",
-    words={
-        "users": "345",
-        "ratings": "3,902",
-        "more": """
-            The released list names the movie 1036 twice, so that hidden ratings of it stand in the other column; not
-            here.
-        """,
-    },
-    protocol="""
-        MovieLens small, with the movies of the paper's lists, by users with at least five of them; the paper has
-        MovieLens 20M, which cofactor.data.load_movielens reads where you have it. Here are {ratings} ratings by
-        {users} users, 1 % of the paper's: methods with many parameters do worse than printed, and their order is
-        another. Half stars rounded up; half of the ratings to learn from, 20 % to choose on, 30 % to predict, as the
-        expectation given the user's other ratings. MAP-EM: RAND-EM of ranks 2 to 12 with pseudo-counts. Paper
-        protocol, all as released: five movies on one side of the virtual matrix, entries of at least 1e-6, 30 rounds
-        of EM, the prior left out of the expectation; of CNMF-SPA-EM and CTD the rank that is worst on validation
-        ratings; CTD with a penalty of 10; BMF with hardly any biases. {more} CNMF-OPT (paper protocol) takes most of
-        the time and is left out of the first trial: it has 19 of 20.
-    """,
-    notes={
-        ("", "BMF"): """
-            biases shrunk by the number of their ratings, and ridge and rank chosen on validation ratings
-        """,
-        ("", "BMF (paper protocol)"): """
-            the released ridge of 100 leaves hardly any factor or bias of so few ratings: the global average
-        """,
-        ("", "CNMF-SPA (paper protocol)"): """
-            the released code puts 2.75 wherever all probabilities vanish, here for a fifth to a third of the test
-            ratings, and comes to 1.08 to 1.15; this row keeps probabilities above 1e-6
-        """,
-        ("", "CNMF-SPA-EM (paper protocol)"): """
-            the released choice takes the rank that is worst on validation ratings: see the row of the best
-        """,
-        ("", "CTD (paper protocol)"): """
-            the released choice takes the rank that is worst on validation ratings: see the row of the best; the
-            released stopping rule ends it after two sweeps
-        """,
-    },
-    apart={
-        ("", "", ""): "other data: 1 % of the paper's ratings",
-    },
 )
 @experiment(
     "pmf-table13",
@@ -221,11 +180,6 @@ QUICK = 1
     source="Ibrahim and Fu, IEEE TSP 2021, Table 13",
     settings={"animation": "animation movies"},
     published="pmf_table13",
-    words={
-        "users": "207",
-        "ratings": "2,137",
-        "more": "",
-    },
 )
 @experiment(
     "pmf-table14",
@@ -234,11 +188,6 @@ QUICK = 1
     source="Ibrahim and Fu, IEEE TSP 2021, Table 14",
     settings={"romance": "romance movies"},
     published="pmf_table14",
-    words={
-        "users": "257",
-        "ratings": "2,456",
-        "more": "",
-    },
 )
 def recommend(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 12 to 14: other ratings hidden."""

@@ -271,35 +271,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     metrics={"accuracy": "%"},
     trials=20,
     published="pmf_table8",
-    words={
-        "about": """
-            Missing votes count as the most frequent one of their column. A split leaves 131 rows to score: one has an
-            accuracy within 1.6 % of the mean, mostly, and a few are no more than a hint. Over the first 99 splits,
-            JointPMFClassifier has 95.2 ± 0.2 % (standard error).
-        """,
-        "ranks": "2, 3, 4, 5, 6",
-        "slow": """
-            MLE-AD-EM, both rows, takes most of the time and is left out of the first three trials: it has
-            17 of 20.
-        """,
-    },
-    protocol="""
-        Rows split 50:20:30 into those to fit, to choose the rank on, and to score. {about} Ranks {ranks}: those
-        released. Paper protocol: CNMF-SPA with five variables on one side, entries of at least 1e-6, 30 rounds of EM,
-        mirror descent, CTD with a penalty of 10, MLE-AD with the data of each triple fitted by the model of another.
-        Independence is the majority class; Constant takes the first class everywhere. JointPMFClassifier tries ranks
-        up to 30 and four degrees of smoothing by itself, on rows held out of those to fit, and averages all choices
-        that these cannot tell from the best. SVM, LogReg and SVM-RBF get codes as numbers, as in the paper, which is
-        why they are weak; the rows marked (one-hot) get an indicator of every category. As released, SVM and
-        NaiveBayes are fitted to 90 % of the rows. The released scripts split Car 50:30:20, Nursery and Mushroom
-        40:30:30. {slow}
-    """,
-    notes={
-        (
-            "",
-            ("SVM (one-hot)", "SVM-RBF (one-hot)", "LogReg (one-hot)"),
-        ): "an indicator of every category in place of numbers",
-    },
 )
 @experiment(
     "pmf-table9",
@@ -308,21 +279,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     source="Ibrahim and Fu, IEEE TSP 2021, Table 9",
     settings={"car": "acceptability of a car"},
     published="pmf_table9",
-    words={
-        "about": """
-            MLE-AD is only shown with EM after it: its fixed step of 0.01 overshoots. From two random starts the
-            divergence rises in 2 and 4 of 19 sweeps, once to a hundred times its level, against 1 and 0 with 0.001.
-        """,
-        "ranks": "2, 3, 4, 5",
-        "slow": "",
-    },
-    notes={
-        **OF_THE_KERNEL,
-        ("", "CNMF-OPT"): """
-            mirror descent cut off after 200 passes, as released, comes to 84.69 ± 2.22 in 10 trials: the optimum
-            itself classifies a little worse
-        """,
-    },
 )
 @experiment(
     "pmf-table10",
@@ -331,21 +287,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     source="Ibrahim and Fu, IEEE TSP 2021, Table 10",
     settings={"nursery": "four classes, as released", "nursery, five classes": "all five classes, all features"},
     published="pmf_table10",
-    words={
-        "about": """
-            As released, spec_prior is merged with priority and the feature finance left out, of which the paper says
-            nothing: health alone then gives 97 %. The second block is the task with all five classes and all eight
-            features.
-        """,
-        "ranks": "2, 3, 4, 5",
-        "slow": "",
-    },
-    notes={
-        **OF_THE_KERNEL,
-        ("", ""): """
-            health alone tells 97.1 to 97.7 % of the test rows, as the split has it, and all methods move with it
-        """,
-    },
 )
 @experiment(
     "pmf-table11",
@@ -354,19 +295,6 @@ def _facts(n_rows: int, n_classes: int, sizes: list[int]) -> dict[str, float]:
     source="Ibrahim and Fu, IEEE TSP 2021, Table 11",
     settings={"mushroom": "edible or poisonous"},
     published="pmf_table11",
-    words={
-        "about": """
-            Missing stalk roots count as the most frequent; veil-type, which has one value, is left out.
-        """,
-        "ranks": "5, 10, 15",
-        "slow": """
-            CNMF-OPT (paper protocol) takes most of the time and is left out of the first trial: it has
-            19 of 20.
-        """,
-    },
-    notes={
-        ("", "SVM-RBF"): "fitted to 40 % of the rows, as released, it is 0.7 lower; cause of the rest unknown",
-    },
 )
 def classify(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One trial of Tables 8 to 11: a new split."""

@@ -75,12 +75,6 @@ SETS = ("dblp1", "dblp2", "dblp3", "dblp4", "dblp5", "mag1", "mag2")
     trials=1,
     printed_as={"nodes, ties left out": ""},
     published="separable_table3",
-    notes={
-        ("", "dblp4"): """
-            six nodes of equal length stand where 99 % are reached, at the 1,032nd: the paper counts up to that one,
-            the released file has 1,034, and here all six are kept, since only rounding tells them apart
-        """,
-    },
 )
 def counts(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Count what Table IV uses of every network.
@@ -129,26 +123,6 @@ DRAWN: dict[str, Find] = {"GeoNMF": partial(by, "GeoNMF")}
     published="separable_table4",
     methods=["GeoNMF", "MERIT", "MERIT(0)", "SPOC", "SPA"],
     granularity={"dblp1": 0, "dblp2": 0, "dblp3": 0, "dblp4": 0, "dblp5": 0, "mag1": 0, "mag2": 0},
-    notes={
-        (("dblp1", "dblp3"), "GeoNMF"): """
-            the released code keeps the last of 20 clusterings instead of the best: single clusterings give 0.262 to
-            0.315 on DBLP1 and 0.2624 or 0.2647 on DBLP3 (12 seeds), and the printed number lies between
-        """,
-        ("", "GeoNMF"): """
-            neither the seed of k-means nor a single clustering, as the released code keeps, changes anything here;
-            rounding may be the cause: numbers of 1e-12 added to the eigenvectors move the value by .002 to .026 on
-            DBLP2, DBLP4 and DBLP5 (three draws each), since nodes whose rows are zero but for rounding are ranked, too
-        """,
-        ("", "SPOC"): """
-            rounding may be the cause: numbers of 1e-12 added to the eigenvectors move the value by .001 to .06 (four
-            draws on each network), since nodes whose rows are zero but for rounding are ranked, too; so does the
-            rule that nodes with the same neighbours have the same row, by .00002 on DBLP3 and .0002 on DBLP4
-        """,
-        ("", "MERIT (own defaults)"): """
-            the default takes no penalty here, so that on DBLP2 it gives what MERIT(0) does; the printed number is of
-            the paper's settings, see the row MERIT
-        """,
-    },
 )
 def memberships(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """One network; what draws nothing at random is run once.
@@ -186,20 +160,6 @@ SEARCH = 1  # the trial in which all of them are tried
     trials=2,
     granularity={},
     methods=["FastGradient"],
-    notes={
-        ("", "FastGradient"): """
-            the paper shows the best of several weights, which it does not tell; here FastGradient's own, and beside
-            it the best of three. One run takes a second for the 1,037 nodes of DBLP4 and 16 to 26 s for the 6,437 of
-            DBLP1, beside another job
-        """,
-    },
-    protocol="""
-        Nodes, memberships and their correlation as in Table IV. Trials are seeds of the weights of the diagonal,
-        which differ by one per cent at random and decide between nodes of nearly the same score. 'FastGradient': its
-        own weight of the penalty, 150 steps from zero. 'best of three weights', in the second trial: that and 0.001
-        and 0.01, chosen by the true memberships. The paper says that it shows the best of several, without telling
-        them; its number for DBLP4 is that of FastGradient's own weight, to the last digit, and others give more.
-    """,
 )
 def dense(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """FastGradient on one network, and once by the best of several weights, as the paper says."""

@@ -96,27 +96,6 @@ def nodes(setting: str, rng: np.random.Generator) -> tuple[Floats, int]:
     trials=1,
     plot="sweep",
     published="separable_figure4b",
-    words={
-        "about": "50 rows, 40 anchors, 10 dB.",
-    },
-    protocol="""
-        {about} Peak resident memory of a fresh process during the call, less what it held before, X included; MB are
-        millions of bytes. FastGradient holds N x N matrices from its first step on and is stopped after two. The
-        paper reports the whole process, MATLAB included; of its curves only the numbers in the text are on file.
-    """,
-    notes={
-        ("", "FastGradient"): """
-            the text speaks of the whole process, MATLAB included; the two N x N matrices of the call and what it
-            returns take 20 N^2 bytes, which is .8 GB at 6,437 points, 2 GB at 10,000 and 7.3 GB at 19,119
-        """,
-    },
-    apart={
-        ("", "", "peak"): """
-            the text states a bound for the whole process, MATLAB included, and ours is the memory of the call alone;
-            in the authors' own measurements on networks, from 1,032 to 6,437 nodes, MERIT takes .15 to .29 GB and
-            FastGradient .38 to 2.64
-        """,
-    },
 )
 def of_mixtures(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Measure every method on drawn mixtures."""
@@ -130,11 +109,6 @@ def of_mixtures(setting: str, trial: int, rng: np.random.Generator) -> list[Meas
     source="Nguyen, Fu and Wu, IEEE TSP 2022, Figure 6a",
     settings={"tdt2,K=3": "3 topics", "tdt2,K=5": "5 topics", "tdt2,K=10": "10 topics"},
     published="separable_figure6",
-    words={
-        "about": """
-            The first trial of Table II for each number of topics: one point per word, in 2K dimensions.
-        """,
-    },
 )
 @experiment(
     "separable-figure6-reuters",
@@ -162,11 +136,6 @@ def of_words(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
     settings={"dblp1": "DBLP1", "dblp2": "DBLP2", "dblp3": "DBLP3", "dblp4": "DBLP4", "dblp5": "DBLP5"},
     published="separable_figure7",
     plot="levels",
-    words={
-        "about": """
-            One point per node with much energy, in K dimensions, after the eigenvectors are known.
-        """,
-    },
 )
 def of_nodes(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Measure every method on nodes."""

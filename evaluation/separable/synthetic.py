@@ -87,24 +87,6 @@ UNIFORM = at(6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
     trials=50,
     published="separable_figure2",
     plot="sweep",
-    protocol="""
-        10 pure columns of 50 rows, scaled to sum to one, and the 45 mid-points between them. The noise decides who
-        wins. Released: pure columns stay exact and mid-points are pushed outwards, away from the mean of the pure
-        columns, so that a greedy method takes mid-points for anchors, while the convex ones profit from columns that
-        fit themselves exactly. Gaussian noise on all columns, as the text says: SPA is best and MERIT last. 'MERIT
-        (paper protocol, objective as printed)' halves the data term as the text does; the released code does not,
-        which doubles the weight of the data against the same lambda. MERIT's own default: lambda from the mean
-        squared residual of SPA, 50 steps.
-    """,
-    notes={
-        ("", ("MERIT", "MERIT (paper protocol)", "MERIT (paper protocol, objective as printed)")): """
-            the text says that all anchors are found at 10 dB; by the authors' own choices they are in most trials
-            there, and in nearly all from 11 dB on
-        """,
-        ("", "FastGradient"): """
-            the text says that all anchors are found at 16 dB; here a few trials fail there, and none at 20 dB
-        """,
-    },
 )
 @experiment(
     "separable-figure2-gaussian",
@@ -113,11 +95,6 @@ UNIFORM = at(6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
     settings={name: f"{x:g} dB" for name, x in GAUSSIAN_NOISE.items()},
     given={name: {"noise": "gaussian", "snr_db": x} for name, x in GAUSSIAN_NOISE.items()},
     beside=True,
-    notes={
-        ("", ("MERIT", "MERIT (paper protocol)", "MERIT (paper protocol, objective as printed)", "FastGradient")): """
-            Gaussian noise on all columns, as the text says; the printed shares are those of the released noise
-        """,
-    },
 )
 @experiment(
     "separable-figure4a",
@@ -128,9 +105,6 @@ UNIFORM = at(6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)
     metrics={"success": "share of trials", "hits": "share of anchors", "mrsa": "0 to 100", "rae": "1"},
     trials=50,
     plot="sweep",
-    protocol="""
-        40 pure columns of 50 rows among 200, weights uniform on the simplex, Gaussian noise.
-    """,
 )
 def found(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Find the anchors of drawn mixtures, by the paper's methods."""
@@ -207,13 +181,6 @@ MIXTURES: dict[str, dict[str, Any]] = {
     metrics={"success": "share of trials", "hits": "share of anchors"},
     trials=30,
     plot="sweep",
-    words={
-        "about": """
-            Larger weights are better where the noise is strong, up to a cliff: at 5 the penalty outweighs the data
-            and all is lost. Between 1e-3 and 1e-2 is a dip below no penalty at all.
-        """,
-    },
-    protocol="Data as in Figure 4a, 100 steps. {about}",
 )
 def weighed(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Find anchors with penalties of many weights."""
@@ -226,11 +193,6 @@ def weighed(given: Given, setting: str, trial: int, rng: np.random.Generator) ->
     title="Figure 5b: the smoothing of the penalty",
     settings={name: f"{x:g} dB" for name, x in SMOOTHED.items()},
     given={name: {"shape": [50, 200, 40], "snr_db": x} for name, x in SMOOTHED.items()},
-    words={
-        "about": """
-            lambda = 0.1. Below 0.01 all smoothings find the same anchors: the row maximum itself would.
-        """,
-    },
 )
 def smoothed(given: Given, setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
     """Find anchors with many smoothings of the penalty."""

@@ -1,6 +1,7 @@
 """Live figures: what moves is drawn over a background that stays, and costs little."""
 
 import io
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from PIL import Image
 
 from cofactor.core.errors import CofactorError
 from cofactor_app.plots.style import new_picture, say, styled
+from course.desk import NOTEBOOKS
 from course.live import Live, drag, reveal
+from course.panel import named
+from tests.each import each
 from tests.fingerprint import fingerprint
 
 
@@ -82,3 +86,38 @@ def test_the_fingerprint_follows_what_moves():
 @pytest.mark.parametrize(("value", "kind"), [(1, int), (1.5, float)])
 def test_a_slider_of_whole_numbers_gives_whole_numbers(value, kind):
     assert isinstance(drag(value, 0, 10, 1, "place").value, kind)
+
+
+# ---- those of the notebooks ----
+
+LIVES = {
+    name: make
+    for notebook in NOTEBOOKS
+    for name, make in vars(import_module(f"course.{notebook}")).items()
+    if name.endswith("_live")
+}
+
+
+def ends(control):
+    return [value for _, value in named(control)] if hasattr(control, "options") else [control.min, control.max]
+
+
+@each("name", LIVES)
+def test_every_control_follows_the_hand_to_both_ends_and_back(name):
+    live = LIVES[name]()
+    start = live.image.value, live.text
+    for key, control in live.controls.items():
+        old, seen = control.value, {start[0]}
+        assert getattr(control, "continuous_update", True), key
+        for value in ends(control):
+            control.value = value
+            assert live.text and live.image.value.tobytes().startswith(b"\x89PNG"), (key, value)
+            seen.add(live.image.value)
+        assert len(seen) > 1, key
+        control.value = old
+        assert (live.image.value, live.text) == start, key
+
+
+def test_every_notebook_has_a_live_figure():
+    homes = {make.__module__.split(".")[1] for make in LIVES.values()}
+    assert homes >= set(NOTEBOOKS)

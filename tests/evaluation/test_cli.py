@@ -1,10 +1,11 @@
 """`cofactor reproduce` and `cofactor report`: what is run, compared, refused and written."""
 
+import pandas as pd
 import pytest
 
 from cofactor_app.cli import main
-from evaluation import EXPERIMENTS, cli, report, summary
-from evaluation.trials import keep, made_by
+from evaluation import EXPERIMENTS, cli, summary
+from evaluation.trials import keep, made_by, raw_trials, run
 from tests.evaluation.toy import FACTS, toy
 
 
@@ -60,26 +61,12 @@ def test_check_says_how_many_numbers_are_as_kept(monkeypatch, capsys):
 
 
 def _other(name):
-    import pandas as pd
-
     both = pd.DataFrame({"method": ["A", "B"], "kept": [1.0, 2.0], "found": [1.0, 3.0], "absent": [False, False]})
     return both, both.iloc[1:]
 
 
 def test_verdicts_need_as_many_trials_as_are_kept(tmp_path, monkeypatch):
-    keep("toy", toy_trials(tmp_path), made_by(), tmp_path)
-    monkeypatch.setattr(report, "KEPT", tmp_path)
-    monkeypatch.setattr(report, "raw_trials", lambda name: report_raw(name, tmp_path))
-    assert report.needed("toy")[("small", "Sum")] == 3 and report.needed("none") == {}
-
-
-def toy_trials(folder):
-    from evaluation.trials import run
-
-    return run(toy(), folder / "run", trials=3)
-
-
-def report_raw(name, folder):
-    from evaluation.trials import raw_trials
-
-    return raw_trials(name, folder)
+    keep("toy", run(toy(), tmp_path / "run", trials=3), made_by(), tmp_path)
+    monkeypatch.setattr(cli, "KEPT", tmp_path)
+    monkeypatch.setattr(cli, "raw_trials", lambda name: raw_trials(name, tmp_path))
+    assert cli.needed("toy")[("small", "Sum")] == 3 and cli.needed("none") == {}

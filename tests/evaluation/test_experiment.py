@@ -1,13 +1,16 @@
 """What is declared above a function, and what one trial measures."""
 
+import csv
 import re
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+import evaluation.experiment
 from cofactor import CofactorError
-from evaluation import EXPERIMENTS
+from cofactor.data.published import published
+from evaluation import EXPERIMENTS, raw_trials
 from evaluation.experiment import Measurement, experiment, experiments_of, measure, measure_each, one_trial
 from tests.each import each
 from tests.evaluation.toy import toy
@@ -18,11 +21,11 @@ ONE = {
     "metrics": {"error": "%"},
     "trials": 5,
 }
-WORDS = {"drawn": "ten draws", "what": "rows"}
-NOTES = {("", ("A", "B")): "on all {what}", ("large", ""): "too large"}
-PROTOCOL = """
-    Of {drawn}
-    of {what}.
+SAID = """experiment,kind,setting,method,metric,text
+one; two,note,,A; B,,on all rows
+one,protocol,,,,Of ten draws.
+two,note,large,A,,too large
+two,apart,,,error,another error
 """
 
 
@@ -36,21 +39,51 @@ def declared(**functions):
 
 
 def test_a_declaration_says_what_it_does_not_share_with_the_one_it_is_like():
-    @experiment("one", title="One", words=WORDS, protocol=PROTOCOL, notes=NOTES, **ONE)
-    @experiment("two", like="one", words={"drawn": "two draws"}, settings=["small"], given={}, notes={("", "B"): "why"})
+    @experiment("one", title="One", **ONE)
+    @experiment("two", like="one", settings=["small"], given={})
     def run(*arguments):
         """Measure."""
         return [Measurement("A", "error", arguments[0][arguments[-3]]["n"] if len(arguments) == 4 else 0.0)]
 
     one, two = declared(run=run).values()  # from top to bottom
     assert (one.name, one.title, one.line, one.trials, one.settings["large"]) == ("one", "One", "crowd", 5, "large set")
-    assert one.protocol == "Of ten draws of rows."
-    assert one.notes == {("", "A"): "on all rows", ("", "B"): "on all rows", ("large", ""): "too large"}
-    assert (two.title, two.trials, two.protocol) == ("One", 5, "Of two draws of rows.")
-    assert two.notes == {("", "A"): "on all rows", ("", "B"): "why", ("large", ""): "too large"}
-    assert two.settings == {"small": "small"}
+    assert (two.title, two.trials, two.settings) == ("One", 5, {"small": "small"})
     assert [one_trial(one, setting, 0)[0].value for setting in one.settings] == [1, 2]  # numbers of settings come first
     assert one_trial(two, "small", 0)[0].value == 0.0
+
+
+def test_what_is_said_of_an_experiment_stands_in_a_table(tmp_path, monkeypatch):
+    (tmp_path / "notes.csv").write_text(SAID, encoding="utf8")
+    monkeypatch.setattr(evaluation.experiment, "NOTES", tmp_path / "notes.csv")
+    evaluation.experiment._notes.cache_clear()
+
+    @experiment("one", **ONE)
+    @experiment("two", like="one")
+    def run(given, setting, trial, rng):
+        """Measure.
+
+        Once.
+        """
+
+    one, two = declared(run=run).values()
+    evaluation.experiment._notes.cache_clear()
+    assert (one.protocol, two.protocol) == ("Of ten draws.", "Once.")
+    assert one.note("small", "B") == two.note("small", "A") == "on all rows" and one.note("large", "C") == ""
+    assert two.note("large", "A") == "too large" and not one.apart
+    assert two.incomparable("small", "A", "error") == "another error" and not two.incomparable("small", "A", "mse")
+
+
+def test_every_note_is_of_settings_methods_and_metrics_that_there_are():
+    with evaluation.experiment.NOTES.open(encoding="utf8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for name in row["experiment"].split("; "):
+            one, kept = EXPERIMENTS[name], raw_trials(name)
+            printed = published(one.published)
+            methods = {*kept["method"], *printed["method"], *one.methods}
+            assert set(row["setting"].split("; ")) <= {"", *one.settings}, row
+            assert set(row["method"].split("; ")) - {""} <= methods, row
+            assert row["metric"] in ("", *one.metrics) and row["kind"] in ("note", "apart", "protocol"), row
 
 
 def test_the_docstring_is_title_and_protocol_of_what_says_none():

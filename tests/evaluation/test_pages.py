@@ -21,16 +21,16 @@ REASON = re.compile(
 )  # a size, an error
 
 
-@pytest.mark.parametrize(("name", "sections"), [("results.md", pages.RESULTS), ("real_data.md", real_data.SECTIONS)])
-def test_a_page_is_what_the_kept_results_give(name, sections):
+@pytest.mark.parametrize("name", ["results.md", "real_data.md"])
+def test_a_page_is_what_the_kept_results_give(name):
     text = (pages.DOCS / name).read_text(encoding="utf8")
-    assert text == pages.written(text, sections), "python -m evaluation pages"
+    assert text == pages.written(text, pages.PAGES[name]), "python -m evaluation pages"
 
 
 def test_four_pages_have_few_words():
     names = ("results", "real_data", "errata", "reviewer")
-    words = {name: len(re.findall(r"[A-Za-z]{2,}", (pages.DOCS / f"{name}.md").read_text("utf8"))) for name in names}
-    assert sum(words.values()) < 12_000, words
+    words = {name: len((pages.DOCS / f"{name}.md").read_text("utf8").split()) for name in names}  # bars of tables, too
+    assert sum(words.values()) <= 12_000, words
 
 
 def test_every_printed_cell_counts_once_with_its_number_and_a_verdict():
@@ -63,7 +63,7 @@ def test_baselines_are_counted_apart_from_the_papers_own_methods():
     own = set(pages.printed_cells().query("proposed")["method"])
     assert {"RobSymNMF-EM", "SymNMF(no imputation)", "CNMF-SPA-EM", "CNMF-OPT", "MERIT(0)"} <= own
     assert not own & {"CNMF", "MV-EM", "CTD", "RAND-EM", "SPA", "SPOC", "truth"}
-    rows = [line.strip("| ").split(" | ") for line in pages.counts()[2:]]
+    rows = [line.split(" | ") for line in pages.counts()[2:]]
     assert sum(int(row[-1]) for row in rows if row[0] == "all") == 947
     assert all(sum(map(int, row[2:-1])) == int(row[-1]) for row in rows)
 
@@ -76,11 +76,15 @@ def test_a_case_holds_where_its_whole_interval_is_within():
     half = student.ppf(0.975, 9)
     assert wide.ends == pytest.approx((1 - half / 2, 1 + half / 2))
     assert ratio.ends == pytest.approx((2 * np.exp(-half / 10), 2 * np.exp(half / 10)))
-    assert judged([Rule([exact, ratio], low=0.5)])[0] == "supported"
-    assert judged([Rule([exact, wide], low=0.5)])[0] == "open"
-    assert judged([Rule([exact, wide], low=1.0)])[0] == "not supported"  # equal is not above
-    assert judged([Rule([exact, wide, ratio], high=1.5, need=1)]) == ("supported", "1 of 3 hold, 1 fail; 1 to 2")
-    assert judged([Rule([exact], high=2), Rule([exact], low=2)])[0] == "not supported"
+    verdicts = {
+        "supported": [Rule([exact, ratio], low=0.5)],
+        "open": [Rule([exact, wide], low=0.5)],
+        "not supported": [Rule([exact, wide], low=1.0)],  # equal is not above
+    }
+    assert [judged(rules)["verdict"] for rules in verdicts.values()] == list(verdicts)
+    counted = {"verdict": "supported", "hold": "1", "fail": "1", "open": "1", "range": "1…2"}
+    assert judged([Rule([exact, wide, ratio], high=1.5, need=1)]) == counted
+    assert judged([Rule([exact], high=2), Rule([exact], low=2)])["verdict"] == "not supported"
 
 
 def test_methods_are_compared_trial_by_trial(monkeypatch):
@@ -112,7 +116,7 @@ def test_what_draws_at_random_is_the_mean_of_five_seeds():
     counts = drawn.groupby(["method", "set"])["seed"].nunique()
     assert (counts == 5).all() and set(drawn["method"]) == {"EBCC"}
     assert set(real_data.FAMILY) - set(drawn["set"]) <= {"fact", "product"}
-    (row,) = (line for line in real_data.SECTIONS["crowds"]() if line.startswith("| EBCC |"))
+    (row,) = (line for line in real_data.SECTIONS["crowds"]() if line.startswith("EBCC |"))
     assert re.search(r"\| \d\d\.\d\d ± 0\.\d\d \|", row)
 
 
