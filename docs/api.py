@@ -52,7 +52,7 @@ def pages():
 
 def constant(package, name, thing):
     """Return the description of a constant: for a table of methods, what each name makes."""
-    yield from [f".. py:data:: {package}.{name}", "", f"   {type(thing).__name__}.", ""]
+    yield from [f".. py:data:: {name}", f"   :module: {package}", "", f"   {type(thing).__name__}.", ""]
     if isinstance(thing, Mapping):
         yield from ["   .. list-table::", ""]
         for key, value in thing.items():

@@ -24,10 +24,11 @@ exclude_patterns = ["README.md"]  # the first page includes parts of it
 exclude_patterns += ["learner"]  # copies to download
 UNUSED = ("tex-*", "mml-*", "node-main.js", "latest.js", "input/mml*", "output/svg*", "sre", "ui")
 exclude_patterns += [f"mathjax/{name}" for name in UNUSED]  # bundles, other formats, speech and menu
-templates_path = ["_templates"]
+templates_path = [str(Path(__file__).parent / "_templates")]  # autosummary would look beside the sources
 default_role = "code"  # docstrings mark code with single backticks
 highlight_language = "none"  # blocks of docstrings are formulas; examples begin with >>> and are coloured all the same
 show_warning_types = True
+suppress_warnings = ["ref.python"]  # a word in the type of a parameter that two classes have as a property
 keep_warnings = False
 
 # notebooks: what is stored is what is shown

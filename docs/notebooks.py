@@ -33,7 +33,9 @@ CLOSING = re.compile(r"(?<=\S)\s*</details>")
 def staged(path, live=()):
     """Return the text of a notebook for the book; `live` has the folders of the panels that move, by their names."""
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[0].source = offered(numbered(notebook.cells[0].source, path.name[:2]), path.name)
+    notebook.cells[0].source = numbered(notebook.cells[0].source, path.name[:2])
+    for cell in notebook.cells:
+        cell.source = offered(cell.source, path.name)
     fold(notebook.cells)
     if live:
         notebook.cells = [one for cell in notebook.cells for one in (cell, *moving(cell, path.name[:2], live))]
@@ -128,8 +130,8 @@ def cards(paths):
 
 
 def card(path):
-    """Return the card of a notebook, made from its first cell."""
-    text = nbformat.read(path, as_version=4).cells[0].source
+    """Return the card of a notebook, made from its first cells."""
+    text = "\n\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells[:4])
     about, objectives = ABOUT.match(text), LIST.search(text)[0]
     parts = [
         ":::{container} notebook",

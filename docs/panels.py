@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GRIDS, COURSE = ROOT / "docs" / "panels.toml", ROOT / "notebooks" / "course"
 MOST = 150  # states of a panel
 SOME = "Here are some values; JupyterLab has all of them."
-CALL = re.compile(r"\b(nb\d\d)\.(\w+_panel)\(\)\s*\Z")  # as it ends the cell of a notebook
+CALL = re.compile(r"\b(nb\d\d)\.(\w+_(?:panel|live))\(\)\s*\Z")  # as it ends the cell of a notebook
 
 
 def grids():

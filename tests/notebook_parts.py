@@ -9,16 +9,12 @@ COMMON = """
 """
 STEM = 4  # letters that an objective and its point of the recap have to share
 
-LINE = re.compile(
-    r"^\*\*(\d+) minutes(?: on the core path, \d+ in all)?\*\* · \*\*Level:\*\* .+? · \*\*Paper:\*\* (.+)$",
-    re.MULTILINE,
-)
+LINE = re.compile(r"^\*\*(\d+) minutes\*\* · \*\*Level:\*\* .+? · \*\*Paper:\*\* (.+)$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 NUMBERED = re.compile(r"^(\d+)\. +(.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 PREDICT, ANSWER, EXERCISE = "**Predict.**", "<summary>Answer</summary>", "**Exercise.**"
-CORE, MARK = "**Core path.**", " (further)"  # what lies beside the core path has headings that end so
 
 
 def code_cells(notebook):
@@ -34,7 +30,7 @@ def parts(notebook):
         text, last = FENCE.sub("", cell.source), 0
         for match in HEADING.finditer(text):
             yield "text", text[last : match.start()]
-            yield "heading", (len(match[1]), match[2].strip().removesuffix(MARK))
+            yield "heading", (len(match[1]), match[2].strip())
             last = match.end()
         yield "text", text[last:]
 
@@ -60,8 +56,8 @@ def opening(notebook):
 
 
 def objectives(notebook):
-    """The numbered objectives of the first cell."""
-    text = opening(notebook).partition("**Objectives.**")[2]
+    """The numbered objectives."""
+    text = "\n".join(cell.source for cell in notebook.cells).partition("**Objectives.**")[2]
     return [line for _, line in NUMBERED.findall(text.partition("**Prerequisites")[0])]
 
 

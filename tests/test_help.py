@@ -9,12 +9,9 @@ from functools import cache
 import nbformat
 import pytest
 
-from course.desk import exercises
-from course.grading import FunctionExercise
 from tests.course.test_panels import PANELS
 from tests.each import each
-from tests.notebook_parts import EXERCISE, LINK, NUMBERED, parts
-from tests.notebook_parts import exercises as exercise_cells
+from tests.notebook_parts import parts
 from tests.notebook_rules import NOTEBOOKS, ROOT
 
 READY, LEVELS = "**Ready?**", ("easy", "medium", "hard")
@@ -34,27 +31,6 @@ def words(path):
     if path.suffix != ".ipynb":
         return path.read_text(encoding="utf8")
     return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
-
-
-@each("path", NOTEBOOKS)
-def test_a_notebook_begins_with_three_questions_that_say_where_to_read(path):
-    asked, _, answers = read(path).cells[1].source.partition("<details><summary>Answers</summary>")
-    questions = NUMBERED.findall(asked)
-    assert asked.startswith(READY) and [number for number, _ in questions] == ["1", "2", "3"]
-    assert len(NUMBERED.findall(answers)) == 3
-    assert all(LINK.search(question) or "section" in question for _, question in questions)
-    assert path.name.startswith("00") or any(".ipynb" in target for target in LINK.findall(asked))
-
-
-@each("path", NOTEBOOKS)
-def test_every_exercise_says_how_hard_it_is_and_a_function_is_never_easy(path):
-    told = re.findall(rf"{re.escape(EXERCISE)} \*\((\w+)\)\*", words(path))
-    assert len(told) == words(path).count(EXERCISE) and set(told) <= set(LEVELS)
-    names = [
-        re.findall(r"expects\(\"([\w-]+)\"", "\n".join(c.source for c in cells)) for cells in exercise_cells(read(path))
-    ]
-    for level, (name,) in zip(told, names, strict=True):
-        assert level != "easy" or not isinstance(exercises()[name], FunctionExercise), name
 
 
 @cache

@@ -19,15 +19,13 @@ import nbformat
 from cofactor.core.files import whole_file
 from course.checkpoints import progress
 from course.record import seed_in
-from tools.minutes import FURTHER
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS, FOLDER = ROOT / "notebooks", ROOT / "learner"
 RECORD = ".handed_out.json"  # by file name: SHA-256 of each text that was ever put there
 
 PREDICT, OPEN = "**Predict.**", "**Open question.**"
-FOLDED = "jp-MarkdownHeadingCollapsed"  # of JupyterLab, at a heading: all below it is folded
-KEPT_BACK = {"solution", "rubric", "told"}  # tags of cells that learners do not get
+KEPT_BACK = {"solution", "rubric"}  # tags of cells that learners do not get
 YOURS = (
     "\n\n**This copy is yours.** Write into it and run it; nothing overwrites what you wrote. "
     "The notebook with its outputs and solutions opens with `python3 kit.py lab --instructor`."
@@ -83,7 +81,7 @@ def written(notebook):
 
 
 def learner_copy(notebook, note=YOURS, lead=None):
-    """Return a new notebook without outputs, solutions and rubrics, with places to write; what is further is folded.
+    """Return a new notebook without outputs, solutions and rubrics, with places to write.
 
     `note` is added to the first cell; `lead` turns a link of the original into that of the copy.
     """
@@ -91,9 +89,6 @@ def learner_copy(notebook, note=YOURS, lead=None):
     cells = [cell for cell in made.cells if not KEPT_BACK & tags(cell)]
     made.cells = [one for cell in cells for one in (relinked(cell, lead or from_learner), *places(cell))]
     made.cells[0].source += note
-    for cell in made.cells:
-        if FURTHER in tags(cell) and cell.cell_type == "markdown" and cell.source.startswith("#"):
-            cell.metadata[FOLDED] = True
     return made
 
 

@@ -97,7 +97,7 @@ def reveal(name: str, answer: object) -> None:
     tell(find(name).judge(answer).words)
 
 
-def usable(name: str, *_: object) -> Callable[..., Any]:
+def usable(name: str) -> Callable[..., Any]:
     """Return the function that the learner handed in, where it is right; else one that is, so that what follows is.
 
     Raises

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cofactor.core.types import Floats
+from course import seeds
 
 Given = dict[str, Any]
 
@@ -74,6 +74,9 @@ class Trial(NamedTuple):
     found: list[Floats]
 
 
+_drawn: dict[tuple[int, int], Given] = {}  # data of this session, by the number they are drawn by
+
+
 class Exercise(ABC):
     """What is given (the same every time), how it is solved, hints in order, and what the right answer shows."""
 
@@ -87,6 +90,13 @@ class Exercise(ABC):
     @abstractmethod
     def solve(self, *args: Any, **given: Any) -> list[Part]:
         """Return the parts of the answer; what was given comes by its names."""
+
+    def own(self, number: int, make: Callable[[np.random.Generator], Given]) -> Given:
+        """Return data drawn from the learner's name on which the answer and all typical mistakes differ."""
+        key = number, seeds.own(number)
+        if key not in _drawn:
+            _drawn[key] = seeds.drawn(number, make, lambda given: told_apart(self.solve(**given)))
+        return deepcopy(_drawn[key])
 
     @property
     def parts(self) -> list[Part]:
@@ -342,12 +352,6 @@ def _worst(part: Part, found: Floats) -> str:
 
 def _short(number: float) -> str:
     return f"{number:.3g}"
-
-
-def order_of_magnitude(array: Floats) -> int:
-    """The power of ten of the largest entry; zero where all are zero."""
-    largest = float(np.abs(array).max(initial=0.0))
-    return math.floor(math.log10(largest)) if largest > 0 else 0
 
 
 def _where(number: int, case: Given) -> str:

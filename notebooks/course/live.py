@@ -7,6 +7,7 @@ its control is released.
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +53,7 @@ class Live(Panel):
         update: Callable[..., str],
         look: str = "",
     ) -> None:
-        self.figure, self.moving, self.image = figure, list(moving), w.Image(format="png")
+        self.figure, self.moving, self.image = figure, list(moving), w.HTML()
         for artist in self.moving:
             artist.set_animated(True)
         self.canvas = FigureCanvasAgg(figure)
@@ -67,7 +68,9 @@ class Live(Panel):
         role = 'aria-live="polite"' if fig is not None else 'role="alert"'
         self.view.value = f'<p class="cofactor-readout" {role}>{html.escape(self.text)}</p>'
         if fig is not None:
-            self.image.value, self.image.tooltip = self.frame(), alt_text(fig)
+            self.png, words = self.frame(), html.escape(alt_text(fig), quote=True)
+            source = f"data:image/png;base64,{base64.b64encode(self.png).decode()}"
+            self.image.value = f'<img alt="{words}" style="max-width:100%" src="{source}">'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The live box; and where no kernel runs the figure as it stands."""

@@ -31,7 +31,7 @@ def test_every_public_name_has_a_page_or_a_description(pages):
         for name, thing in api.names(module).items():
             home = api.homes_of_things()[thing] if api.is_documented(thing) else ""
             link = f":py:obj:`{name} <{home}>`" if home != f"{package}.{name}" else f"\n   {name}\n"
-            assert (link if home else f".. py:data:: {package}.{name}\n") in text, name
+            assert (link if home else f".. py:data:: {name}\n   :module: {package}\n") in text, name
 
 
 def test_a_table_of_methods_names_them_all(pages):

@@ -113,3 +113,9 @@ def test_refuses_ragged_rows():
 def test_refuses_sizes_and_numbers_of_rows_that_make_no_table(sizes, n_rows):
     with pytest.raises(CofactorError):
         CategoricalTable.from_entries([], [], [], sizes, n_rows)
+
+
+def test_sizes_that_no_memory_holds_are_refused_with_their_bytes():
+    for sizes in ([2**31, 2], [2**62, 2**62], [2**40, 2]):
+        with pytest.raises(CofactorError, match=r"would take .* GB \(\d+ bytes\)"):
+            CategoricalTable([[0, 1], [1, 0]], sizes)

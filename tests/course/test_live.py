@@ -1,6 +1,7 @@
 """Live figures: what moves is drawn over a background that stays, and costs little."""
 
 import io
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ from PIL import Image
 
 from cofactor.core.errors import CofactorError
 from cofactor_app.plots.style import new_picture, say, styled
+from course.desk import NOTEBOOKS
 from course.live import Live, drag, reveal
+from course.panel import named
+from tests.each import each
 from tests.fingerprint import fingerprint
 
 
@@ -37,13 +41,13 @@ def pixels(png):
 
 def test_a_frame_is_the_figure_drawn_whole():
     live = toy()
-    before = live.image.value
+    before = live.png
     live.controls["x"].value, live.controls["shown"].value = 6, True
     assert live.text == "The dot is at <6>." and "&lt;6&gt;" in live.view.value
-    differs = np.abs(pixels(live.image.value) - pixels(before)).max(axis=2) > 0
+    differs = np.abs(pixels(live.png) - pixels(before)).max(axis=2) > 0
     assert 0 < differs.mean() < 0.03  # the dot and the line, nothing else
     live._repr_mimebundle_()
-    off = np.abs(pixels(live.image.value) - pixels(live.png))
+    off = np.abs(pixels(live.png) - pixels(live.png))
     assert off.mean() < 0.5  # 256 colours
 
 
@@ -51,18 +55,18 @@ def test_controls_answer_while_they_are_dragged_and_draw_the_background_never_ag
     live = toy()
     assert live.controls["x"].continuous_update
     monkeypatch.setattr(live.figure, "draw", None)
-    before = live.image.value
+    before = live.png
     live.controls["x"].value = 5
-    assert live.image.value != before
+    assert live.png != before
 
 
 def test_what_the_kit_refuses_is_told_and_the_figure_stays():
     live = toy()
-    before = live.image.value
+    before = live.png
     live.controls["x"].value = 7
-    assert live.image.value == before and "&lt;too many&gt;" in live.view.value and 'role="alert"' in live.view.value
+    assert live.png == before and "&lt;too many&gt;" in live.view.value and 'role="alert"' in live.view.value
     live.controls["x"].value = 8
-    assert live.text == "The dot is at <8>." and live.image.value != before
+    assert live.text == "The dot is at <8>." and live.png != before
 
 
 def test_without_a_kernel_the_figure_stands_with_its_sentence():
@@ -82,3 +86,38 @@ def test_the_fingerprint_follows_what_moves():
 @pytest.mark.parametrize(("value", "kind"), [(1, int), (1.5, float)])
 def test_a_slider_of_whole_numbers_gives_whole_numbers(value, kind):
     assert isinstance(drag(value, 0, 10, 1, "place").value, kind)
+
+
+# ---- those of the notebooks ----
+
+LIVES = {
+    name: make
+    for notebook in NOTEBOOKS
+    for name, make in vars(import_module(f"course.{notebook}")).items()
+    if name.endswith("_live")
+}
+
+
+def ends(control):
+    return [value for _, value in named(control)] if hasattr(control, "options") else [control.min, control.max]
+
+
+@each("name", LIVES)
+def test_every_control_follows_the_hand_to_both_ends_and_back(name):
+    live = LIVES[name]()
+    start = live.png, live.text
+    for key, control in live.controls.items():
+        old, seen = control.value, {start[0]}
+        assert getattr(control, "continuous_update", True), key
+        for value in ends(control):
+            control.value = value
+            assert live.text and live.png.startswith(b"\x89PNG"), (key, value)
+            seen.add(live.png)
+        assert len(seen) > 1, key
+        control.value = old
+        assert (live.png, live.text) == start, key
+
+
+def test_every_notebook_has_a_live_figure():
+    homes = {make.__module__.split(".")[1] for make in LIVES.values()}
+    assert homes >= set(NOTEBOOKS)

@@ -1,12 +1,13 @@
 """What notebook 00 draws of its own: the overview of a crowd, crowds with one fault each, a file with corrections."""
 
 import numpy as np
+from scipy.stats import binom
 
 from cofactor import simulate
 from cofactor.crowd import METHODS, diagnose, error_rate, vote_shares
 from cofactor_app.plots.style import percent
 from course.crowds import mixed_crowd
-from course.nb00 import draw_overview, draws
+from course.nb00 import draw_overview, draws, panels
 from course.nb00.exercises import EXERCISES
 from tests.each import each
 
@@ -62,3 +63,13 @@ def test_a_file_tells_by_its_counts_what_was_done_with_corrections(seed):
 
 def test_faults_of_the_stored_notebook_come_in_no_order():
     assert [part.answer for part in EXERCISES["faults"].parts] != [1, 2, 3, 4]
+
+
+def test_the_majority_falls_as_it_must():
+    right = np.full((200, 39), 0.7)
+    found = panels.majorities(right, np.random.default_rng(0))
+    exact = [binom.cdf(n // 2, n, 0.7) for n in panels.PEOPLE]
+    assert np.allclose(found, exact, atol=0.01)
+    live = panels.majority_live()
+    live.controls["share"].value, live.controls["shown"].value = 12, True
+    assert live.text.startswith("You said 12\xa0%.") and live.text.endswith("wrong on 24\xa0%.")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from cofactor import simulate
 from cofactor.core.em import em
@@ -162,21 +161,24 @@ def test_crowd_panel_offers_methods_that_exist():
     assert set(panel.controls["method"].options) <= set(METHODS)
 
 
-def test_em_panel_tells_the_truth():
-    panel, rounds = panels.em_panel(), panels.em_rounds()
+def test_the_rounds_of_em_tell_the_truth():
+    live, rounds = panels.em_live(), panels.em_rounds()
     n_tasks = len(rounds.truth)
-    panel.controls["after"].value = 0
-    assert panel.text.startswith(f"Before EM, by majority vote, {rounds.errors[0] * n_tasks:g} of {n_tasks} labels")
-    panel.controls["after"].value = 3
-    assert f"{rounds.errors[3] * n_tasks:.0f} of {n_tasks} labels are wrong" in panel.text
-    assert f"{abs(rounds.log_likelihood[3]):.1f} nats" in panel.text
-    assert f"{rounds.log_likelihood[3] - rounds.log_likelihood[2]:.2g} more" in panel.text
+    assert live.text == f"Before EM, by majority vote, {rounds.errors[0] * n_tasks:g} of {n_tasks} labels are wrong."
+    live.controls["after"].value = 3
+    assert f"{rounds.errors[3] * n_tasks:.0f} of {n_tasks} labels are wrong" in live.text
+    labels, truth = panels.bird_crowd()
+    right = np.array([[(labels.table.codes[truth == c, m] == c).mean() for c in (0, 1)] for m in range(39)])
+    assert np.allclose(panels.shares_right(labels, np.eye(2)[truth])[0], 100 * right)
 
 
-def test_panels_draw_figures():
-    panel = panels.em_panel()
-    assert isinstance(panel.draw(panel.outcome), Figure)
-    assert np.isfinite(panels.em_rounds().log_likelihood[1:]).all()
+def test_the_corner_that_turns_loses_the_rows_that_are_counted():
+    live = panels.corner_live()
+    live.controls["degrees"].value = 37
+    assert live.text == "Turned by 37°, every row fits: a second answer."
+    live.controls["crowd"].value = "one perfect, nine others"
+    n_out = panels.lost(panels.specialist_factor(), 37.0)
+    assert live.text == f"Turned by 37°, {n_out} of 30 rows are outside."
 
 
 # ---- pictures to read conditions off ----

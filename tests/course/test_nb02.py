@@ -99,9 +99,19 @@ def test_specialists_of_all_classes_need_no_accuracy_and_no_slip():
 
 
 def test_who_only_guesses_leaves_the_slice_unbounded():
-    panel = panels.certificate_panel()
-    panel.controls["spam"].value = 1.0
-    assert "T is unbounded" in panel.text and "unbounded" in title(panels.draw_certificate(panel.outcome))
+    live = panels.certificate_live()
+    live.controls["spam"].value = 1.0
+    assert "T is unbounded" in live.text
+    for accuracy in (0.0, 1.0):  # no extreme stops it
+        live.controls["accuracy"].value = accuracy
+        assert "Condition 1" in live.text
+
+
+def test_the_hexagon_is_where_the_certificate_turns():
+    live = panels.certificate_live()
+    for accuracy, unique in ((0.66, False), (0.68, True), (0.34, False), (0.32, True)):
+        live.controls["accuracy"].value = accuracy
+        assert ("the factor is unique" in live.text) == unique
 
 
 def test_the_certificate_is_told_in_picture_and_sentence():

@@ -172,3 +172,20 @@ def test_the_panel_draws_fewer_crowds_where_few_blocks_are_left_and_the_legend_t
         errors = panel.compute(**{**panel.params, "share": share})
         assert {len(values) for values in errors.by_method.values()} == {n_crowds}
         assert panel.draw(errors).axes[0].get_legend().get_title().get_text().endswith(f"{n_crowds} crowds")
+
+
+def test_a_link_fills_the_hole_better_with_more_tasks_and_a_good_annotator():
+    exact, shown, errors = panels.through_links()
+    assert shown.shape[2:] == exact.shape == (3, 3) and (np.diff(errors[..., 1][:, [5, 15, 25]], axis=1) < 0).all()
+    slopes = [np.polyfit(np.log(panels.SAMPLES[15:]), np.log(half[15:]), 1)[0] for half in errors[..., 1]]
+    assert np.allclose(np.mean(slopes), -0.5, atol=0.05)
+    live = panels.link_live()
+    live.controls["place"].value, live.controls["link"].value = 20, 11
+    assert f"median error {100 * errors[8, 20, 1]:.0f} %" in live.text
+
+
+def test_a_guessed_slope_is_told_beside_the_measured_one():
+    live = panels.rate_live()
+    assert "Measured" not in live.text
+    live.controls["shown"].value = True
+    assert "Measured: −0.49 ± 0.01." in live.text

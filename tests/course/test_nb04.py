@@ -106,3 +106,19 @@ def test_the_problems_have_every_kind_in_an_order_of_the_seed():
     assert all(set(one) == {1, 2, 3, 4} and len(one) == 5 for one in kinds)
     assert len({tuple(one) for one in kinds}) > 6
     assert "5 problems, 10 starts each" in alt_text(pictures.draw_ends(**ends.ends(0)))
+
+
+def test_turning_by_hand_ends_where_no_row_is_outside():
+    live = panels.turn_live()
+    outside = []
+    for angle in range(91):
+        live.controls["angle"].value = angle
+        outside.append(int(live.text.split()[3]))
+    assert min(outside) == 0 and outside[0] > 50 and outside[-1] > 50
+
+
+def test_the_walk_has_the_errors_of_the_library():
+    live = panels.walk_live()
+    errors = convergence_curve(*simulate.symnmf_problem(300, 3, 0.5, random_state=0), n_iter=60)
+    live.controls["after"].value, live.controls["rho"].value = 3, 0.62
+    assert f"After 3 steps the error is {errors[3]:.4g}; your rate 0.62 says {errors[0] * 0.62**3:.4g}." == live.text

@@ -95,25 +95,6 @@ def test_the_slope_of_the_penalty_is_that_of_the_dense_version():
 # ---- pictures ----
 
 
-def test_the_picture_of_a_walk_counts_what_is_touched():
-    X = panels.triangle().X
-    assert title(panels.draw_walk(panels.walk(X, 5, 1))).startswith("After 1 step: 1 of 12 columns touched")
-    walk = panels.walk(X, 5, 30)
-    fig = panels.draw_walk(walk)
-    weights = [float(text.get_text()) for text in fig.axes[0].texts]
-    assert np.allclose(weights, walk.weights[walk.touched], atol=0.005)
-
-
-def test_the_picture_of_a_walk_shows_triangle_and_points_where_noise_moves_them():
-    walk = panels.walk(panels.triangle(noise=0.3).X, 5, 6)
-    assert (panels.CORNERS[1, 0] > walk.X[1]).all()  # the upper corner of the triangle is above all points
-    fig = panels.draw_walk(walk)
-    (low, high) = np.transpose([fig.axes[0].get_xlim(), fig.axes[0].get_ylim()])
-    for points in (panels.CORNERS, walk.X):
-        assert (low[:, None] < points).all() and (points < high[:, None]).all()
-    assert not fig.axes[0].get_legend() and fig.legends  # beside the axes, where no point is
-
-
 def test_the_picture_of_the_gap_tells_whether_it_bounds():
     assert "never below" in title(pictures.draw_gap([9, 4.0, 2.0], [9.5, 3.0, 1.0]))
     assert "not always above" in title(pictures.draw_gap([9, 4.0, 2.0], [9, 3.0, 2.5]))
@@ -175,13 +156,23 @@ def test_a_measurement_needs_its_prediction():
 # ---- panels ----
 
 
-def test_the_walk_panel_tells_the_truth():
-    panel = panels.walk_panel()
+def test_the_walk_tells_the_truth():
+    panel = panels.walk_live()
     panel.controls["target"].value, panel.controls["n_iter"].value = 7, 20
     walk = panels.walk(panels.triangle().X, 7, 20)
     assert panel.text.startswith("Column 7 is a mixture of the columns ")
     for n in walk.touched:
         assert f"{n} ({walk.weights[n]:.2f})" in panel.text
+
+
+def test_what_is_filled_is_what_frank_wolfe_stores():
+    mixed = simulate.dirichlet_mixtures(snr_db=10, random_state=0)
+    fit = merit(mixed.X, 40, lam=0, n_iter=50)
+    filled = panels.first_filled()
+    assert [int((filled <= t).sum()) for t in (1, 10, 50)] == [fit.result.nnz[t - 1] for t in (1, 10, 50)]
+    live = panels.memory_live()
+    live.controls["after"].value, live.controls["power"].value = 50, 5.0
+    assert "2.0\xa0% of C is filled" in live.text and "60\xa0MB, a dense C 80\xa0GB" in live.text
 
 
 def test_the_selection_panel_falls_off_the_cliff():

@@ -21,19 +21,15 @@ PANELS = {
     for name, panel in vars(import_module(f"course.{notebook}")).items()
     if name.endswith("_panel")
 }
-DRAGGED = "certificate_panel"  # quick enough to redraw while the slider moves
 MOVES = {  # one other value of every control
     "missing_block_panel": {"share": 0.5, "n_tasks": 300, "imputation": "robust"},
     "turn_panel": {"turn": 20, "specialist_error": 0.4, "n_workers": 5, "seed": 3},
     "crowd_panel": {"n_tasks": 300, "labels_per_task": 8, "method": "MV-EM"},
-    "em_panel": {"after": 4},
     "sample_panel": {"share": 0.5, "outlying": 0.3, "n_classes": 2},
     "race_panel": {"density": 0.3, "psi": 0.5, "snr_db": 30.0},
     "film_panel": {"after": 7, "density": 0.3},
     "thinning_panel": {"per_task": 5, "crowd": "digits", "method": "MV-EM"},
-    "walk_panel": {"n_iter": 20, "target": 3, "noise": 0.1},
     "selection_panel": {"n_points": 100, "n_anchors": 10, "snr_db": 8.0, "lam": 2.0, "mu": 1.0},
-    "certificate_panel": {"accuracy": 0.8, "n_specialists": 2, "spread": 0.1, "spam": 0.5},
     "identifiability_panel": {"specialist_error": 0.3, "share": 0.5},
 }
 
@@ -85,9 +81,9 @@ def test_a_slider_shows_as_many_decimals_as_a_step_has(step, shown):
 
 
 @pytest.mark.parametrize("name", PANELS)
-def test_sliders_wait_for_their_release_unless_they_are_dragged(name):
+def test_sliders_wait_for_their_release(name):
     for control in panel_of(name).controls.values():
-        assert isinstance(control, w.Dropdown) or control.continuous_update is (name == DRAGGED)
+        assert isinstance(control, w.Dropdown) or control.continuous_update is False
 
 
 @pytest.mark.parametrize("name", PANELS)

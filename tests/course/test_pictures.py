@@ -92,17 +92,14 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "em_starts": lambda: nb01.draw_starts({"the vote": ([-3, -2], [0.3, 0.2]), "pairs": ([-2, -1], [0.1, 0.0])}),
     "turn": lambda: nb01.panels.draw_turn(nb01.panels.scattering(0.2, 6, 0)._replace(turn=30.0)),
     "crowd": lambda: nb01.panels.draw_crowd(nb01.panels.compare(60, 6, "MV-EM")),
-    "rounds": lambda: nb01.panels.draw_rounds(nb01.panels.em_rounds(3), 2),
     "dual": lambda: nb02.draw_dual(np.eye(3) + 0.2),
     "margins": lambda: nb02.draw_margins([-0.2, 0.1], [0.1, 1e-3], [1e-9, 1e-9]),
-    "certificate": lambda: nb02.panels.draw_certificate(nb02.made_crowd(0.6, 1, 0.0, 0.2, 10)),
     "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
     "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
     "race": lambda: nb04.draw_race(nb04.panels.race(0.5, 0.75, np.inf, n_rows=60, n_trials=3)),
     "clouds": lambda: nb04.draw_turn(nb04.panels.film(*PROBLEM, (0, 1, 20))),
     "starts": lambda: nb04.draw_starts([1e-20, 1e-2, 1e-18], [1e-20, 0.3, 0.2]),
     "operators": nb04.draw_operators,
-    "walk": lambda: nb05.draw_walk(nb05.walk(nb05.triangle().X, 5, 9)),
     "gap": lambda: nb05.draw_gap([9, 4.0, 2.0], [8, 3.0, 1.0]),
     "coefficients": lambda: nb05.draw_coefficients({"here": (np.eye(4), [1, 3]), "there": (np.eye(6), [0])}),
     "scores": lambda: nb05.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
@@ -141,7 +138,7 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "delivery": lambda: nb11.draw_delivery("somebody"),
 }
 LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
-SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "walk", "dual", "certificate"}  # drawn without axes
+SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "dual"}  # drawn without axes
 
 
 @cache

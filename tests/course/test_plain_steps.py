@@ -10,11 +10,11 @@ from cofactor import plain
 from tests.each import each
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-BUILT = {  # functions that cells define, line by line as on the page
+BUILT = {  # functions that cells of a notebook and its labs define, line by line as on the page
     "01": {"posterior", "refit", "square_root", "symnmf"},
-    "02": {"square_root", "symnmf"},
+    "02": {"square_root"},
     "03": {"one_hot", "pair_counts"},
-    "04": {"square_root", "symnmf"},
+    "04": {"symnmf"},
     "05": {"row_softmax", "least_of_gradient"},
     "06": {"objective"},
     "07": {"em", "errors_of_crowd", "posterior", "refit"},
@@ -22,12 +22,10 @@ BUILT = {  # functions that cells define, line by line as on the page
     "09": set(),
 }
 CALLED = {  # functions of the pages that cells call
-    "01": {"blocks", "designated_imputation", "em", "model_of_factor", "one_hot", "refit", "robust_imputation"}
-    | {"square_root", "symnmf"},
-    "02": {"is_scattered", "model_of_factor", "posterior", "refit", "square_root", "symnmf", "vertices"},
-    "03": {"designated_imputation", "one_hot", "pair_counts", "pair_frequencies", "refit", "robust_imputation"},
-    "04": {"square_root", "symnmf"},
-    "05": {"merit", "row_softmax", "least_of_gradient", "spa", "mixtures"},
+    "01": {"blocks", "one_hot", "refit"},
+    "02": {"posterior", "refit"},
+    "03": {"refit"},
+    "05": {"row_softmax", "least_of_gradient", "spa", "mixtures"},
     "06": {"objective", "comparison_features"},
     "07": {"blocks", "em", "of_type", "one_hot", "worker_types"},
     "08": {"blocks", "cnmf_opt", "cnmf_spa", "em", "mixtures", "one_hot"},
@@ -36,9 +34,9 @@ CALLED = {  # functions of the pages that cells call
 
 
 def cells_of(number):
-    """The code of a notebook, cell by cell, without what IPython alone reads."""
-    (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
-    cells = nbformat.read(path, as_version=4).cells
+    """The code of a notebook and its labs, cell by cell, without what IPython alone reads."""
+    paths = sorted(NOTEBOOKS.rglob(f"{number}_*.ipynb"))
+    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells]
     return [cell.source for cell in cells if cell.cell_type == "code" and not cell.source.startswith("%")]
 
 

@@ -11,44 +11,11 @@ from course.checkpoints import progress
 from course.desk import exercises, find
 from course.grading import FunctionExercise
 from course.record import HANDED_OUT, PROGRESS
-from tests.course.test_answers import ANSWERS
 from tests.each import each
 
 FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
-DRAWN = (  # no functions, and what is given comes from the seed
-    "allowed_noise",
-    "at_most",
-    "blind",
-    "conditions",
-    "contradicted",
-    "contests",
-    "coverage",
-    "ends",
-    "evidence",
-    "failures",
-    "faults",
-    "flat",
-    "gaps",
-    "held_out",
-    "holes",
-    "lonely",
-    "margin",
-    "mended",
-    "more_labels",
-    "near_start",
-    "noise_and_tol",
-    "own_file",
-    "personal",
-    "printed",
-    "products",
-    "ranks",
-    "remedies",
-    "touched",
-    "trusted",
-    "two_terms",
-    "unseen",
-)
-LEARNERS = [f"learner {number}" for number in range(10)]
+DRAWN = sorted(exercises().keys() - FUNCTIONS)  # no functions: what is given comes from the seed
+LEARNERS = [f"learner {number}" for number in range(3)]
 
 
 @pytest.fixture
@@ -98,23 +65,17 @@ def test_answers_about_data_of_the_seed_get_the_same_replies_for_every_seed(seed
                 answer = [wrong if k == place else other for k, other in enumerate(right)]
                 label = f"{part.name}: " if len(right) > 1 else ""
                 assert exercise.judge(answer).words == f"{label}not yet: {says}"
-    for name, reply, answer in (one for answers in ANSWERS.values() for one in answers if one[0] in DRAWN):
-        told = find(name).judge(answer(find(name).given()))
-        assert told.right == (reply == "correct") and (told.right or reply in told.words), (name, reply, told)
 
 
 @pytest.mark.slow
 @each("seed", LEARNERS)
 def test_verdicts_are_the_same_for_every_seed(seed, session):
-    """Right functions are right, typical mistakes are told by their words, learners' answers as without a seed."""
+    """Right functions are right, and typical mistakes are told by their words."""
     desk.seed(seed)
     for name, exercise in FUNCTIONS.items():
         assert exercise.judge(exercise.right()).right, name
         for says, wrong in exercise.wrong.items():
             assert exercise.judge(wrong).words == f"not yet: {says}", name
-    for name, reply, answer in (one for answers in ANSWERS.values() for one in answers if one[0] in FUNCTIONS):
-        told = FUNCTIONS[name].judge(answer(FUNCTIONS[name].given()))
-        assert told.right == (reply == "correct") and (told.right or reply in told.words), (name, reply, told)
 
 
 def test_the_seed_is_kept_beside_the_copies_for_all_notebooks(session, monkeypatch, capsys):

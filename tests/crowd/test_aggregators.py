@@ -1,21 +1,25 @@
-"""Aggregators: names never matter, nobody is dropped, nothing is NaN, and hopeless data is refused with the reason."""
+"""What all aggregators keep to, the vote and EM from it, and scores of tasks."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import clone
 
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.result import Result
 from cofactor.crowd import METHODS
 from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.base import TaskScorer, error_rate
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.base import Floats, TaskScorer, error_rate
+from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from tests.oracles.generators import permutations_of, recorded, relabel, skilled_crowd, triples
+from cofactor.simulate import crowd, dawid_skene_model
+from tests.oracles.generators import recorded, skilled_crowd, triples
+from tests.oracles.textbook import dawid_skene_1979
 
 FAMILY = [name for name in METHODS if "SymNMF" in name]
 ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio")  # see test_binary
@@ -48,32 +52,6 @@ def name(request):
 
 
 # ---- names never matter ----
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_renaming_tasks_workers_and_classes_renames_the_answer(name, seed):
-    if name == "Spectral-D&S(no EM)":
-        pytest.skip("the order of the workers decides its groups; test_spectral keeps them together")
-    labels = skilled_crowd(seed).labels
-    tasks, workers, classes = permutations_of(labels, seed)
-    renamed = relabel(labels, tasks, workers, classes)
-    method, other = fitted(name, labels), fitted(name, renamed)
-    posterior = method.predict_proba(labels)
-    clear = np.diff(np.sort(posterior, axis=1)[:, -2:], axis=1)[:, 0] > 0.01
-    assert clear.mean() > 0.8
-    assert np.array_equal(other.predict(renamed)[tasks][clear], classes[method.predict(labels)][clear])
-    assert np.allclose(other.model_.prior[classes], method.model_.prior, atol=0.01)
-    for m in range(labels.n_workers):
-        moved = other.model_.conditionals[workers[m]][np.ix_(classes, classes)]
-        assert np.allclose(moved, method.model_.conditionals[m], atol=0.02)
-
-
-def test_the_same_result_twice(name):
-    labels = skilled_crowd(2).labels
-    first, second = fitted(name, labels), fitted(name, labels)
-    assert np.array_equal(first.predict_proba(labels), second.predict_proba(labels))
-    again = recorded(first.fit, labels)[0]
-    assert np.array_equal(again.model_.stacked, second.model_.stacked)
 
 
 # ---- nobody is dropped, nothing is NaN ----
@@ -285,31 +263,6 @@ def test_majority_vote_counts():
     assert method.result_.converged
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_parameters_survive_cloning(cls):
-    method = cls()
-    changed = {
-        parameter: not value if isinstance(value, bool) else 7 for parameter, value in method.get_params().items()
-    }
-    assert "random_state" in changed
-    copy = clone(cls(**changed))
-    assert copy.get_params() == changed
-    assert all(getattr(copy, parameter) == value for parameter, value in changed.items())
-
-
-def test_fit_returns_self_and_reports_the_iteration(name):
-    labels = skilled_crowd(6).labels
-    method = METHODS[name]()
-    assert recorded(method.fit, labels)[0] is method
-    assert method.result_.n_iter == len(method.result_.objective)
-    assert method.result_.reason
-
-
-def test_refuses_to_predict_before_fit(name):
-    with pytest.raises(CofactorError, match="is not fitted"):
-        METHODS[name]().predict(skilled_crowd(0).labels)
-
-
 def test_refuses_to_predict_after_a_fit_that_failed():
     labels, method = skilled_crowd(0).labels, MultiStartEM(pseudo_counts=(-1, 0))
     with pytest.raises(CofactorError):
@@ -402,3 +355,130 @@ def test_a_refused_fit_leaves_the_method_as_it_was():
     with pytest.raises(CofactorError):
         method.fit(labels.take_workers([0, 1]))
     assert method.model_ is before
+
+
+def thin_crowd(seed, n_classes=5, n_workers=60, n_tasks=90):
+    """Four labels a worker, as on crowd platforms: most workers are never seen on most classes."""
+    model = dawid_skene_model(n_workers, n_classes, skill=0.6, random_state=seed)
+    labels = crowd(model, n_tasks, 4 / n_workers, random_state=seed).labels
+    return labels.take_tasks(labels.table.entries_per_row > 0)
+
+
+def test_without_prior_em_is_that_of_1979_also_where_workers_were_never_seen_on_a_class():
+    for seed in range(5):
+        labels = thin_crowd(seed)
+        model = MVEM(pseudo_counts=(0, 0), max_iter=12, tol=-1)
+        with pytest.warns(cf.ConvergenceWarning):
+            ours = model.fit(labels)
+        expected, log_likelihood = dawid_skene_1979(labels, rounds=12)
+        assert np.allclose(ours.result_.objective, log_likelihood, rtol=1e-9)
+        *_, last = MVEM(pseudo_counts=(0, 0), max_iter=12, tol=-1).rounds(labels)
+        assert np.allclose(last.posterior(labels.table), expected, atol=1e-6)
+        assert (expected[vote_shares(labels) == 0] < 1e-9).mean() > 0.5  # zeros stay, else this test holds nothing
+
+
+def test_rounds_are_those_of_the_fit_beginning_with_the_vote():
+    labels = thin_crowd(1)
+    models = list(MVEM().rounds(labels))
+    fitted = MVEM().fit(labels)
+    assert len(models) == fitted.result_.n_iter + 1
+    assert np.allclose(models[-1].posterior(labels.table), fitted.predict_proba(labels))
+    assert np.allclose(models[0].prior, vote_shares(labels).mean(axis=0))
+    assert len(list(MVEM(max_iter=3).rounds(labels))) == 4
+    assert len(list(MVEM(tol=1e-2).rounds(labels))) < len(models)
+
+
+FRAME = pd.DataFrame(
+    [("a", 1, "x"), ("a", 2, "y"), ("a", 3, "y"), ("b", 1, "x"), ("b", 2, "x"), ("b", 3, "y"), ("c", 2, "y")],
+    columns=["task", "worker", "label"],
+)
+
+
+def test_votes_count_what_their_workers_are_known_for():
+    shares = MajorityVote(skills={1: 3.0, 2: 1.0, 3: 1.0}).fit(FRAME).predict_proba(FRAME)
+    assert np.allclose(shares.loc["a"], [0.6, 0.4])
+    with pytest.warns(DataWarning, match="without a skill count as the mean of the others: 3$"):
+        shares = MajorityVote(skills=pd.Series({1: 3.0, 2: 1.0})).fit(FRAME).predict_proba(FRAME)
+    assert np.allclose(shares.loc["a"], [0.5, 0.5])
+    nobody = MajorityVote(skills={1: 1.0, 2: 0.0, 3: 0.0}).fit(FRAME).predict_proba(FRAME)
+    assert np.allclose(nobody.loc["c"], [0.0, 1.0])  # only worker 2, of no weight: the plain vote
+
+
+def test_skills_are_the_shares_right_on_gold():
+    with pytest.warns(DataWarning, match="passed over: 'zz'"):
+        method = MajorityVote().fit(FRAME, gold={"a": "x", "b": "x", "zz": "x"})
+    assert method.weights_.tolist() == [1.0, 0.5, 0.0]
+    assert method.predict(FRAME).to_dict() == {"a": "x", "b": "x", "c": "y"}
+
+
+@pytest.mark.parametrize(
+    ("skills", "message"),
+    [({1: -1.0}, "not so for 1"), ({1: 0.0}, "no worker has a skill above zero"), ([1.0], "dict or a Series")],
+)
+def test_refuses_what_is_no_skill(skills, message):
+    with pytest.raises(CofactorError, match=message):
+        MajorityVote(skills=skills).fit(FRAME)
+
+
+def test_gold_of_two_classes_is_refused_and_a_table_is_read():
+    twice = pd.Series(["x", "y", "x"], index=["a", "a", "b"])
+    for gold in (twice, twice[::-1]):
+        with pytest.raises(CofactorError, match="two classes for tasks 'a'"):
+            MVEM().fit(FRAME, gold)
+    table = pd.DataFrame({"task": ["b", "b"], "label": ["y", "y"]})
+    fitted = MVEM().fit(FRAME, table)
+    assert fitted.gold_ == {"b": 1}
+    assert fitted.predict(FRAME)["b"] == "y"
+    with pytest.raises(CofactorError, match="needs the columns task and truth"):
+        MVEM().fit(FRAME, table.rename(columns={"label": "class"}))
+
+
+def test_tuples_are_ids():
+    frame = FRAME.assign(task=[("doc", task) for task in FRAME["task"]], label=[("is", c) for c in FRAME["label"]])
+    found = MajorityVote().fit_predict(frame)
+    assert found.index.tolist() == [("doc", "a"), ("doc", "b"), ("doc", "c")]
+    assert found.tolist() == [("is", c) for c in MajorityVote().fit_predict(FRAME)]
+    assert cf.crowd.WorkerTypes().fit(frame).predict_proba(frame).columns.tolist() == [("is", "x"), ("is", "y")]
+
+
+def test_methods_of_signs_follow_the_vote_where_no_worker_varies():
+    rows = [(task, worker, "n" if worker == 3 else "y") for task in range(50) for worker in range(4) if task != worker]
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    for name in ("KOS", "GhoshSVD", "EigenRatio"):
+        with pytest.warns(DataWarning, match=f"so that {name} cannot weigh workers: the majority vote decides"):
+            method = cf.crowd.METHODS[name]().fit(frame)
+        assert (method.predict(frame) == "y").all()
+        assert np.allclose(method.predict_proba(frame), MajorityVote().fit(frame).predict_proba(frame))
+
+
+@dataclass(eq=False, repr=False)
+class Shares(TaskScorer):
+    """Score tasks by their vote shares."""
+
+    em: bool = False
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        return vote_shares(labels), Result(np.zeros(0), 0, True, "closed form")
+
+
+LABELS = CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 1, 0])
+OTHER = CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 0, 0])
+
+
+def test_scores_are_kept_for_the_tasks_fitted_on():
+    method = Shares().fit(LABELS)
+    np.testing.assert_array_equal(method.predict_proba(LABELS), vote_shares(LABELS))
+    np.testing.assert_allclose(method.model_.prior, [0.5, 0.5])
+    np.testing.assert_allclose(method.model_.conditionals[0], [[2 / 3, 0], [1 / 3, 1]])
+
+
+def test_other_labels_are_refused_unless_em_made_a_model_of_them():
+    with pytest.raises(CofactorError, match="only the labels it was fitted on"):
+        Shares().fit(LABELS).predict_proba(OTHER)
+    refined = Shares(em=True).fit(LABELS)
+    np.testing.assert_allclose(refined.predict_proba(OTHER), refined.model_.posterior(OTHER.table))
+
+
+def test_labels_of_a_part_of_the_tasks_are_refused():
+    with pytest.raises(CofactorError, match="only the labels it was fitted on"):
+        Shares().fit(LABELS).predict_proba(LABELS.take_tasks([0, 1]))

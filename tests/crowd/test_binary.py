@@ -1,12 +1,9 @@
 """Spectral methods for two classes: against full decompositions, renamed, scaled up, on crowds that break them."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
 from scipy import sparse
-from sklearn.base import clone
 
 import cofactor as cf
 from cofactor import simulate
@@ -15,10 +12,9 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.rivals.crowd import binary
-from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD, SignScorer, first_no, vote_share
-from tests.each import each
+from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD, first_no, vote_share
 from tests.oracles import binary as slow
-from tests.oracles.generators import laws, permutations_of, relabel, seeds, skilled_crowd, triples
+from tests.oracles.generators import laws, relabel, seeds, skilled_crowd, triples
 
 METHODS = {KOS: slow.kos, GhoshSVD: slow.ghosh, EigenRatio: slow.eigen_ratio}
 TWO = dict(n_classes=2, n_workers=9, n_tasks=200)
@@ -115,17 +111,6 @@ def test_first_no_is_where_an_ordered_vote_stops():
 # ---- names never matter ----
 
 
-@each("seed, em", product([0, 1, 2], [False, True]))
-def test_renaming_renames_the_answer(cls, seed, em):
-    labels = skilled_crowd(seed, **TWO).labels
-    tasks, workers, _ = permutations_of(labels, seed)
-    for classes in ([0, 1], [1, 0]):
-        renamed = relabel(labels, tasks, workers, np.array(classes))
-        posterior = cls(em=em).fit(labels).predict_proba(labels)
-        other = cls(em=em).fit(renamed)
-        assert np.allclose(other.predict_proba(renamed)[tasks][:, classes], posterior, atol=1e-6)
-
-
 def test_a_scale_upside_down_is_no_other_scale_for_clear_votes():
     crowd = skilled_crowd(0, skill=0.95, n_tasks=300, label_rate=0.9)
     upside_down = relabel(crowd.labels, classes=np.array([2, 1, 0]))
@@ -133,12 +118,6 @@ def test_a_scale_upside_down_is_no_other_scale_for_clear_votes():
         for labels, truth in ((crowd.labels, crowd.truth), (upside_down, 2 - crowd.truth)):
             fitted = method(multiclass="ordinal").fit(labels)
             assert error_rate(fitted.predict_proba(labels), truth) < 0.05
-
-
-def test_the_same_result_twice(cls):
-    labels = skilled_crowd(2, **TWO).labels
-    first, second = cls().fit(labels), cls().fit(labels)
-    assert np.array_equal(first.predict_proba(labels), second.predict_proba(labels))
 
 
 # ---- nobody is dropped, nothing is NaN ----
@@ -218,24 +197,6 @@ def test_scores_new_tasks_of_the_same_crowd(cls):
     assert np.mean(new.argmax(axis=1) == skilled_crowd(7, **TWO).truth[150:]) > 0.85
     with pytest.raises(CofactorError, match="fitted on 9 workers"):
         method.predict(labels.take_workers(range(5)))
-
-
-def test_refuses_to_predict_before_fit(cls):
-    with pytest.raises(CofactorError, match="is not fitted"):
-        cls().predict(skilled_crowd(0, **TWO).labels)
-
-
-def test_em_starts_from_it(cls):
-    labels = skilled_crowd(3, skill=0.3, **TWO).labels
-    before, after = cls().fit(labels), cls(em=True).fit(labels)
-    assert after.result_.n_iter > 0
-    assert after.model_.log_likelihood(labels.table) >= before.model_.log_likelihood(labels.table)
-
-
-def test_parameters_survive_cloning(cls):
-    changed = dict(multiclass="ordinal", em=True, pseudo_counts=(0, 0), random_state=7, verbose=True)
-    assert clone(cls(**changed)).get_params() == changed
-    assert issubclass(cls, SignScorer)
 
 
 # ---- published errors ----

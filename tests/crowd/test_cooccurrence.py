@@ -9,6 +9,7 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import factors_of_model, robust_imputation
+from tests.each import each
 from tests.oracles.crowd import bipartite_by_trying, components_by_spreading
 from tests.oracles.generators import laws, random_model, random_table, recorded, seeds, skilled_crowd
 
@@ -118,14 +119,16 @@ def test_refuses_components_and_lists_them():
         of_mask(mask).require_identifiable(list("abcdef"))
 
 
-def test_refuses_when_nobody_shares_a_task():
-    with pytest.raises(NotIdentifiableError, match="no two workers"):
-        of_mask(np.zeros((3, 3), dtype=bool)).require_identifiable()
-
-
-def test_a_pair_alone_is_two_teams():
-    with pytest.raises(NotIdentifiableError, match="bipartite"):
-        of_mask(np.ones((2, 2), dtype=bool)).require_identifiable()
+@each(
+    "call, message",
+    [
+        (lambda: of_mask(np.zeros((3, 3), dtype=bool)).require_identifiable(), "no two workers"),
+        (lambda: of_mask(np.ones((2, 2), dtype=bool)).require_identifiable(), "bipartite"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(call, message):
+    with pytest.raises(NotIdentifiableError, match=message):
+        call()
 
 
 # ---- two teams: fitted to rounding, and wrong ----

@@ -135,15 +135,6 @@ def test_labels_are_weighed_against_the_cells_of_a_confusion_matrix():
         assert check.status == status and check.value.startswith(value)
 
 
-def shared_difficulty(n_tasks, rng):
-    """Ten workers of two classes, all pulled the same way by a task: it is easier or harder for everybody."""
-    truth = rng.integers(2, size=n_tasks)
-    logit = 1.5 + 1.5 * rng.standard_normal((n_tasks, 1))
-    right = rng.random((n_tasks, 10)) < 1 / (1 + np.exp(-logit))
-    task, worker = np.divmod(np.arange(10 * n_tasks), 10)
-    return cf.CrowdLabels.from_arrays(task, worker, np.where(right, truth[:, None], 1 - truth[:, None]).ravel())
-
-
 def test_a_camp_that_decides_is_a_warning():
     found = diagnose(cf.CrowdLabels.from_arrays(*over_callers(0)[:3]))
     assert (

@@ -163,7 +163,7 @@ def test_a_group_that_the_user_names_is_always_compared():
     group = {0: "family", 1: "family", 2: "family", 3: "other"}
     found = readings(labels, group=group)
     assert found.names[:3] == ("vote", "model", "groups") and found.groups["groups"] == [0, 1, 2]
-    together = cf.crowd.WorkerTypes(one_voice=[[0, 1, 2]]).fit(labels)
+    together = cf.crowd.WorkerTypes(same_source=[[0, 1, 2]]).fit(labels)
     assert np.allclose(found.posterior("groups"), together.predict_proba(labels))
     with pytest.raises(cf.CofactorError, match="group names workers that gave no label: 'x'"):
         readings(labels, group={"x": "family"})
@@ -219,7 +219,7 @@ def test_those_who_are_believed_decide_where_they_labelled():
     labels, truth = judges(0)
     gold = np.where(np.arange(N) < 5, truth, -1)
     fitted = Believed([3, 4, 5, 6]).fit(labels, gold)
-    others = cf.crowd.WorkerTypes(one_voice=[[0, 1, 2]]).fit(labels, gold)
+    others = cf.crowd.WorkerTypes(same_source=[[0, 1, 2]]).fit(labels, gold)
     assert np.allclose(fitted.predict_proba(labels), others.predict_proba(labels))
     part = labels.table.codes.copy()
     part[100:, 3:] = -1
@@ -239,7 +239,7 @@ def test_fewer_than_five_gold_tasks_choose_nothing():
 
 def test_workers_who_are_said_to_be_one_are_merged():
     labels, _ = judges(0)
-    fitted = cf.crowd.WorkerTypes(one_voice=[[1, 2], [2, 0]]).fit(labels)
+    fitted = cf.crowd.WorkerTypes(same_source=[[1, 2], [2, 0]]).fit(labels)
     assert fitted.copies_ == [[0, 1, 2]]
-    with pytest.raises(cf.CofactorError, match="one_voice names workers that gave no label: 'x'"):
-        cf.crowd.WorkerTypes(one_voice=[[1, "x"]]).fit(labels)
+    with pytest.raises(cf.CofactorError, match="same_source names workers that gave no label: 'x'"):
+        cf.crowd.WorkerTypes(same_source=[[1, "x"]]).fit(labels)

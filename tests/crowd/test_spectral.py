@@ -13,7 +13,7 @@ from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.rivals.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from tests.oracles import spectral as oracle
-from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples
+from tests.oracles.generators import skilled_crowd, triples
 
 HALF = [[0.7, 0.2], [0.3, 0.8]], [[0.9, 0.4], [0.1, 0.6]], [[0.6, 0.1], [0.4, 0.9]]
 
@@ -27,14 +27,6 @@ def exact_crowd():
         label += [combination] * round(2000 * p)
     assert task == 2000
     return CrowdLabels.from_arrays(np.repeat(np.arange(2000), 3), np.tile(np.arange(3), 2000), np.ravel(label))
-
-
-def same_split(n_workers, seed):
-    """Shuffle the workers within their groups m mod 3, and rename the groups."""
-    rng, group, new = np.random.default_rng(seed), np.arange(n_workers) % 3, np.zeros(n_workers, dtype=int)
-    for g in range(3):
-        new[group == g] = rng.permutation(np.flatnonzero(group == (2 * g + 1) % 3))
-    return new
 
 
 def test_exact_moments_give_the_exact_model():
@@ -78,20 +70,6 @@ def test_third_moment_is_symmetric_and_that_of_the_rows():
         np.testing.assert_allclose(T.transpose(order), T)
     np.testing.assert_allclose(np.einsum("iii->i", T), np.einsum("iii->i", whole))
     np.testing.assert_allclose(T.sum(), whole.sum())
-
-
-@pytest.mark.parametrize("em", [False, True])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_renaming_that_keeps_the_split_renames_the_model(seed, em):
-    labels = skilled_crowd(seed, skill=0.7).labels
-    tasks, _, classes = permutations_of(labels, seed)
-    workers = same_split(labels.n_workers, seed)
-    renamed = relabel(labels, tasks, workers, classes)
-    model, other = (SpectralDS(em=em).fit(crowd).model_ for crowd in (labels, renamed))
-    np.testing.assert_allclose(other.prior[classes], model.prior, atol=1e-6)
-    for m in range(labels.n_workers):
-        moved = other.conditionals[workers[m]][np.ix_(classes, classes)]
-        np.testing.assert_allclose(moved, model.conditionals[m], atol=1e-6)
 
 
 def test_the_start_of_the_power_method_does_not_matter():

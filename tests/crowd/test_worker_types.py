@@ -1,4 +1,4 @@
-"""WorkerTypes: equal to the page, a bound that never falls, the types it finds, copies, and what it cannot know."""
+"""The default: rounds are those of the page, what the types find, copies, and what is never silent."""
 
 import warnings
 
@@ -16,10 +16,11 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.model import best_shares, type_probabilities
 from cofactor.plain.copies import bound, log_choices, log_probability
 from cofactor.plain.worker_types import rounds
 from tests.oracles.crowds import independent, over_callers, with_copies
-from tests.oracles.generators import permutations_of, relabel, skilled_crowd, triples
+from tests.oracles.generators import skilled_crowd, triples
 from tests.oracles.worker_types import pairs_of_copies
 
 ALL = ("coin", "class", "own", "none")
@@ -138,16 +139,6 @@ def test_a_model_after_many_labels_is_their_share():
     crowd = skilled_crowd(0, n_workers=6, n_tasks=20_000, skill=0.8)
     method = WorkerTypes().fit(crowd.labels)
     assert np.abs(method.model_.stacked - crowd.model.stacked).max() < 0.08
-
-
-def test_order_and_names_do_not_matter():
-    labels, _ = with_constant_workers(0, rate=0.8)
-    tasks, workers, classes = permutations_of(labels, 1)
-    one, other = WorkerTypes().fit(labels), WorkerTypes().fit(relabel(labels, tasks, workers, classes))
-    p = one.predict_proba(labels)
-    again = other.predict_proba(relabel(labels, tasks, workers, classes))
-    assert np.allclose(again[np.ix_(tasks, classes)], p, atol=1e-6)
-    assert np.allclose(other.type_probabilities_[workers], one.type_probabilities_, atol=1e-6)
 
 
 # ---- types ----
@@ -381,3 +372,48 @@ def test_levels_on_public_sets(name):
     found = cf.load(name)
     accuracy = 100 * (1 - error_rate(WorkerTypes().fit(found.labels).predict_proba(found.labels), found.truth))
     assert accuracy == pytest.approx(LEVELS[name], abs=1e-4)
+
+
+def height(rho, L):
+    return type_probabilities(rho, L)[1].sum() + np.log(rho).sum()
+
+
+def one_step(rho, L):
+    return (1 + type_probabilities(rho, L)[0].sum(axis=0)) / (len(L) + len(rho))
+
+
+def evidence_of_types(seed, n_workers, spread):
+    """Log-probabilities that tell the types apart more or less, of workers who gave more or fewer labels."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(scale=spread, size=(n_workers, 3)) - rng.uniform(0, 900, size=(n_workers, 1))
+
+
+def test_a_step_from_the_best_shares_leads_nowhere_and_all_starts_lead_there():
+    starts = np.array([1, 1, 1]) / 3, np.array([1e-6, 1 - 2e-6, 1e-6]), np.array([0.9, 0.09, 0.01])
+    for n_workers, spread in ((2, 1.0), (300, 0.02), (300, 0.5), (300, 2.0), (300, 40.0)):
+        L = evidence_of_types(0, n_workers, spread)
+        found = [best_shares(start, L) for start in starts]
+        assert np.allclose(one_step(found[0], L), found[0], rtol=1e-10, atol=0), spread
+        assert np.allclose(found, found[0], rtol=1e-8, atol=0), spread
+
+
+def test_best_shares_are_where_many_steps_end():
+    L, rho = evidence_of_types(0, 300, 2.0), np.full(3, 1 / 3)
+    for _ in range(5000):
+        rho = one_step(rho, L)
+    assert np.allclose(best_shares(np.full(3, 1 / 3), L), rho, rtol=1e-6)
+
+
+def test_steps_that_are_cut_off_do_not_fall(monkeypatch):
+    start, L = np.array([1e-6, 1 - 2e-6, 1e-6]), evidence_of_types(1, 200, 3.0)
+    bounds = [height(start, L)]
+    for n_steps in range(1, 8):
+        monkeypatch.setattr("cofactor.crowd.model.SHARE_STEPS", n_steps)
+        found = best_shares(start, L)
+        assert np.isclose(found.sum(), 1) and (found > 0).all()
+        bounds.append(height(found, L))
+    assert (np.diff(bounds) > 0).all()
+
+
+def test_one_type_has_it_all():
+    assert best_shares(np.ones(1), np.zeros((4, 1))).tolist() == [1.0]

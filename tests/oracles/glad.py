@@ -22,12 +22,3 @@ def log_posterior(triples, a, b, n_classes):
     """Of the parameters, without the constant of the priors."""
     fit = np.log(joint(triples, a, b, n_classes).sum(axis=1)).sum()
     return fit - np.sum((a - 1) ** 2) / 2 - np.sum((b - 1) ** 2) / 2
-
-
-def expected_log_posterior(triples, Q, a, b):
-    """What the M-step climbs, given soft classes Q, without the constant of the priors."""
-    K = Q.shape[1]
-    value = -np.sum((a - 1) ** 2) / 2 - np.sum((b - 1) ** 2) / 2
-    for i, j, label in zip(*triples, strict=True):
-        value += sum(Q[i, c] * np.log(chance(a[j], b[i], label, c, K)) for c in range(K))
-    return value

@@ -202,3 +202,20 @@ def test_a_frame_has_columns_of_numbers(tmp_path):
     assert rows == ["x", "y"] and columns == ["a", "b"] and np.isnan(matrix[1, 0])
     with pytest.raises(CofactorError, match="columns b hold cells that are no numbers"):
         matrix_of(frame.assign(b=["1", "many"]))
+
+
+def test_a_matrix_market_file_that_was_cut_off_is_read_or_refused(tmp_path):
+    """SciPy alone reads beyond the end of a last line without its line break."""
+    head = "%%MatrixMarket matrix coordinate real general\n3 4 2\n1 2 1\n"
+    for last, said in {
+        "2 4 2 ": "",
+        "2 4 2\r": "",
+        "2 4 2Na": "line 4 holds more than numbers",
+        "2 4 1.5.5": "line 4",
+    }.items():
+        (tmp_path / "m.mtx").write_text(head + last, newline="")
+        if said:
+            with pytest.raises(CofactorError, match=said):
+                read_matrix(tmp_path / "m.mtx")
+        else:
+            assert read_matrix(tmp_path / "m.mtx")[0].sum() == 3

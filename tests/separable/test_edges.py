@@ -145,6 +145,7 @@ def test_outliers_are_named_and_not_counted():
                 with pytest.warns(DataWarning, match="columns 7 would be anchors of themselves alone"):
                     fitted = METHODS[name]().fit(X)
                 assert sorted(fitted.anchors_.tolist()) == anchors.tolist() and fitted.scores_[7] == 0
+                assert (fitted.scores_[anchors] > 0).all()
 
 
 def test_a_pure_column_of_which_others_hold_something_is_not_an_outlier():

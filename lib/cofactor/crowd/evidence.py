@@ -250,7 +250,7 @@ class Evidence:
     def start(self, split: Split | None = None) -> SoftCounts:
         """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
 
-        `split` is told the number of the first task, too: what it draws for some tasks must hang on that alone.
+        `split` gets the number of the first task, too: what it draws for some tasks must depend on that alone.
         """
         return self.pieces.sum(partial(_start, rows=self.rows, split=split))
 
@@ -319,8 +319,8 @@ def _expectation(piece: Piece, model: LatentClassModel, n_classes: int) -> SoftC
     gold = piece.gold
     if gold is None:
         return expectation(piece.table, model)
-    told = [(gold == k, model if k == UNKNOWN else within(model, k, n_classes)) for k in range(UNKNOWN, n_classes)]
-    return reduce(add, (expectation(piece.table.take_rows(tasks), part) for tasks, part in told if tasks.any()))
+    parts = [(gold == k, model if k == UNKNOWN else within(model, k, n_classes)) for k in range(UNKNOWN, n_classes)]
+    return reduce(add, (expectation(piece.table.take_rows(tasks), part) for tasks, part in parts if tasks.any()))
 
 
 def _posterior_of(

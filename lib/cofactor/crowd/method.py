@@ -64,7 +64,7 @@ class WorkerTypes(Aggregator):
     order : sequence, optional
         All classes, the lowest first, where they are grades. Then graders, who err by steps along the scale, are a type
         ("graded"), and the answer is the median grade, which is fewest steps off. Two grades are two classes.
-    one_voice : sequence of groups of workers
+    same_source : sequence of groups of workers
         Workers who are known to share their source, such as judges of one family: each group counts as one worker, who
         says what most of them say.
     merge_copies : bool
@@ -127,7 +127,7 @@ class WorkerTypes(Aggregator):
 
     takes_shares = True
     order: Sequence[Any] | None = None
-    one_voice: Sequence[Sequence[Any]] = ()
+    same_source: Sequence[Sequence[Any]] = ()
     merge_copies: bool = True
     diagonal: float = PRIOR[0]
     off: float = PRIOR[1]
@@ -150,15 +150,15 @@ class WorkerTypes(Aggregator):
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
-        strange = {worker for group in self.one_voice for worker in group} - set(labels.workers)
+        strange = {worker for group in self.same_source for worker in group} - set(labels.workers)
         if strange:
-            raise CofactorError(f"one_voice names workers that gave no label: {listing(map(repr, strange))}")
+            raise CofactorError(f"same_source names workers that gave no label: {listing(map(repr, strange))}")
         if alone := self.words_that_never_meet(labels):
             warnings.warn(alone, DataWarning, stacklevel=3)
         met = self._met(labels)
         owner = np.arange(met.n_workers)
         place = {worker: m for m, worker in enumerate(met.workers)}
-        for group in self.one_voice:
+        for group in self.same_source:
             owner = joined(owner, [place[worker] for worker in group]) if len(group) else owner
         if self.merge_copies:
             owner = owners(voiced(met, owner))[owner]

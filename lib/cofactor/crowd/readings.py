@@ -425,7 +425,7 @@ def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
 
 def _as_voices(method: WorkerTypes, owner: Ints, labels: CrowdLabels) -> WorkerTypes:
     """Return the method with these workers as one, fitted without a word."""
-    as_one = clone(method).set_params(one_voice=groups_of(owner, labels.workers), merge_copies=False, verbose=False)
+    as_one = clone(method).set_params(same_source=groups_of(owner, labels.workers), merge_copies=False, verbose=False)
     with warnings.catch_warnings():
         for category in (ConvergenceWarning, DataWarning):
             warnings.simplefilter("ignore", category)
@@ -471,9 +471,9 @@ def believed(
         method = Believed(found.groups[chosen], verbose=verbose)
     elif chosen == "groups":
         families = _families(known, group or {})
-        method = WorkerTypes(one_voice=[[known.workers[w] for w in family] for family in families], verbose=verbose)
+        method = WorkerTypes(same_source=[[known.workers[w] for w in family] for family in families], verbose=verbose)
     elif chosen != "model":
-        method = WorkerTypes(one_voice=(found.groups[chosen],), verbose=verbose)
+        method = WorkerTypes(same_source=(found.groups[chosen],), verbose=verbose)
     return method.fit(known, gold=codes), right
 
 
@@ -497,7 +497,7 @@ class Believed(Aggregator):
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         others = [worker for worker in labels.workers if worker not in set(self.workers)]
         self._model = WorkerTypes(verbose=self.verbose).fit(labels, gold)
-        self._as_one = WorkerTypes(one_voice=(others,), verbose=self.verbose).fit(labels, gold)
+        self._as_one = WorkerTypes(same_source=(others,), verbose=self.verbose).fit(labels, gold)
         self.model_, self.result_ = self._as_one.model_, self._as_one.result_
 
     def _posterior(self, labels: CrowdLabels) -> Floats:

@@ -259,7 +259,7 @@ MIN_JUDGED_CROWD = 3  # workers: where two differ, nothing tells who is right
 LEAST_INFORMED = 2  # workers beside whom another says nothing
 MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval says
 ALL_SURE = 0.98  # mean probability of the labels: above it, errors that all workers share cannot be seen
-RARE = 0.005  # a mistake that would be told as 0 %
+RARE = 0.005  # a mistake that would be printed as 0 %
 MAY_BE_GRADES = (
     "the classes may be grades, of which one step off is not simply wrong: declare their order (order=[...], --order), "
     "or name classes by words if they are none"
@@ -415,8 +415,8 @@ def without_information(method: Aggregator) -> NDArray[np.bool_]:
         return np.zeros(len(method.workers_), dtype=bool)
     n_different = len(method.workers_) - sum(len(group) - 1 for group in method.copies_)
     none = method.type_probabilities_[:, method.types_.index("none")]
-    told = n_different >= MIN_JUDGED_CROWD and np.count_nonzero(none <= MIN_NONE) >= LEAST_INFORMED
-    return np.asarray((none > MIN_NONE) & told)
+    enough = n_different >= MIN_JUDGED_CROWD and np.count_nonzero(none <= MIN_NONE) >= LEAST_INFORMED
+    return np.asarray((none > MIN_NONE) & enough)
 
 
 def agreement_with_others(labels: CrowdLabels) -> Floats:

@@ -135,7 +135,10 @@ def _read_mtx(path: str, _: str) -> Any:
         raise CofactorError(
             f"{path}: a comma in line {line}, behind which SciPy reads nothing: write decimals with a point"
         )
-    return scipy_io.mmread(io.BytesIO(text), spmatrix=False)
+    if odd := re.search(rb"^[^%\n][^\n]*?(\d[^\s\d.eE+-]|\.\d*\.)", text, re.MULTILINE):
+        line = text.count(b"\n", 0, odd.start()) + 1
+        raise CofactorError(f"{path}: line {line} holds more than numbers: write it anew")
+    return scipy_io.mmread(io.BytesIO(text.rstrip() + b"\n"), spmatrix=False)  # SciPy reads beyond a last line's end
 
 
 def _read_npy(path: str, _: str) -> Any:

@@ -164,7 +164,7 @@ def topic_model(
     S = pairs.topics(fit.anchors)
     if not np.isfinite(S).all():
         few = f"{used_words.size} words stand in two documents or more, but not in all"
-        raise CofactorError(f"no {n_topics} topics: of some anchor no other word is told ({few}); ask for fewer")
+        raise CofactorError(f"no {n_topics} topics: some anchors determine no other word ({few}); ask for fewer")
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)

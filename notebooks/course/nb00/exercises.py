@@ -77,7 +77,11 @@ class Accuracy(Exercise):
     praise = "each class counts as often as it occurs, so a worker is judged by the tasks there are"
 
     def given(self) -> Given:
-        model = round_crowd(1, seed=5)
+        return self.own(1, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        model = round_crowd(1, int(rng.integers(2**31)))
         return {"prior": model.prior, "A": model.conditionals[0]}
 
     def solve(self, prior: Floats, A: Floats) -> list[Part]:
@@ -106,8 +110,13 @@ class ExpectedWrong(Exercise):
     praise = "a number to hold against the truth, where there is one: the model may be too sure of itself"
 
     def given(self) -> Given:
-        rows = [[0.98, 0.02], [0.05, 0.95], [0.7, 0.3], [0.51, 0.49], [0.01, 0.99], [0.2, 0.8]]
-        return {"posterior": np.array(rows)}
+        return self.own(2, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        sure = rng.permutation([*rng.uniform(0.95, 0.99, 3), *rng.uniform(0.7, 0.85, 2), rng.uniform(0.51, 0.6)])
+        zero = np.where(rng.random(6) < 0.5, sure, 1 - sure).round(2)
+        return {"posterior": np.column_stack([zero, 1 - zero]).round(2)}
 
     def solve(self, posterior: Floats) -> list[Part]:
         right = posterior.max(axis=1)
@@ -189,10 +198,5 @@ EXERCISES = {
     "own_file": OwnFile(),
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("faults",),
-    ("vote",),
-    ("accuracy",),
-    ("expected_wrong",),
-    ("own_file",),
-)
+OBJECTIVES = (("vote",), ("accuracy",), ("expected_wrong",))  # the exercises of each, in their order
+LAB = ("faults", "own_file")

@@ -2,7 +2,7 @@
 
 from course.crowds import HoledCrowd, hide_pairs, small_crowd, without_prior
 from course.matrices import draw_blocks, draw_cooccurrence
-from course.nb01.panels import crowd_panel, draw_starts, em_panel, missing_block_panel, turn_panel
+from course.nb01.panels import corner_live, crowd_panel, draw_starts, em_live, missing_block_panel, turn_panel
 from course.nb01.pictures import draw_conditions
 from course.schematics import draw_latent_class
 from course.simplex import draw_convergence, draw_rotation, draw_simplex

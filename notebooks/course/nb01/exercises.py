@@ -45,8 +45,13 @@ class Posterior(Exercise):
     praise = "each label adds its evidence to the prior; in logs, hundreds of them would not underflow"
 
     def given(self) -> Given:
-        model = round_crowd(4, seed=8)
-        return {"prior": model.prior, "A": np.stack(model.conditionals), "labels": np.array([0, 1, -1, 1])}
+        return self.own(11, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        model = round_crowd(4, int(rng.integers(2**31)))
+        labels = rng.permutation([*rng.integers(K, size=3), -1])
+        return {"prior": model.prior, "A": np.stack(model.conditionals), "labels": labels}
 
     def solve(self, prior: Floats, A: Floats, labels: Ints) -> list[Part]:
         model = LatentClassModel(prior, list(A))
@@ -158,10 +163,13 @@ class CoOccurrence(Exercise):
     praise = "one block of the co-occurrence matrix, estimated without any true class"
 
     def given(self) -> Given:
-        table, _ = round_crowd(2, seed=2).sample(24, random_state=2)
-        labels = np.array(table.codes)
-        labels[[3, 11, 17], 0] = -1
-        labels[[5, 11], 1] = -1
+        return self.own(12, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        table, _ = round_crowd(2, int(rng.integers(2**31))).sample(24, random_state=int(rng.integers(2**31)))
+        labels, gaps = np.array(table.codes), rng.permutation(24)
+        labels[gaps[:3], 0] = labels[gaps[2:4], 1] = -1
         return {"labels_m": labels[:, 0], "labels_j": labels[:, 1], "n_classes": K}
 
     def solve(self, labels_m: Ints, labels_j: Ints, n_classes: int) -> list[Part]:
@@ -201,11 +209,16 @@ class Imputation(Exercise):
     praise = "annotators who never met, linked through two others; no model was fitted"
 
     def given(self) -> Given:
-        R = round_crowd(4, seed=13).pairwise
+        return self.own(13, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        R = round_crowd(4, int(rng.integers(2**31))).pairwise
         return {"R_mr": R(0, 1), "R_lr": R(2, 1), "R_ln": R(2, 3)}
 
     def solve(self, R_mr: Floats, R_lr: Floats, R_ln: Floats) -> list[Part]:
-        right, inverse = round_crowd(4, seed=13).pairwise(0, 3), np.linalg.inv(R_lr)
+        inverse = np.linalg.inv(R_lr)
+        right = R_mr @ inverse @ R_ln
         mistakes = {
             "R_lr was used itself; take its inverse": R_mr @ R_lr @ R_ln,
             "this is the middle alone: R_mr goes before the inverse, and R_ln after it": inverse,
@@ -232,7 +245,12 @@ class ReadOff(Exercise):
     praise = "the factor holds everything: confusion matrices in its shape, the class prior in its size"
 
     def given(self) -> Given:
-        return {"H": factors_of_model(round_crowd(5, seed=21)).reshape(-1, K), "n_classes": K, "m": 2}
+        return self.own(14, self._drawn)
+
+    @staticmethod
+    def _drawn(rng: np.random.Generator) -> Given:
+        H = factors_of_model(round_crowd(5, int(rng.integers(2**31)))).reshape(-1, K)
+        return {"H": H, "n_classes": K, "m": 2}
 
     def solve(self, H: Floats, n_classes: int, m: int) -> list[Part]:
         model, block = model_of_factor(H), H.reshape(-1, n_classes, n_classes)[m]
@@ -318,10 +336,5 @@ EXERCISES = {
     "conditions": Conditions(),
 }
 
-OBJECTIVES = (  # of the notebook, in its order: the exercises of each
-    ("posterior", "em_round"),
-    ("co-occurrence",),
-    ("imputation",),
-    ("read_off",),
-    ("conditions",),
-)
+OBJECTIVES = (("posterior",), ("imputation",), ("read_off",))  # the exercises of each, in their order
+LAB = ("em_round", "co-occurrence", "conditions")

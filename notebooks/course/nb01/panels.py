@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import ipywidgets as w
 import numpy as np
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
+from matplotlib.patches import Circle, Polygon
 from scipy.spatial.transform import Rotation
 
 from cofactor import simulate
@@ -20,8 +21,7 @@ from cofactor.crowd.base import error_rate, worker_accuracy
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
-from cofactor_app.plots.crowd import fill_uncertainty
-from cofactor_app.plots.simplex import CORNERS, fill_simplex, to_plane
+from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, fill_simplex, to_plane
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,
@@ -37,6 +37,7 @@ from cofactor_app.plots.style import (
     styled,
 )
 from course.crowds import Completion, HoledCrowd, draw_completion, hide_pairs, mixed_crowd, small_crowd, without_prior
+from course.live import Live, drag, reveal
 from course.panel import Panel, choice, slider
 from course.simplex import TOUCH, hull_margin
 from course.votes import fill_methods
@@ -272,40 +273,94 @@ def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
 
 
 @styled
-def draw_rounds(rounds: Rounds, after: int) -> Figure:
-    """Draw the log-likelihood round by round with a mark at `after`, beside the posteriors at that point."""
-    fig = new_picture(height=3.5)
-    left, right = fig.subplots(1, 2)
-    left.plot(rounds.log_likelihood, color=FAINT, marker="o", ms=3)
-    left.plot([after], rounds.log_likelihood[[after]], "D", color=ORANGE, ms=8, mec=INK)
-    left.set(xlabel="rounds of EM", ylabel="log-likelihood (nats)", xlim=(0, len(rounds.posteriors)))
-    fill_uncertainty(right, rounds.posteriors[after], rounds.truth)
-    start, now = percent(rounds.errors[0], 1), percent(rounds.errors[after], 1)
-    text = f"{now} of labels wrong after {_rounds(after)} of EM, {start} by majority vote"
-    say(fig, text if after else f"{start} of labels wrong before EM, by majority vote")
-    return fig
+def em_live(seed: int = 3) -> Live:
+    """Drag the rounds of EM: each person is a dot with the ellipse of its standard errors; the truth stays hidden."""
+    labels, truth = bird_crowd(seed)
+    rounds = em_rounds(seed=seed)
+    places, errors = zip(*(shares_right(labels, posterior) for posterior in rounds.posteriors), strict=True)
+    (goal, _), angles = shares_right(labels, np.eye(2)[truth]), np.linspace(0, 2 * np.pi, 25)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    fig = new_picture(6.5, 4.0)
+    ax = fig.subplots()
+    ax.axhline(50, color=FAINT, lw=0.5, zorder=0)
+    ax.axvline(50, color=FAINT, lw=0.5, zorder=0)
+    ellipses = PolyCollection([circle], fc=(*BLUE, 0.12), ec=(*BLUE, 0.5), lw=0.6)
+    ax.add_collection(ellipses)
+    (dots,) = ax.plot([], [], "o", color=BLUE, ms=4, mec="white", mew=0.4, label="a person, as EM has it")
+    (true,) = ax.plot(*goal.T, "x", color=INK, ms=5, label="counted with the true classes")
+    ax.set(xlabel="right on class 0 (%)", ylabel="right on class 1 (%)", xlim=(0, 102), ylim=(0, 102))
+    ax.legend(loc="lower left")
+    say(fig, "39 people, 108 tasks: what EM thinks of each, round by round")
+
+    def update(after: int, shown: bool) -> str:
+        dots.set_data(*places[after].T)
+        ellipses.set_verts(places[after][:, None] + errors[after][:, None] * circle)
+        true.set_visible(shown)
+        off = np.abs(places[after] - goal).mean()
+        known = f" People are {off:.0f} points off." if shown else ""
+        wrong = f"{round(rounds.errors[after] * len(truth), 1):g} of {len(truth)} labels are wrong"
+        return f"{f'After {_rounds(after)} of EM' if after else 'Before EM, by majority vote'}, {wrong}.{known}"
+
+    controls = {"after": drag(0, 0, len(rounds.posteriors) - 1, 1, "rounds of EM"), "shown": reveal("truth")}
+    look = "Where will the dots go? Guess, then drag the rounds. At which round are fewest labels wrong?"
+    return Live(controls, fig, [ellipses, dots, true], update, look)
+
+
+def shares_right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
+    """Return how often each person is right on either class, in per cent (M, 2), and the standard errors of that."""
+    right = np.stack([A.diagonal() for A in maximization(labels.table, posterior).conditionals])
+    return 100 * right, 100 * np.sqrt(right * (1 - right) / posterior.sum(axis=0))
 
 
 def _rounds(number: int) -> str:
     return f"{number} round{'s' if number > 1 else ''}"
 
 
-def em_panel(seed: int = 3) -> Panel:
-    """Stop EM after so many rounds; see the likelihood reached and the posteriors it then has."""
-    rounds = em_rounds(seed=seed)
-    controls = {"after": slider(w.IntSlider, 1, 0, len(rounds.posteriors) - 1, 1, "rounds of EM")}
-    return Panel(controls, lambda after: after, partial(draw_rounds, rounds), partial(describe_rounds, rounds))
+@styled
+def corner_live() -> Live:
+    """Drag the turn of the positive corner: which rows fall out? For timid people, and with one perfect one."""
+    clouds = {"eight timid people": timid_factor(), "one perfect, nine others": specialist_factor()}
+    fig = new_picture(6.5, 4.0)
+    ax = fig.subplots()
+    ax.add_patch(Circle(tuple(CENTRE), RADIUS, fill=False, ec=ORANGE, lw=1.5, ls="--", label="disc"))
+    ax.add_patch(Polygon(CORNERS, fill=False, ec=INK, lw=1, label="positive corner"))
+    turned = Polygon(CORNERS, fill=False, ec=GREEN, lw=2.2, label="positive corner, turned")
+    ax.add_patch(turned)
+    (dots,) = ax.plot([], [], "o", color=BLUE, ms=5, mec="white", mew=0.4, label="a row of H")
+    (outside,) = ax.plot([], [], "X", color=RED, ms=9, mec="white", mew=0.6, label="a row left outside")
+    ax.set(xlim=(-0.5, 3.1), ylim=(-0.5, 1.5), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.legend(loc="center right")
+    say(fig, "Turned about (1, 1, 1): as long as every dot fits, there is a second answer")
+
+    def update(degrees: int, crowd: str) -> str:
+        H = clouds[crowd]
+        out = (H @ corner(degrees) < -TOUCH).any(axis=1)
+        turned.set_xy(corner(degrees).T @ CORNERS)
+        dots.set_data(*to_plane(H)[~out].T)
+        outside.set_data(*to_plane(H)[out].T)
+        if not degrees:
+            return "Not turned yet: all rows lie in the positive corner."
+        end = "every row fits: a second answer" if not out.any() else f"{out.sum()} of {len(H)} rows are outside"
+        return f"Turned by {degrees}°, {end}."
+
+    controls = {
+        "degrees": drag(0, -90, 90, 1, "turn (degrees)"),
+        "crowd": choice(w.Dropdown, tuple(clouds), "eight timid people", "crowd"),
+    }
+    return Live(controls, fig, [turned, dots, outside], update, "How far can the corner turn until a dot falls out?")
 
 
-def describe_rounds(rounds: Rounds, after: int) -> str:
-    """Say where EM stands after so many rounds."""
-    error, n_tasks = rounds.errors[after], len(rounds.truth)
-    wrong = f"{round(error * n_tasks, 1):g} of {n_tasks} labels are wrong ({percent(error, 1)})"
-    if after == 0:
-        return f"Before EM, by majority vote, {wrong}."
-    gain = "" if after == 1 else f", {np.diff(rounds.log_likelihood)[after - 1]:.2g} more than a round before"
-    level = f"{rounds.log_likelihood[after]:.1f}".replace("-", "\N{MINUS SIGN}")
-    return f"After {_rounds(after)} of EM the log-likelihood is {level} nats{gain}; {wrong}."
+def timid_factor() -> Floats:
+    """Return the factor of eight people who give the right label more often than any other, and are sure of nothing."""
+    blurred = np.random.default_rng(0).dirichlet(np.ones(3) * 9, (8, 3)).transpose(0, 2, 1)
+    return np.vstack(0.3 * np.eye(3) + 0.7 * blurred) / np.sqrt(3)
+
+
+def specialist_factor() -> Floats:
+    """Return the factor of ten random people, one of whom is always right."""
+    model = simulate.dawid_skene_model(10, 3, 0.0, prior=np.full(3, 1 / 3), random_state=2)
+    return factors_of_model(model).reshape(-1, 3)
 
 
 @styled

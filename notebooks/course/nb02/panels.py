@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import ipywidgets as w
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Polygon
 
 from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
@@ -16,10 +18,23 @@ from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor_app.plots.simplex import fill_simplex, to_plane
-from cofactor_app.plots.style import CLASS_COLOURS, FAINT, ROUNDING, new_picture, number, say, styled
+from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, fill_simplex, hull_of, to_plane
+from cofactor_app.plots.style import (
+    BLUE,
+    CLASS_COLOURS,
+    FAINT,
+    INK,
+    ORANGE,
+    RED,
+    ROUNDING,
+    new_picture,
+    number,
+    say,
+    styled,
+)  # fmt: skip
 from course.crowds import hide_pairs
-from course.nb02.pictures import verdict
+from course.live import Live, drag, reveal
+from course.nb02.pictures import OUTER, frame_about_centre, slice_in_frame
 from course.panel import Panel, slider
 
 PEOPLE, K = 12, 3
@@ -45,27 +60,51 @@ def made_crowd(accuracy: float, n_specialists: int, spread: float, spam: float, 
 
 
 @styled
-def draw_certificate(H: Floats) -> Figure:
-    """Draw the rows of a crowd's factor, their hull and the disc."""
-    fig = new_picture(6.5, 4.0, laid_out=False)  # drawn while a slider moves: axes placed by hand are quicker
-    ax = fig.add_axes((0.0, 0.0, 1.0, 0.88))
-    ax.set(xticks=[], yticks=[])
-    fill_simplex(ax, to_plane(H))
-    say(fig, verdict(scattering_certificate(H)))
-    return fig
+def certificate_live() -> Live:
+    """Drag the quality of a crowd: its rows move, the hull covers the disc or not, and T stays in the circle or not."""
+    fig = new_picture(7.6, 3.7)
+    left, right = fig.subplots(1, 2)
+    centre = float(CENTRE[0]), float(CENTRE[1])
+    moving: list[Artist] = []
+    for ax, radius in ((left, RADIUS), (right, OUTER)):
+        circle = Circle(centre, radius, fill=False, ec=ORANGE, lw=2, ls="--")
+        for patch in (
+            Polygon(CORNERS, fc=RED, alpha=0.75, lw=0), Polygon(CORNERS, fc="white", lw=0),
+            Polygon(CORNERS, fc=(*BLUE, 0.16), ec=BLUE, lw=1.4), Polygon(CORNERS, fill=False, ec=INK, lw=1), circle,
+        ):  # fmt: skip
+            moving.append(ax.add_patch(patch))
+        frame_about_centre(ax)
+        ax.set_axis_off()
+    left.add_patch(Circle(centre, RADIUS, fc=RED, alpha=0.75, lw=0))
+    left.set_title("rows of H: the hull covers the disc?")
+    right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
+    (dots,) = left.plot([], [], "o", ms=5, color=BLUE, mec="white", mew=0.5)
+    moving[0].set_visible(False)  # left, the disc itself is red where no hull covers it
+    moving[6].set_clip_path(moving[9])
+    moving[7].set_clip_path(moving[9])
+    say(fig, "Is the factor unique? Left the rows, right the same question turned around")
 
+    def update(accuracy: float, n_specialists: int, spread: float, spam: float, shown: bool) -> str:
+        H = made_crowd(accuracy, n_specialists, spread, spam)
+        places = to_plane(H)
+        hull, T = hull_of(places), slice_in_frame(places)
+        outline = places if hull is None else places[hull.vertices]
+        for patch, corners in zip((*moving[1:3], *moving[5:8]), (outline, outline, T, T, T), strict=True):
+            patch.set(xy=corners)
+        for patch in moving[5:]:
+            patch.set_visible(shown)
+        dots.set_data(*places.T)
+        return describe_certificate(H)
 
-def certificate_panel() -> Panel:
-    """Drag the quality of a crowd; see its rows move, the hull cover the disc or not, and the certificate's verdict."""
     controls = {
-        "accuracy": slider(w.FloatSlider, 0.6, 0.0, 1.0, 0.01, "accuracy"),
-        "n_specialists": slider(w.IntSlider, 0, 0, 3, 1, "classes with a specialist"),
-        "spread": slider(w.FloatSlider, 0.0, 0.0, 0.5, 0.01, "labels at random"),
-        "spam": slider(w.FloatSlider, 0.0, 0.0, 1.0, 0.1, "share of spammers"),
+        "accuracy": drag(0.6, 0.0, 1.0, 0.01, "accuracy"),
+        "n_specialists": drag(0, 0, 3, 1, "classes with a specialist"),
+        "spread": drag(0.0, 0.0, 0.5, 0.01, "labels at random"),
+        "spam": drag(0.0, 0.0, 1.0, 0.1, "share of spammers"),
+        "shown": reveal("T, on the right"),
     }
-    for control in controls.values():
-        control.continuous_update = True  # quick enough to follow the hand
-    return Panel(controls, made_crowd, draw_certificate, describe_certificate)
+    look = "From which accuracy on does the hull cover the disc? Guess, then drag. And below one half?"
+    return Live(controls, fig, [*moving, dots], update, look)
 
 
 def describe_certificate(H: Floats) -> str:

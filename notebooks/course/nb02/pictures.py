@@ -37,7 +37,7 @@ def draw_dual(H: ArrayLike) -> Figure:
     left, right = fig.subplots(1, 2)
     fill_simplex(left, places)
     left.get_legend().remove()
-    _frame(left)
+    frame_about_centre(left)
     left.set_title("rows of H: the hull covers the disc?")
     _fill_slice(right, places)
     right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
@@ -73,11 +73,11 @@ def _fill_slice(ax: Axes, places: Floats) -> None:
         away = CENTRE + 1.17 * (corner - CENTRE)
         ax.text(float(away[0]), float(away[1]), f"$e_{k}$", ha="center", va="center", color=INK, path_effects=HALO)
     ax.text(CENTRE[0], CENTRE[1] - OUTER - 0.14, "norm 1", ha="center", va="center", color=ORANGE)
-    _frame(ax)
+    frame_about_centre(ax)
     ax.set_axis_off()
 
 
-def _frame(ax: Axes) -> None:
+def frame_about_centre(ax: Axes) -> None:
     """Show both pictures at the same scale, the middle in the middle."""
     ax.set(xlim=CENTRE[0] + FRAME * np.array([-1, 1]), ylim=CENTRE[1] + FRAME * np.array([-1, 1]), aspect="equal")
 

@@ -91,7 +91,7 @@ def draw_sample_errors(errors: SampleErrors) -> Figure:
         ax.plot(S, 100 * values.mean(axis=0), color=colour, marker=marker, ls=line, label=name)
     best = min(values[:, -1].mean() for values in errors.by_method.values())
     ax.plot(S, 80 * best * np.sqrt(S[-1] / S), color=INK, lw=0.9, ls=":", label="slope of $1/\\sqrt{S}$")
-    _log_axes(ax)
+    log_axes(ax)
     ax.legend(title=f"mean and range, {len(values)} crowds", alignment="left", loc="lower left")
     ax.set_title(errors.setting, loc="left", color=INK)
     exponents = {name: errors.exponent(name) for name in errors.by_method}
@@ -100,7 +100,8 @@ def draw_sample_errors(errors: SampleErrors) -> Figure:
     return fig
 
 
-def _log_axes(ax: Axes) -> None:
+def log_axes(ax: Axes) -> None:
+    """Let both axes be logarithmic, with plain numbers."""
     ax.set(xscale="log", yscale="log", xlabel="co-labelled items S of each observed pair")
     ax.set_ylabel("error of missing blocks (% of norm)")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

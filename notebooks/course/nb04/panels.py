@@ -1,4 +1,4 @@
-"""The panels of notebook 04: the race of the three iterations, and how the rows turn.
+"""Live figures of notebook 04, turning by hand and the walk of the error; panels of a race and a film.
 
 symbol   meaning                                               shape
 H, U     nonnegative factor, and the square root of H H'       (J, K)
@@ -16,13 +16,87 @@ import numpy as np
 from cofactor import simulate
 from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import Operator, Shift, convergence_curve, symnmf_steps
-from cofactor_app.plots.style import number
-from course.nb04.pictures import draw_race, draw_turn
+from cofactor_app.plots.style import BLUE, INK, ORANGE, RED, new_picture, number, say, styled
+from course.live import Live, drag, reveal
+from course.nb04.pictures import SEEN, draw_race, draw_turn, fill_corner
 from course.panel import Panel, choice, slider
 
 NOISE = (("none", np.inf), ("40 dB", 40.0), ("30 dB", 30.0), ("20 dB", 20.0), ("10 dB", 10.0))
 NONZEROS = "share of nonzeros of H (φ)"
 LAST = 60  # step that the film ends with
+
+
+@styled
+def turn_live(seed: int = 0) -> Live:
+    """Drag the angle until no dot is negative: what SymNMF does by itself, here with two classes."""
+    U, _ = simulate.symnmf_problem(300, 2, 0.5, random_state=seed)
+    cloud = U @ rotation(-90)
+    angles = np.arange(0, 91)
+    misfit = np.array([np.sum(np.minimum(cloud @ rotation(a), 0) ** 2) for a in angles])
+    fig = new_picture(7.4, 3.5)
+    left, right = fig.subplots(1, 2)
+    reach = 1.08 * float(np.linalg.norm(cloud, axis=1).max())
+    fill_corner(left, reach)
+    left.set(xlabel="column 1 of UQ", ylabel="column 2")
+    (inside,) = left.plot([], [], "o", ms=3, color=BLUE, alpha=0.6, mew=0)
+    (outside,) = left.plot([], [], "X", ms=4, color=RED, alpha=0.7, mew=0)
+    (curve,) = right.plot(angles, misfit, color=BLUE)
+    (mark,) = right.plot([], [], "D", color=ORANGE, mec=INK, ms=8)
+    right.set(xlabel="angle (degrees)", ylabel="negative part, squared", xlim=(-2, 92))
+    say(fig, "Turn the cloud into the positive corner")
+
+    def update(angle: int, shown: bool) -> str:
+        turned = cloud @ rotation(angle)
+        bad = (turned < -SEEN * reach).any(axis=1)
+        inside.set_data(*turned[~bad].T)
+        outside.set_data(*turned[bad].T)
+        mark.set_data([angle], [misfit[angle]])
+        curve.set_visible(shown)
+        return f"Turned by {angle}°, {bad.sum()} of {len(bad)} rows lie outside; misfit {misfit[angle]:.2f}."
+
+    controls = {"angle": drag(0, 0, 90, 1, "angle"), "shown": reveal("all angles")}
+    look = "Drag until no cross is left. Is there one such angle, or a range? Then show the misfit of all angles."
+    return Live(controls, fig, [inside, outside, curve, mark], update, look)
+
+
+def rotation(degrees: float) -> Floats:
+    """Return the 2 x 2 rotation matrix."""
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return np.array([[c, -s], [s, c]])
+
+
+@styled
+def walk_live(seed: int = 0) -> Live:
+    """Drag the steps of SymNMF: the cloud, and the walk of its error; a guessed rate is a line beside it."""
+    U, H = simulate.symnmf_problem(300, 3, 0.5, random_state=seed)
+    rows = [step.Z[:, :2] for step in islice(symnmf_steps(U), LAST + 1)]
+    errors = convergence_curve(U, H, n_iter=LAST)
+    t = np.arange(LAST + 1)
+    fig = new_picture(7.4, 3.5)
+    left, right = fig.subplots(1, 2)
+    reach = 1.08 * float(max(np.abs(each).max() for each in rows))
+    fill_corner(left, reach)
+    left.set(xlabel="column 1 of UQ", ylabel="column 2")
+    (inside,) = left.plot([], [], "o", ms=3, color=BLUE, alpha=0.6, mew=0)
+    (outside,) = left.plot([], [], "X", ms=4, color=RED, alpha=0.7, mew=0)
+    (guess,) = right.semilogy(t, errors, "--", color=ORANGE, label="your rate")
+    (walk,) = right.semilogy(t, errors, "o-", ms=3, color=BLUE, label="error of SymNMF")
+    right.set(xlabel="step t", ylabel="error $e_t$", xlim=(-1, LAST + 1), ylim=(1e-13, 1e3))
+    right.legend(loc="lower left")
+    say(fig, "The walk of SymNMF: every step leaves the same share of the error")
+
+    def update(after: int, rho: float) -> str:
+        bad = (rows[after] < -SEEN * reach).any(axis=1)
+        inside.set_data(*rows[after][~bad].T)
+        outside.set_data(*rows[after][bad].T)
+        walk.set_data(t[: after + 1], errors[: after + 1])
+        guess.set_data(t, errors[0] * rho**t)
+        steps, said = f"{after} step{'' if after == 1 else 's'}", errors[0] * rho**after
+        return f"After {steps} the error is {number(errors[after])}; your rate {rho:.2f} says {number(said)}."
+
+    controls = {"after": drag(0, 0, LAST, 1, "steps"), "rho": drag(0.9, 0.3, 0.98, 0.01, "your rate ρ")}
+    look = "Drag the first ten steps, then set your rate so that the dashed line foretells the rest. Drag on: right?"
+    return Live(controls, fig, [inside, outside, guess, walk], update, look)
 
 
 def race_panel() -> Panel:

@@ -58,14 +58,19 @@ def _outside(rows: Floats, reach: float) -> NDArray[np.bool_]:
     return np.asarray((rows < -SEEN * reach).any(axis=1))
 
 
-def _fill_cloud(ax: Axes, rows: Floats, reach: float) -> None:
+def fill_corner(ax: Axes, reach: float) -> None:
+    """Draw the positive corner into square axes about the origin."""
     ax.add_patch(Rectangle((0, 0), reach, reach, fc=GREEN, alpha=0.12, lw=0))
     ax.axhline(0, color=FAINT, lw=0.8)
     ax.axvline(0, color=FAINT, lw=0.8)
+    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+
+
+def _fill_cloud(ax: Axes, rows: Floats, reach: float) -> None:
+    fill_corner(ax, reach)
     bad = _outside(rows, reach)
     ax.plot(*rows[~bad].T, "o", ms=2.5, color=BLUE, alpha=0.6, mew=0)
     ax.plot(*rows[bad].T, "X", ms=3, color=RED, alpha=0.6, mew=0)
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
 
 
 @styled

@@ -1,6 +1,6 @@
 """What notebook 05 shows: how Frank-Wolfe walks, which rows of C it fills, and what that takes in memory."""
 
-from course.nb05.panels import draw_points, draw_walk, selection_panel, triangle, walk, walk_panel
+from course.nb05.panels import draw_points, memory_live, selection_panel, triangle, walk_live
 from course.nb05.pictures import (
     draw_cloud,
     draw_coefficients,

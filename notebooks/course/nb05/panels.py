@@ -8,26 +8,28 @@ c, x     one column of C, and the point it explains                     (N,), (M
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import ipywidgets as w
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.ticker import FuncFormatter
 
 from cofactor import simulate
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import MeritFit, merit
 from cofactor.simulate import Mixture
 from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
+from course.live import Live, drag
 from course.nb05.pictures import N_ROWS, draw_scores, in_bytes
-from course.panel import Panel, choice, slider
+from course.panel import Panel, choice
 
 CORNERS = np.array([[0.0, -0.9, 0.9], [1.0, -0.5, -0.5]])  # of the triangle, around the origin
 N_POINTS = 12  # in the triangle
-NAMED = 40  # steps whose place in the triangle is drawn as a dot
+STEPS = 60  # of a walk
+INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
 POINTS = (100, 200, 500, 1000, 1500)  # 2000 take longer than half a second
 ANCHORS = (5, 10, 20, 40, 70)
 SNRS = (6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 30.0)
@@ -103,48 +105,44 @@ def draw_points(X: Floats) -> Figure:
 
 
 @styled
-def draw_walk(walk: Walk) -> Figure:
-    """Draw points, the path of X c towards one of them, and the columns it is a mixture of, with their weights."""
-    fig = new_picture(WIDTH, 4.0)
-    ax = fig.subplots()
-    _fill_walk(ax, walk)
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside right center", handlelength=1.8)
-    after = "1 step" if len(walk.picks) == 1 else f"{len(walk.picks)} steps"
-    touched, left = f"{len(walk.touched)} of {walk.X.shape[1]} columns touched", number(round(walk.distance, 3))
-    say(fig, f"After {after}: {touched}, {left} from the point")
-    return fig
+def walk_live(seed: int = 3) -> Live:
+    """Drag the steps of Frank-Wolfe towards a point: which columns it touches, and with which weights."""
+    fig = new_picture(8, 3.9)
+    left, right = fig.subplots(1, 2, width_ratios=[1.5, 1])
+    left.add_patch(Polygon(CORNERS.T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
+    (points,) = left.plot([], [], "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")
+    (touched,) = left.plot([], [], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns touched")
+    (path,) = left.plot([], [], ".-", color=BLUE, lw=1, ms=4, label="X c, step by step")
+    (goal,) = left.plot([], [], "*", color=INK, ms=13, mec="white", mew=0.8, label="the point x")
+    left.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.4), aspect="equal")
+    left.legend(loc="upper left", bbox_to_anchor=(-0.15, 1.0))
+    left.set_axis_off()
+    bars = right.bar(np.arange(N_POINTS), np.zeros(N_POINTS), color=ORANGE)
+    right.set(xlabel="column of X", ylabel="weight in c", ylim=(0, 1.02), xticks=np.arange(N_POINTS))
+    say(fig, "Frank-Wolfe: one column of X a step")
 
+    @lru_cache(maxsize=256)
+    def walked(target: int, noise: float) -> list[Walk]:
+        X = triangle(N_POINTS, noise, seed).X
+        return [walk(X, target, n_iter) for n_iter in range(1, STEPS + 1)]
 
-def _fill_walk(ax: Axes, walk: Walk) -> None:
-    """Draw one walk, and the triangle, into axes."""
-    ax.add_patch(Polygon(CORNERS.T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
-    ax.plot(*walk.X, "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")
-    ax.plot(*walk.X[:, walk.touched], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns touched")
-    ax.plot(*walk.places.T, "-", color=BLUE, lw=1.2, label="X c, step by step")
-    ax.plot(*walk.places[:NAMED].T, ".", color=BLUE, ms=5)
-    ax.plot(*walk.X[:, walk.target], "*", color=INK, ms=13, mec="white", mew=0.8, label="the point x")
-    for n in walk.touched:
-        x, y = walk.X[:, n]
-        away = (14 * np.sign(x), 9 * np.sign(y))
-        ax.annotate(f"{walk.weights[n]:.2f}", (x, y), away, textcoords="offset points", ha="center", va="center")
-    seen = np.hstack([CORNERS, walk.X])  # with noise, points lie on either side of the edges
-    low, high = seen.min(axis=1), seen.max(axis=1)
-    ax.set(xlim=(low[0] - 0.4, high[0] + 0.4), ylim=(low[1] - 0.2, high[1] + 0.2), aspect="equal")
-    ax.set_axis_off()
-
-
-def walk_panel(seed: int = 3) -> Panel:
-    """Choose the point, the steps and the noise; see the way of Frank-Wolfe and the columns that it touches."""
-
-    def compute(n_iter: int, target: int, noise: float) -> Walk:
-        return walk(triangle(N_POINTS, noise, seed).X, target, n_iter)
+    def update(n_iter: int, target: int, noise: float) -> str:
+        now = walked(target, noise)[n_iter - 1]
+        points.set_data(*now.X)
+        touched.set_data(*now.X[:, now.touched])
+        path.set_data(*now.places.T)
+        goal.set_data(*now.X[:, [target]])
+        for bar, weight in zip(bars, now.weights, strict=True):
+            bar.set_height(weight)
+        return describe_walk(now)
 
     controls = {
-        "n_iter": slider(w.IntSlider, 6, 1, 60, 1, "steps"),
-        "target": slider(w.IntSlider, 5, 0, N_POINTS - 1, 1, "column of X"),
-        "noise": slider(w.FloatSlider, 0.0, 0.0, 0.3, 0.05, "noise"),
+        "n_iter": drag(1, 1, STEPS, 1, "steps"),
+        "target": drag(5, 0, N_POINTS - 1, 1, "column of X"),
+        "noise": drag(0.0, 0.0, 0.3, 0.05, "noise"),
     }
-    return Panel(controls, compute, draw_walk, describe_walk)
+    look = "Which columns will be touched? Guess, then drag the steps. Other points? And with noise?"
+    return Live(controls, fig, [points, path, touched, goal, *bars], update, look)
 
 
 def describe_walk(outcome: Walk) -> str:
@@ -152,6 +150,61 @@ def describe_walk(outcome: Walk) -> str:
     weights = ", ".join(f"{n} ({outcome.weights[n]:.2f})" for n in outcome.touched)
     left = number(round(outcome.distance, 3))
     return f"Column {outcome.target} is a mixture of the columns {weights}; {left} is left to go."
+
+
+# ---- what is filled, and what that takes ----
+
+
+@lru_cache(maxsize=1)
+def first_filled() -> Indices:
+    """Return the step that first fills each entry of C (N, N), for 200 noisy points; beyond the last: none."""
+    X = simulate.dirichlet_mixtures(snr_db=10, random_state=0).X
+    C, filled = np.zeros((X.shape[1],) * 2), np.full((X.shape[1],) * 2, STEPS + 1)
+    for t in range(STEPS):
+        picks = (X.T @ (X @ C - X)).argmin(axis=0)
+        C *= t / (t + 2)
+        C[picks, np.arange(len(picks))] += 2 / (t + 2)
+        filled[C > 0] = np.minimum(filled[C > 0], t + 1)
+    return filled
+
+
+@styled
+def memory_live() -> Live:
+    """Drag the steps and the number of points: how much of C is filled, and what lists and a dense C take."""
+    filled, N = first_filled(), np.geomspace(100, 1e6, 60)
+    fig = new_picture(8, 3.8)
+    left, right = fig.subplots(1, 2, width_ratios=[1, 1.3])
+    image = left.imshow(filled <= 0, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    left.set(xlabel="column of C", ylabel="row of C", title="filled, 200 points at 10 dB")
+    right.loglog(N, WEIGHT * N**2, color=INK, label="a dense C")
+    (lists,) = right.loglog(N, N, color=BLUE, label="lists of C, at most")
+    (here,) = right.loglog(N[:2], N[:2], "D", color=ORANGE, mec=INK, ms=8)
+    right.axhline(16e9, color=FAINT, lw=1, ls=":")
+    right.text(110, 2e10, "16 GB, a laptop", fontsize=8.5)
+    right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: in_bytes(value)))
+    right.set(xlabel="points N", ylabel="memory", xlim=(100, 1e6), ylim=(1e3, 1e13))
+    right.legend(loc="lower right")
+    say(fig, "A step adds one entry to a column at most")
+
+    def update(after: int, power: float) -> str:
+        image.set_data(filled <= after)
+        lists.set_data(N, (INDEX + WEIGHT) * N * after)
+        n = 10**power
+        sizes = (INDEX + WEIGHT) * n * after, WEIGHT * n**2
+        here.set_data([n, n], sizes)
+        share = (filled <= after).mean()
+        return (
+            f"After {after} step{'' if after == 1 else 's'} {percent(share, 1)} of C is filled, "
+            f"{len(filled) * share:.1f} entries a column. With N = {n:,.0f} points the lists need at most "
+            f"{in_bytes(sizes[0])}, a dense C {in_bytes(sizes[1])}."
+        )
+
+    controls = {
+        "after": drag(1, 1, 50, 1, "steps"),
+        "power": drag(3.0, 2.0, 6.0, 0.1, "points N = 10 to the"),
+    }
+    look = "How much of C will 50 steps fill? Guess, then drag. At which N does a dense C outgrow the laptop?"
+    return Live(controls, fig, [image, lists, here], update, look)
 
 
 # ---- scores of drawn mixtures ----

@@ -1,4 +1,4 @@
-"""What priors are good for, errors together, tempering, and gold tasks."""
+"""Gold tasks, what priors are good for, errors together, and tempering."""
 
 from itertools import combinations
 
