@@ -157,8 +157,9 @@ class Fit:
         start = self.of_rows_alone(self.expected(found.counts))
         difficulty, _ = fit_difficulty(self.of_rows.e_step, start, self.rows, self.alpha)
         some = self.of_rows.sample(SAMPLED_TASKS)
-        models = {"model": found.belief.model, "other": difficulty.model(self.rows)}
-        effect = some.pieces.sum(partial(confidence_of, **models, n_classes=len(self.alpha))).design_effect
+        other, n_classes = difficulty.model(self.rows), len(self.alpha)
+        sure = partial(confidence_of, model=found.belief.model, other=other, n_classes=n_classes)
+        effect = some.pieces.sum(sure).design_effect
         return (effect if self.grades is None else min(effect, MAX_EFFECT_OF_GRADES)), difficulty
 
     def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:

@@ -215,8 +215,8 @@ class Found:
         right, given = (x[:, :, 0] for x in right_and_given(self.C, self.rows))
         wrong, ones = np.maximum(given - right, 0.0), np.ones((right.shape[1], 1))
         R, W = (np.hstack([x @ ones, x]) for x in (right, wrong))
-        given = R + self.a, W + self.b, R + W + self.a + self.b
-        psi, log_gamma = (list(map(function, given)) for function in (special.digamma, special.gammaln))
+        counts = R + self.a, W + self.b, R + W + self.a + self.b
+        psi, log_gamma = (list(map(function, counts)) for function in (special.digamma, special.gammaln))
         before = special.gammaln(self.a) + special.gammaln(self.b) - special.gammaln(self.a + self.b)
         return psi[0] - psi[2], psi[1] - psi[2], log_gamma[0] + log_gamma[1] - log_gamma[2] - before
 

@@ -110,7 +110,7 @@ def totals(frame: pd.DataFrame) -> str:
     sums = np.nansum(above[:, counted], axis=0)
     if not counted.size or np.nanmin(above[:, counted]) < 0 or (last[counted] < sums / 2).any():
         return ""
-    found = listing(f"{frame.columns[n]} {last[n]:g}, {total:g}" for n, total in zip(counted, sums, strict=True))
+    found = listing(f"{frame.columns[int(n)]} {last[n]:g}, {total:g}" for n, total in zip(counted, sums, strict=True))
     row = f"{frame.index.name or 'row'} {frame.index[-1]}"
     return f"{row} looks like a total ({found} in the rows above): leave it out, since it counts as a case"
 

@@ -31,11 +31,11 @@ import numpy as np
 from cofactor.core.checks import check_whole
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator
+from cofactor.crowd.base import Aggregator, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.plan_next import checked_error
-from cofactor.crowd.workers import estimated_accuracy, fitted_on, without_information
+from cofactor.crowd.workers import estimated_accuracy, without_information
 from cofactor.verbs.aggregate import read_crowd
 
 AHEAD = 5  # labels a task at most, in one go
