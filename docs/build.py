@@ -72,6 +72,9 @@ def pages(live=()):
     texts = {path.relative_to(ROOT): path.read_text(encoding="utf8") for path in taken_over()}
     stored = sorted((ROOT / "notebooks").glob("*.ipynb"))
     texts |= {path.relative_to(ROOT): notebooks.staged(path, live) for path in stored}
+    texts |= {
+        path.relative_to(ROOT): notebooks.staged(path) for path in sorted((ROOT / "notebooks" / "labs").glob("*.ipynb"))
+    }
     texts |= {Path("api") / f"{name}.rst": text for name, text in api.pages().items()}
     texts |= {Path("learner") / name: text for name, text in learner.copies().items()}
     texts[Path("index.md")] = texts.pop(Path("docs/index.md")).replace(CARDS, notebooks.cards(stored))

@@ -31,11 +31,15 @@ CLOSING = re.compile(r"(?<=\S)\s*</details>")
 
 
 def staged(path, live=()):
-    """Return the text of a notebook for the book; `live` has the folders of the panels that move, by their names."""
+    """Return the text of a notebook for the book; `live` has the folders of the panels that move, by their names.
+
+    Labs have their number in the title, and no copy to write in.
+    """
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells[0].source = numbered(notebook.cells[0].source, path.name[:2])
-    for cell in notebook.cells:
-        cell.source = offered(cell.source, path.name)
+    if path.parent.name != "labs":
+        notebook.cells[0].source = numbered(notebook.cells[0].source, path.name[:2])
+        for cell in notebook.cells:
+            cell.source = offered(cell.source, path.name)
     fold(notebook.cells)
     if live:
         notebook.cells = [one for cell in notebook.cells for one in (cell, *moving(cell, path.name[:2], live))]

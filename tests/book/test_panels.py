@@ -12,14 +12,15 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from cofactor.core.errors import CofactorError
-from course.nb04 import race_panel
-from course.nb05 import walk_panel
+from cofactor_app.plots.style import alt_text, to_png
+from course.nb05 import walk_live
+from course.nb06 import ridge_live
 from docs import notebooks, panels
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "docs" / "_static" / "panels.js"
 STORED = sorted((ROOT / "notebooks").glob("*.ipynb"))
-WALK = "nb05.walk_panel"
+WALK = "nb05.walk_live"
 
 
 def cells_with_panels(path):
@@ -39,7 +40,7 @@ def test_every_panel_of_every_notebook_has_its_values():
 
 
 def test_values_are_those_of_the_controls_and_few_are_one_other_each():
-    panel = walk_panel()
+    panel = walk_live()
     values = panels.meant(WALK, panel, panels.grids()[WALK], few=False)
     assert list(values) == list(panel.controls) and len(values["n_iter"]) > 2
     assert len(panels.places(panel, values, few=False)) == prod(map(len, values.values())) <= panels.MOST
@@ -60,28 +61,29 @@ def test_values_are_those_of_the_controls_and_few_are_one_other_each():
 )
 def test_wrong_values_are_refused(wrong, told):
     with pytest.raises(CofactorError, match=re.escape(told)):
-        panels.meant(WALK, walk_panel(), panels.grids()[WALK] | wrong, few=False)
+        panels.meant(WALK, walk_live(), panels.grids()[WALK] | wrong, few=False)
 
 
 def test_values_of_choices_are_named_as_the_control_shows_them():
-    panel, written = race_panel(), panels.grids()["nb04.race_panel"]
-    assert panels.meant("nb04.race_panel", panel, written, few=False)["snr_db"][0] == float("inf")
-    with pytest.raises(CofactorError, match="'noise'"):
-        panels.meant("nb04.race_panel", panel, written | {"snr_db": ["none", "50 dB"]}, few=False)
+    panel, written = ridge_live(), panels.grids()["nb06.ridge_live"]
+    assert panels.meant("nb06.ridge_live", panel, written, few=False)["shown"] == [False, True]
+    with pytest.raises(CofactorError, match="other choices"):
+        panels.meant("nb06.ridge_live", panel, written | {"shown": ["hidden", "seen"]}, few=False)
 
 
 @pytest.mark.slow
 def test_what_is_kept_is_what_the_panel_shows_and_is_not_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(panels, "grids", lambda: {WALK: {"n_iter": [6, 20], "target": [5, 3], "noise": [0.0, 0.1]}})
+    monkeypatch.setattr(panels, "grids", lambda: {WALK: {"n_iter": [1, 20], "target": [5, 3], "noise": [0.0, 0.1]}})
     (tmp_path / f"{WALK}-of-old-code").mkdir()
     folder = panels.computed(tmp_path)[WALK]
     states = states_of(folder)
     assert len(states) == 8 and list(tmp_path.glob("nb*")) == [folder]
-    panel = walk_panel()
+    panel = walk_live()
     panel.controls["n_iter"].value, panel.controls["noise"].value = 20, 0.1
     sentence, words, picture = states["1,0,1"]
-    assert sentence == panel.text and words == panel.spoken["image/png"]["alt"]
-    kept, live = (Image.open(source).convert("RGB") for source in (folder / picture, io.BytesIO(panel.png)))
+    assert sentence == panel.text and words == alt_text(panel.figure).removeprefix("Figure: ")
+    png = io.BytesIO(to_png(panel.figure))
+    kept, live = (Image.open(source).convert("RGB") for source in (folder / picture, png))
     assert kept.size == live.size and max(ImageStat.Stat(ImageChops.difference(kept, live)).mean) < 0.5  # of 255
     monkeypatch.setattr(panels, "compute", None)
     assert panels.computed(tmp_path) == {WALK: folder}

@@ -166,8 +166,11 @@ def test_every_notebook_has_a_card_with_its_minutes_level_and_objectives():
         mine = notebooks.card(path)
         assert mine in text and re.search(r"^# (.*)", first)[1] in mine and f"](notebooks/{path.name})" in mine
         assert re.search(r"\d+ minutes[^*]*", first)[0] in mine and "Paper" not in mine
-        said = [line for line in first.splitlines() if re.match(r"\d\. ", line)]
-        assert len(said) >= 4 and [line for line in mine.splitlines() if re.match(r"\d\. ", line)] == said
+        objectives = next(
+            cell.source for cell in nbformat.read(path, as_version=4).cells if "Objectives" in cell.source
+        )
+        said = [line for line in objectives.splitlines() if re.match(r"\d\. ", line)]
+        assert len(said) >= 3 and [line for line in mine.splitlines() if re.match(r"\d\. ", line)] == said
 
 
 def test_answers_are_parted_from_their_html():
