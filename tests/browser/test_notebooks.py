@@ -97,12 +97,12 @@ def test_a_learner_answers_an_exercise(open_notebook, artefacts):
 
 
 def control_redraws(panel):
-    """Move the first slider by a step, back from its end if need be: another picture must come."""
-    handle = panel.locator(".noUi-handle").first
+    """Move each slider by a step, back from its end if need be: another picture must come."""
     before = shown(panel)
-    at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
-    handle.focus()
-    handle.press("ArrowLeft" if at_end else "ArrowRight")
+    for handle in panel.locator(".noUi-handle").all():
+        at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
+        handle.focus()
+        handle.press("ArrowLeft" if at_end else "ArrowRight")
     changes(panel, before)
 
 

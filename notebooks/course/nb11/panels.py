@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cofactor.core.types import Floats, Ints
-from cofactor_app.plots.style import BLUE, INK, ORANGE, WIDTH, new_picture, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, percent, say, styled
 from course.live import Live, drag, reveal
 from course.nb11.choosing import best_of, strata
 from course.nb11.crowd import CLASSES, Drawn, differ, drawn
@@ -58,6 +58,7 @@ def _draw_budget() -> Figure:
     for ax, colour in ((left, BLUE), (right, ORANGE)):
         ax.plot([], [], color=colour, marker="o", ms=3)
         ax.plot([], [], "D", color=INK, ms=8)
+        ax.axvline(20, color=FAINT, lw=1, ls=":")
         ax.set(xlabel="of these where answers differ", xlim=(-0.7, 20.7))
     left.set(ylabel="right answer chosen (%)", ylim=(40, 104))
     right.set(ylabel="half width of the interval (points)", ylim=(0, 70))
@@ -73,7 +74,8 @@ def budget_live() -> Live:
     def update(budget: int, apart: int, shown: bool) -> str:
         n = min(apart, budget)
         x, at = np.arange(0, budget + 1, 2), n // 2
-        for curve, dot, values in zip(lines[::2], lines[1::2], 100 * splits(budget), strict=True):
+        for curve, dot, place, values in zip(lines[::3], lines[1::3], lines[2::3], 100 * splits(budget), strict=True):
+            place.set_xdata([n, n])
             curve.set_data(x, values)
             dot.set_data([n], [values[at]])
             curve.set_visible(shown)
@@ -83,8 +85,8 @@ def budget_live() -> Live:
         return f"{n} of {budget} where answers differ: {told if shown else 'what will that buy?'}"
 
     controls = {
-        "budget": drag(20, 10, 20, 10, "checked leaves"),
         "apart": drag(20, 0, 20, 2, "where answers differ"),
+        "budget": drag(20, 10, 20, 10, "checked leaves"),
         "shown": reveal("what it buys"),
     }
     look = "Two jobs: choose the right answer, and tell how good it is. Drag to your split, then show."
