@@ -24,11 +24,12 @@ def checkpoint(notebook: str) -> None:
         There is no such notebook.
     """
     package = f"nb{notebook[-2:]}"
-    if notebook not in (package, f"lab{notebook[-2:]}") or package not in desk.NOTEBOOKS:
+    own = import_module(f"course.{package}.exercises") if package in desk.NOTEBOOKS else None
+    objectives = own.OBJECTIVES if own and notebook == package else ()
+    lab = own.LAB if own and notebook == f"lab{notebook[-2:]}" else ()
+    names = [*(name for names in objectives for name in names), *lab]
+    if not names:
         raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}, and their labs")
-    own = import_module(f"course.{package}.exercises")
-    objectives = own.OBJECTIVES if notebook == package else ()
-    names = [name for names in objectives for name in names] if objectives else list(own.LAB)
     left = [name for name in names if not _solved(name)]
     begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
     print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")

@@ -37,21 +37,29 @@ def test_only_what_the_learner_handed_in_counts(learner, capsys):
     desk.reveal("accuracy", right("accuracy"))  # a solution that was opened
     check("vote", lambda labels: labels)
     first, *rows = said(capsys)
-    assert first == '0 of 5 exercises solved; begin with "faults"'
-    assert [row.split()[-1] for row in rows] == ["yet"] * 5 and rows[0].startswith("objective 1: faults ")
+    assert first == '0 of 3 exercises solved; begin with "vote"'
+    assert [row.split()[-1] for row in rows] == ["yet"] * 3 and rows[0].startswith("objective 1: vote ")
     check("accuracy", right("accuracy"))
     hint("expected_wrong")
     hint("expected_wrong", 2)
     check("expected_wrong", right("expected_wrong"))
     first, *rows = said(capsys)
-    assert first == '2 of 5 exercises solved; next is "faults"'
-    assert rows[2].endswith("solved without a hint") and rows[3].endswith("solved with 2 hints")
-    for name in ("faults", "own_file"):
-        check(name, right(name))
+    assert first == '2 of 3 exercises solved; next is "vote"'
+    assert rows[1].endswith("solved without a hint") and rows[2].endswith("solved with 2 hints")
     check("vote", solved("vote"))
-    assert said(capsys)[0] == "5 of 5 exercises solved"
+    assert said(capsys)[0] == "3 of 3 exercises solved"
     check("vote", None)  # the best that was reached is kept
-    assert said(capsys)[0].startswith("4 of 5") and progress(learner) == {"nb00": (5, 5)}
+    assert said(capsys)[0].startswith("2 of 3") and progress(learner) == {"nb00": (3, 3)}
+
+
+def test_a_lab_has_a_checkpoint_of_its_own(learner, capsys):
+    check("faults", right("faults"))
+    check("vote", solved("vote"))
+    first, *rows = said(capsys, "lab00")
+    assert first == '1 of 2 exercises solved; next is "own_file"'
+    assert [row.split()[0] for row in rows] == ["faults", "own_file"]  # a lab has no objectives
+    said(capsys)
+    assert progress(learner) == {"lab00": (1, 2), "nb00": (1, 3)}
 
 
 def test_whoever_was_shown_the_solution_has_not_solved_it(learner, capsys):
@@ -59,26 +67,28 @@ def test_whoever_was_shown_the_solution_has_not_solved_it(learner, capsys):
         hint("accuracy", number)
     check("accuracy", right("accuracy"))
     first, *rows = said(capsys)
-    assert first.startswith("0 of 5") and rows[2].endswith("does not count: its solution was shown")
+    assert first.startswith("0 of 3") and rows[1].endswith("does not count: its solution was shown")
 
 
 def test_progress_is_kept_beside_copies_only_and_a_broken_file_is_none(learner, capsys):
     (learner / PROGRESS).write_text("{")
     said(capsys)
-    assert json.loads((learner / PROGRESS).read_text()) == {"nb00": [0, 5]}
+    assert json.loads((learner / PROGRESS).read_text()) == {"nb00": [0, 3]}
     for name in (HANDED_OUT, PROGRESS):
         (learner / name).unlink()
     said(capsys)
     assert not (learner / PROGRESS).exists()
-    with pytest.raises(CofactorError, match="no notebook 'nb99'"):
-        checkpoint("nb99")
+    for name in ("nb99", "lab99", "lab11", "00"):
+        with pytest.raises(CofactorError, match=f"no notebook '{name}'"):
+            checkpoint(name)
 
 
-def test_every_exercise_belongs_to_one_objective():
+def test_every_exercise_belongs_to_one_objective_or_to_the_lab():
     for path, name in zip(NOTEBOOKS, desk.NOTEBOOKS, strict=True):
-        own = import_module(f"course.{name}.exercises").OBJECTIVES
-        assert sorted(one for names in own for one in names) == sorted(desk.exercises_of(name)), name
-        assert len(own) == len(objectives(nbformat.read(path, as_version=4))), name
+        own = import_module(f"course.{name}.exercises")
+        names = [*(one for names in own.OBJECTIVES for one in names), *own.LAB]
+        assert sorted(names) == sorted(desk.exercises_of(name)), name
+        assert len(own.OBJECTIVES) == len(objectives(nbformat.read(path, as_version=4))) == 3, name
 
 
 @pytest.mark.parametrize("name", ["robust_sweep", "symnmf_step", "thin_step", "wawa_round", "pair_step", "projection"])
