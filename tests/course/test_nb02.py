@@ -115,16 +115,18 @@ def test_the_hexagon_is_where_the_certificate_turns():
 
 
 def test_the_certificate_is_told_in_picture_and_sentence():
-    panel = panels.certificate_panel()
+    live = panels.certificate_live()
+    live.controls["shown"].value = True
+    T = live.moving[7]
     for accuracy, spread, verdict, told in (
         (0.6, 0, "fails", "60% are"),
         (0.8, 0, "holds", "80% are"),
         (1, 0.15, "fails", "90% are"),
     ):
-        panel.controls["accuracy"].value, panel.controls["spread"].value = accuracy, spread
-        drawn = title(panels.draw_certificate(panel.outcome))
-        assert f"Condition 1 {verdict}" in panel.text and f"Of all labels, {told} right" in panel.text
-        assert drawn.startswith("Sufficiently scattered" if verdict == "holds" else "Condition 1 fails")
+        live.controls["accuracy"].value, live.controls["spread"].value = accuracy, spread
+        assert f"Condition 1 {verdict}" in live.text and f"Of all labels, {told} right" in live.text
+        farthest = np.linalg.norm(T.get_xy() - CENTRE, axis=1).max()
+        assert T.get_visible() and (farthest < OUTER + 1e-9) == (verdict == "holds")
 
 
 def test_recovery_is_exact_with_a_certificate_and_fits_without():
