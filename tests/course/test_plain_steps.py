@@ -26,9 +26,9 @@ CALLED = {  # functions of the pages that cells call
     "02": {"posterior", "refit"},
     "03": {"refit"},
     "05": {"row_softmax", "least_of_gradient", "spa", "mixtures"},
-    "06": {"objective", "comparison_features"},
-    "07": {"blocks", "em", "of_type", "one_hot", "worker_types"},
-    "08": {"blocks", "cnmf_opt", "cnmf_spa", "em", "mixtures", "one_hot"},
+    "06": {"comparison_features"},
+    "07": {"blocks", "of_type", "one_hot", "worker_types"},
+    "08": {"blocks", "cnmf_spa", "mixtures", "one_hot", "spa"},
     "09": {"merit", "mixtures", "spa"},
 }
 
