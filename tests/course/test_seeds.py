@@ -14,7 +14,8 @@ from course.record import HANDED_OUT, PROGRESS
 from tests.each import each
 
 FUNCTIONS = {name: one for name, one in exercises().items() if isinstance(one, FunctionExercise)}
-DRAWN = sorted(exercises().keys() - FUNCTIONS)  # no functions: what is given comes from the seed
+FIXED = {"split", "model_error", "coherent"}  # of labs: everybody gets the same
+DRAWN = sorted(exercises().keys() - FUNCTIONS - FIXED)  # no functions: what is given comes from the seed
 LEARNERS = [f"learner {number}" for number in range(3)]
 
 
