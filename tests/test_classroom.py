@@ -15,6 +15,7 @@ from tools import classroom, learner, tasks
 PATHS = {path.stem: path for path in learner.sources()}
 NAMES = list(PATHS)
 RUN = NAMES[0]  # the one that is marked; it runs in seconds
+READ = "05_theorems"  # it has no exercises
 CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
 pytestmark = pytest.mark.timeout(600)
@@ -75,7 +76,7 @@ def places_of(folder, name):
 
 def test_every_exercise_is_a_task(name):
     stored = [tasks.REVEAL.search(cell.source)[1] for cell in source(name).cells if "solution" in learner.tags(cell)]
-    assert exercise_names(name) == stored and len(stored) >= 2
+    assert exercise_names(name) == stored and (len(stored) >= 2 or name == READ)
     rubrics = [cell for cell in source(name).cells if "rubric" in learner.tags(cell)]
     assert sum(task.is_open for task in found_tasks(name)) == len(rubrics)
 
