@@ -102,7 +102,8 @@ def ends(control):
     """Both ends, and what lies in the middle; two ends can look alike."""
     if hasattr(control, "options"):
         return [value for _, value in named(control)]
-    return [control.min, control.max, type(control.value)((control.min + control.max) / 2)]
+    steps = round((control.max - control.min) / control.step)
+    return [control.min, control.max, round(control.min + steps // 2 * control.step, 9)]
 
 
 def seen(live):
