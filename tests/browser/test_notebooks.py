@@ -158,6 +158,8 @@ def test_a_panel_is_driven_by_keys_alone(open_notebook, lab):
     panel = notebook.panels().first
     names = [name for name in panel.locator(".widget-label").all_inner_texts() if name.strip()]
     panel.locator("input, select, .noUi-handle").first.focus()
+    for key in ("Tab", "Shift+Tab"):  # reached by keys, as a reader would: only then does a browser show the focus
+        panel.page.keyboard.press(key)
     reached = []
     for _ in range(MOST_TABS):
         focus = panel.page.evaluate(FOCUSED)
