@@ -84,7 +84,7 @@ def everyone():
 
 
 def test_every_method_is_checked_or_cannot_be_for_a_reason():
-    applies = (pmf.JointPMFClassifier, separable.topic_estimators.TopicTransformer)
+    applies = (pmf.JointPMFClassifier, separable.topics.TopicTransformer)
     for make in everyone():
         kind = getattr(make, "func", make)
         assert issubclass(kind, applies) + sum(issubclass(kind, base) for base in CANNOT) == 1, kind
