@@ -49,7 +49,7 @@ def test_what_follows_an_unsolved_function_is_right(name, tmp_path):
     stored = {cell.source: cell for cell in source.cells if cell.cell_type == "code"}
     cells = [cell for cell in copy.cells if cell.cell_type == "code"]
     compared = [cell for cell in cells if not OWN.search(cell.source) and not exempt(cell)]
-    assert len(compared) >= 10
+    assert len(compared) >= 8
     assert OTHER_VERSIONS or not {one.source: lines for one in compared if (lines := moved(stored[one.source], one))}
     told = "".join(line for cell in cells for line in said(cell))
     fed = sum("desk.usable(" in cell.source for cell in cells)
