@@ -196,6 +196,7 @@ def test_icons_are_letters_of_a_font_and_the_search_finds_without_its_index_on_e
     tab.close()
 
 
+SHOWN = "figure => figure.querySelector('img').src + figure.querySelector('figcaption').textContent"
 SEEN = """async figure => {
     const image = figure.querySelector("img"), caption = figure.querySelector("figcaption");
     if (!image.hidden) { await image.decode(); }
@@ -226,24 +227,22 @@ def test_every_control_of_every_panel_gives_another_picture(site, chromium, page
 
 
 def assert_moves(tab, figure, control):
-    """Move a control to its other value and back: other sentence and picture, then those of the beginning."""
+    """Move a control to its other value and back: another picture, then the sentence of the beginning."""
     still = [figure.locator("figcaption").inner_text(), figure.locator("img").get_attribute("alt")]
     there = moved(tab, figure, control)
     assert there[0].endswith(".webp") or there[1].startswith("Not possible"), there
-    assert there[1] != still[0]
     back = moved(tab, figure, control)
     assert back[1:] == still and back[0] != there[0]
 
 
 def moved(tab, figure, control):
     """Move a control of two values to the other; what the figure shows then."""
-    before = figure.locator("figcaption").inner_text()
+    shown = figure.evaluate(SHOWN)
     if control.evaluate("one => one.tagName") == "SELECT":
         control.select_option(index=1 - control.evaluate("one => one.selectedIndex"))
     else:
         control.press("End" if control.input_value() == "0" else "Home")
-    caption = figure.locator("figcaption").element_handle()
-    tab.wait_for_function("([caption, before]) => caption.innerText !== before", arg=[caption, before])
+    tab.wait_for_function(f"([figure, shown]) => ({SHOWN})(figure) !== shown", arg=[figure.element_handle(), shown])
     return figure.evaluate(SEEN)
 
 
