@@ -25,10 +25,8 @@ import cofactor
 from cofactor.core import files
 from cofactor.core.errors import CofactorError
 from cofactor.core.files import (
-    load_arrays,
     locked,
     read_parquet,
-    refuse_packed_parquet,
     save_arrays,
     unpacked,
     whole_file,
@@ -55,16 +53,6 @@ def test_an_archive_of_two_files_names_them(tmp_path):
         archive.writestr("b.csv", "task")
     with pytest.raises(CofactorError, match=r"holds 2 files \(a\.csv, b\.csv\)"):
         unpacked(path)
-
-
-def test_arrays_are_not_unpickled_nor_unpacked(tmp_path):
-    path = tmp_path / "a.npz"
-    np.savez(path, a=np.array([1, "b"], dtype=object))
-    with pytest.raises(CofactorError, match=r"a\.npz is no file of numbers: .*allow_pickle=False"):
-        load_arrays(path, ["a"], "file of numbers")
-    np.savez_compressed(path, a=np.zeros(9))
-    with pytest.raises(CofactorError, match="are compressed"):
-        load_arrays(path, ["a"], "file of numbers")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
@@ -94,16 +82,6 @@ def test_a_small_parquet_file_that_unpacks_to_a_large_one_is_refused(tmp_path, c
     monkeypatch.setattr(files, "LARGE", 1000)
     with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
         read_frame(path, ["task"])
-
-
-def test_a_parquet_file_that_says_it_has_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "labels.parquet"
-    parquet.write_table(arrow.table({"task": np.zeros(400_000, dtype=np.int8)}), path)
-    refuse_packed_parquet(path, 3)
-    monkeypatch.setattr(files, "LARGE", 1000)
-    monkeypatch.setattr(files, "RATIO", 10)
-    with pytest.raises(CofactorError, match=r"labels\.parquet unpacks to more than \d+ bytes"):
-        refuse_packed_parquet(path, 3)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

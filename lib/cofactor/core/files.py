@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import filelock
@@ -233,15 +232,6 @@ def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str
     return read
 
 
-def refuse_packed_parquet(path: str | PathLike[str], n_columns: int) -> None:
-    """Refuse a parquet file of more than 200 bytes of cells a byte, by what it says itself, before it is read."""
-    with reading_parquet(path):
-        from pyarrow import parquet
-
-        n_rows = parquet.read_metadata(path).num_rows
-    _refuse_packed(n_rows * (1 + n_columns), os.stat(path).st_size, path)
-
-
 def _refuse_packed(size: int, packed: int, name: object) -> None:
     limit = max(LARGE, RATIO * packed)
     if size > limit:
@@ -265,41 +255,9 @@ def _unfolded(column: Any) -> int:
     return sum(compute.sum(one).as_py() or 0 for one in lengths)
 
 
-def save_arrays(path: str | PathLike[str], **parts: Any) -> None:
-    """Write an .npz file: arrays, and dicts and lists as the bytes of their JSON text."""
-    plain = {
-        name: np.frombuffer(json.dumps(part).encode(), dtype=np.uint8) if isinstance(part, dict | list) else part
-        for name, part in parts.items()
-    }
+def save_arrays(path: str | PathLike[str], **arrays: NDArray[Any]) -> None:
+    """Write an .npz file."""
     with zipfile.ZipFile(path, "w") as archive:  # where the disk is full, numpy.savez of 2.0 leaves one open
-        for name, part in plain.items():
+        for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(part), allow_pickle=False)
-
-
-def load_arrays(path: str | PathLike[str], names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:
-    """Read these arrays of an .npz file that `save_arrays` wrote; nothing in it is unpickled.
-
-    Raises a CofactorError that the file is no `what` where that fails in any way, or the arrays are compressed: a small
-    file could fill the memory.
-    """
-    try:
-        with open(path, "rb") as opened:
-            if opened.read(2) != b"PK":  # numpy would advise to unpickle it
-                raise CofactorError("it is no .npz file")
-            opened.seek(0)
-            return _arrays_of(opened, names)
-    except FileNotFoundError:
-        raise CofactorError(f"no such file: {path}") from None
-    except Exception as error:  # numpy raises whatever the bytes lead it to
-        raise CofactorError(f"{path} is no {what}: {error}") from None
-
-
-def _arrays_of(opened: IO[bytes], names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    with np.load(opened, allow_pickle=False) as file:
-        if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
-            raise CofactorError("the arrays are compressed, write them with numpy.savez")
-        arrays = {name: file[name] for name in names}
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise CofactorError("not all that it holds are arrays")
-    return arrays
+                np.lib.format.write_array(file, array, allow_pickle=False)
