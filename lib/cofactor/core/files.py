@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import filelock
