@@ -14,9 +14,10 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.crowd import METHODS
 from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.base import Floats, TaskScorer, error_rate
+from cofactor.crowd.base import Floats, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.scores import error_rate
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.oracles.generators import recorded, skilled_crowd, triples
 from tests.oracles.textbook import dawid_skene_1979

@@ -9,8 +9,8 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd import binary
 from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD, first_no, vote_share
 from tests.oracles import binary as slow

@@ -10,13 +10,13 @@ import cofactor as cf
 from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.copies import Gains, candidates, joined, owners, voiced
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import best_shares, type_probabilities
+from cofactor.crowd.scores import error_rate
 from cofactor.plain.copies import bound, log_choices, log_probability
 from cofactor.plain.worker_types import rounds
 from tests.oracles.crowds import independent, over_callers, with_copies
