@@ -37,6 +37,7 @@ COMMAND = [*BEFORE[:3], "MajorityVote", *BEFORE[4:], "--force"]
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "os.link", "os.symlink")
 KILLS, FEWEST = 10, 30  # operations that the command has at least, else they are not seen
 WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+OPENED = "open to write "
 REFUSED = "is being written by "
 
 
@@ -86,7 +87,7 @@ class Trap:
 
     def heard(self, event: str, arguments: tuple) -> None:
         if event == "open" and isinstance(arguments[0], str | bytes) and (arguments[2] or 0) & WRITE:
-            self.step("open to write", arguments[0])
+            self.step(OPENED.strip(), arguments[0])
         elif event in CHANGES:
             self.step(event, arguments[0])
 
@@ -96,7 +97,7 @@ class Trap:
             return
         if len(self.done) == self.number:
             os.kill(os.getpid(), signal.SIGKILL)
-        self.done.append(kind)
+        self.done.append(f"{kind} {Path(name).name}")
 
     def end(self) -> None:
         self.number = -1
@@ -127,6 +128,7 @@ def problems(home: Path) -> list[str]:
     kinds, new, found = json.loads(notes.read_text()), state(work), []
     whole = state(work, hidden=True)
     assert len(kinds) >= FEWEST and all(old[name] != new[name] for name in new if name != "labels.csv")
+    found += [f"not by a hidden file: {kind}" for kind in kinds if kind.startswith(OPENED) and kind[len(OPENED)] != "."]
     for number in sorted({round(share * (len(kinds) - 1) / (KILLS - 1)) for share in range(KILLS)}):
         renew(start, work)
         code = ended(run(work, COMMAND, Trap(work, number, notes)))
