@@ -18,6 +18,7 @@ from cofactor.rivals.crowd.binary import KOS
 from tests.oracles.generators import skilled_crowd, triples
 
 
+@pytest.mark.slow
 def test_beats_maximum_likelihood_on_thin_crowds():
     """Five labels a task, 24 a worker, six classes: the case the prior is for."""
     ours, theirs = [], []
@@ -74,6 +75,7 @@ def gold_of(crowd, n):
     return np.where(np.arange(crowd.labels.n_tasks) < n, crowd.truth, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [WorkerTypes, MVEM])
 def test_gold_tasks_keep_their_class_and_help_the_others(make):
     gains = []

@@ -113,6 +113,7 @@ PUBLISHED = [  # per cent: paper 8.33, 16.23, 7.5 and (unknown truth counted as 
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "percent"), PUBLISHED)
 def test_errors_on_public_data(name, percent):
     found = cf.load(name)

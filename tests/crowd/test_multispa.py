@@ -107,6 +107,7 @@ def test_refuses_where_it_can_estimate_nobody():
         MultiSPA().fit(labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "plain", "with_zeros"),
     [

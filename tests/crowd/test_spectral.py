@@ -137,6 +137,7 @@ MEASURED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "before", "after"), MEASURED)
 def test_errors_on_public_data(name, before, after):
     found = cf.load(name)

@@ -113,6 +113,7 @@ def test_the_bound_never_falls(n_classes):
         assert len(bounds) > 5 and (np.diff(bounds) > -1e-10 * abs(bounds[0])).all()
 
 
+@pytest.mark.slow
 def test_shares_settle_where_workers_have_few_labels(monkeypatch):
     labels = few_labels_each(n_tasks=400, n_workers=600, n_classes=3)
     method = WorkerTypes().fit(labels)
@@ -344,6 +345,7 @@ def test_refuses_settings_by_name(name, value):
 
 # ---- levels on public sets ----
 
+AWAY = (pytest.mark.needs_mirror, pytest.mark.slow)
 LEVELS = {  # accuracy (%)
     "adult_content": 75.9760,
     "bluebird": 87.9630,
@@ -365,9 +367,7 @@ LEVELS = {  # accuracy (%)
 }
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "bluebird" else pytest.param(name, marks=pytest.mark.needs_mirror) for name in LEVELS]
-)
+@pytest.mark.parametrize("name", [name if name == "bluebird" else pytest.param(name, marks=AWAY) for name in LEVELS])
 def test_levels_on_public_sets(name):
     found = cf.load(name)
     accuracy = 100 * (1 - error_rate(WorkerTypes().fit(found.labels).predict_proba(found.labels), found.truth))
