@@ -1,11 +1,11 @@
 """A fit is sums over tasks: they are the same however a crowd is cut, and whichever tasks are known."""
 
-import pytest
 import pickle
 from dataclasses import astuple
 from functools import partial
 
 import numpy as np
+import pytest
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
