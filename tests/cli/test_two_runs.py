@@ -3,6 +3,8 @@
 import os
 import threading
 
+import pytest
+
 from cofactor.core.files import locked
 from cofactor_app.cli import main
 from evaluation import cli as experiments
@@ -24,6 +26,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @each("command", COMMANDS)
 def test_the_other_run_is_named(command, tmp_path, monkeypatch, capsys):
     (tmp_path / "labels.csv").write_text(LABELS)

@@ -192,6 +192,7 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
         quiet(X, 3, method="SPA")
 
 
+@pytest.mark.slow
 def test_predicted_memory_is_near_the_peak(monkeypatch):
     X = simulate.dirichlet_mixtures(50, 8000, 5, snr_db=40, random_state=0).X
     quiet(X[:, :50], 5)  # imports are over
@@ -228,6 +229,7 @@ def test_the_command_writes_what_the_verb_returns(files, capsys):
         assert arrays["names"].tolist() == found.points.names and arrays["columns"].tolist() == list(found.spectra)
 
 
+@pytest.mark.slow
 def test_the_bundled_mixture_is_unmixed_and_its_spectra_are_drawn(tmp_path, capsys):
     assert main(["anchors", "mixture", "--report", str(tmp_path / "r.html")]) == 0
     said = capsys.readouterr()
