@@ -250,6 +250,7 @@ def test_notes_are_an_error_with_strict_and_nothing_is_written(files, X, capsys)
     assert "".join(capsys.readouterr()) == ""
 
 
+@pytest.mark.slow
 def test_points_with_cells_that_cannot_be_read_go_with_skip_bad(files, capsys):
     text = Path("a.csv").read_text().splitlines()
     cells = text[4].split(",")
@@ -273,6 +274,7 @@ def same(X, K):
 """
 
 
+@pytest.mark.slow
 def test_a_method_of_one_s_own_finds_anchors(files, X, capsys):
     Path("my.py").write_text(OWN)
     assert main(["anchors", "a.csv", "--method", "my.py:longest(turned=True)", "--anchors", "3", "-o", "o.csv"]) == 0
