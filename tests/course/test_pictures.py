@@ -136,6 +136,7 @@ LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
 SCHEMATIC = {"latent_class", "kit", "simplex", "dual"}  # drawn without axes
 
 
+@pytest.mark.slow
 @each("name", REPEATED)
 def test_same_bytes_whatever_the_session_has_set_and_it_stays_set(name):
     first = to_png(PICTURES[name]())
