@@ -253,7 +253,9 @@ def test_plan_prints_labels_needed_and_answers_within_what_is_there(labels_csv, 
     labels = cf.CrowdLabels.from_csv(labels_csv)
     assert run("plan", labels_csv, "--error", "0.3", "--most", 3) == 0
     expected = cf.plan(labels, 0.3, amounts=range(1, 4), random_state=0)
-    assert capsys.readouterr().out.strip() == str(expected)
+    said = capsys.readouterr()
+    assert said.out.splitlines() == expected.summary
+    assert all(f"note: {note}" in said.err for note in expected.notes) and expected.notes
     task, worker = np.divmod(np.arange(40 * 20), 20)
     many = cf.CrowdLabels.from_arrays(task, worker, (task + (worker == task % 20)) % 2)
     found = cf.plan(many, 0.3, methods=["MajorityVote"], n_trials=2, random_state=0)
