@@ -224,7 +224,7 @@ def aggregate(
         posterior = np.asarray(fitted.predict_proba(crowd))
         seen = None
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
-            seen = readings(crowd.whole, fitted, families)
+            seen = readings(crowd.whole, fitted, families, posterior)
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
     found = Consensus(
@@ -405,7 +405,7 @@ def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) 
         "probability": posterior[rows, predicted].round(6),
         **ends,
         "n_labels": labels.table.entries_per_row,
-        "disputed": method.disagreement(labels) if isinstance(method, WorkerTypes) else behind > 0,
+        "disputed": method.disagreement(labels, posterior) if isinstance(method, WorkerTypes) else behind > 0,
         "overruled": behind,
     }
     return pd.DataFrame(columns)
