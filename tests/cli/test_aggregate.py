@@ -14,8 +14,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.errors import DataWarning
-from cofactor.verbs import crowd_words
 from cofactor.verbs.aggregate import DEFAULT
+from cofactor.verbs.consensus import NOTHING_KNOWN
 from cofactor_app.cli import in_options, main
 from cofactor_app.cli.parser import parser
 from tests.each import each
@@ -379,7 +379,7 @@ def test_types_of_workers_are_told_with_their_names():
     } <= set(found.details)
     assert "duplicate workers count as one (same labels, same mistakes): 0 = 5" in found.notes
     alone = cf.CrowdLabels.from_arrays([0, 1, 2], [0, 0, 1], [0, 1, 1])
-    assert crowd_words.NOTHING_KNOWN in cf.aggregate(alone).notes
+    assert NOTHING_KNOWN in cf.aggregate(alone).notes
 
 
 # ---- the parser, and its words ----

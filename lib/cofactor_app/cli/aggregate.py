@@ -13,8 +13,9 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.crowd.diagnose import diagnose as checks
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
-from cofactor.verbs.aggregate import Consensus, read_crowd
 from cofactor.verbs.aggregate import aggregate as verb
+from cofactor.verbs.aggregate import read_crowd
+from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
