@@ -35,6 +35,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
     assert 0.85 <= np.concatenate(entries).mean() <= 0.95
 
 
+@pytest.mark.slow
 def test_entries_are_those_of_the_joint_pmf_and_its_marginals(found):
     table = CategoricalTable([[0, 1, 2, 3, 0], [-1, 2, -1, -1, -1], [-1] * 5], sizes=[4] * 5)
     rows = found.entries(table)

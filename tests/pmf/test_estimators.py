@@ -202,6 +202,7 @@ def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     assert np.allclose(fitted.model_.joint_tensor(), mean, atol=1e-14)
 
 
+@pytest.mark.slow
 @each("name", ["CNMF-EM", "RAND-EM"])
 def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name):
     table, fresh = drawn(600), drawn(2000)
@@ -210,6 +211,7 @@ def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name
         assert chosen > fit(clone(METHODS[name]).set_params(rank=rank), table).model_.log_likelihood(fresh), rank
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_chosen():
     table = drawn(300)
     count_given = fit(RANDEM("auto", pseudo_count=0.7, random_state=0), table)

@@ -229,6 +229,7 @@ def fifteen():
 # ---- the penalty ----
 
 
+@pytest.mark.slow
 def test_the_trace_rule_reaches_the_measured_level(fifteen):
     truth, triples, start = fifteen
     found, result = coupled_tensor(triples, start)
