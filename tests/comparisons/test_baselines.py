@@ -142,6 +142,7 @@ def test_nuclear_norm_ends_at_a_stationary_point():
     assert np.linalg.norm(A[:, k:].T @ G @ Ct[k:].T, 2) < 8.02
 
 
+@pytest.mark.slow
 def test_nuclear_norm_is_dominated_by_features():
     U, V, data = small(12_000)
     convex, _ = recorded(NuclearNormMLE(max_iter=150, random_state=0).fit, data)

@@ -57,6 +57,7 @@ def test_the_chosen_ridge_is_near_the_best_one():
     assert chosen.path_[0].ridge == np.inf and {trial.rank for trial in chosen.path_} == {3}
 
 
+@pytest.mark.slow
 def test_where_features_do_not_help_biases_are_left_and_a_warning():
     """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices; what all like, can."""
     U, V = truth(0, kind="gauss")
@@ -69,6 +70,7 @@ def test_where_features_do_not_help_biases_are_left_and_a_warning():
     assert mf.fold_in(few(n2=300)).shape == (6, 0)
 
 
+@pytest.mark.slow
 def test_a_model_without_biases_is_no_coin_either():
     U, V = truth(0, kind="gauss")
     data = drawn(0.1 * U, V, 10_000, "binary", b=0.2 * np.random.default_rng(5).standard_normal(300))

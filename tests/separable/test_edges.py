@@ -132,6 +132,7 @@ def spoiled(kind, X, rng):
     return X
 
 
+@pytest.mark.slow
 def test_outliers_are_named_and_not_counted():
     for kind in ("spectrum", "hot entry", "glint"):
         for seed, K in enumerate([3, 4, 6, 8]):
