@@ -108,6 +108,7 @@ ARGUMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("line", "name"), CASES)
 def test_fit_returns_itself_and_says_how_it_went(line, name):
     method = made(line, name)

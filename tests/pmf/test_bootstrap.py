@@ -53,6 +53,7 @@ def test_the_table_names_variable_value_and_class(found):
     assert prior["estimate"].tolist() == found.model.prior.tolist() and prior["variable"].isna().all()
 
 
+@pytest.mark.slow
 @each("estimator", [pmf.CNMFOPT(rank=2), pmf.RANDEM(rank=2, random_state=0), pmf.Independence()])
 def test_any_estimator_can_be_fitted_again(estimator):
     truth = simulate.joint_model(4, 3, 2, random_state=1)

@@ -79,6 +79,7 @@ def test_the_model_is_the_mean_over_kept_choices_and_starts():
     assert len(fitted.results_) == 2 * len(kept)
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_chosen():
     X, y = drawn(n_rows=200)
     rank_given = JointPMFClassifier(rank=3, n_starts=1, random_state=0).fit(X, y)

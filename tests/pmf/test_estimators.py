@@ -187,6 +187,7 @@ def test_smoothing_predicts_thin_data_better():
 # ---- rank and smoothing by hidden cells ----
 
 
+@pytest.mark.slow
 def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     fitted = fit(RANDEM("auto", pseudo_count="auto", random_state=0), drawn(60))
     tried = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_]
@@ -227,6 +228,7 @@ def test_what_is_given_is_not_chosen():
     assert len(fit(Independence(pseudo_count="auto"), table).validation_) == len(PSEUDO_COUNTS)
 
 
+@pytest.mark.slow
 def test_ranks_that_a_method_refuses_are_left_out():
     fitted = fit(CNMFSPA("auto"), drawn(500))
     assert {one["rank"] for one in fitted.validation_} == {1, 2, 3, 5, 8}  # two variables of five values cap it at nine
@@ -309,6 +311,7 @@ def made(name):
     return pmf.METHODS[name](random_state=0) if name == "Independence" else pmf.METHODS[name](rank=2, random_state=0)
 
 
+@pytest.mark.slow
 @each_name
 def test_answers_and_draws_as_its_model_does(name):
     fitted = recorded(made(name).fit, TABLE)[0]

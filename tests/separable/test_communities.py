@@ -93,6 +93,7 @@ def test_cliques_are_found_exactly(method):
     assert len(np.unique(found.kept)) == len(found.kept) and set(found.pure) <= set(found.kept)
 
 
+@pytest.mark.slow
 @each("method", [*GREEDY, "MERIT"])
 def test_mixed_memberships_are_recovered(method):
     A, theta = mixed_graph()
