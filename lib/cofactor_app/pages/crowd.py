@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor.core.bootstrap import LEVEL
@@ -64,7 +65,7 @@ def page(result: Consensus) -> str:
     )
 
 
-def _pictures(result: Consensus) -> Iterator[tuple[str, Figure]]:
+def _pictures(result: Consensus) -> Iterator[tuple[str, Axes | Figure]]:
     method, labels, found = result.method, result.crowd, result.bootstrap
     accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(result.posterior)
