@@ -10,7 +10,7 @@ So these readings are compared, and none but the model chooses the answer:
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
-Source: this library's. What ten known tasks gain, and how often warnings are false, is in docs/default.md.
+Source: this library's. How often warnings are false is in docs/default.md.
 
 A **camp** is a group whose labels gain log 1000 nats or more as one voice (`cofactor.crowd.copies`). Of crowds of at
 most 200 voices, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three

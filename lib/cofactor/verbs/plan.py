@@ -107,7 +107,7 @@ def plan(
 
     Source
     ------
-    This kit's own; how often its ranges held on public crowds is in docs/default.md.
+    Cofactor's own; how often its ranges held on public crowds is in docs/default.md.
 
     Examples
     --------
