@@ -15,7 +15,7 @@ from evaluation.benchmarks import ROWS, shown
 from evaluation.claims import claims
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.real_data import SECTIONS as REAL_DATA
-from evaluation.summary import number, summarise
+from evaluation.summary import markdown, number, summarise
 from evaluation.trials import HERE, facts_of, raw_trials
 from evaluation.verdicts import distinct
 
@@ -152,13 +152,6 @@ def made() -> list[str]:
     facts = pd.DataFrame([facts_of(name) for name in EXPERIMENTS])
     rows = facts.groupby(["commit", "code", "python", "numpy", "scipy", "blas"], sort=False).size()
     return markdown(rows.rename("experiments").reset_index().astype(str).to_dict("records"))
-
-
-def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
-    """Return a table's lines: names begin in one place, numbers end in one."""
-    escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
-    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
-    return [*head, *(" | ".join(row).rstrip() for row in escaped)]
 
 
 RESULTS: Mapping[str, Callable[[], Sequence[str]]] = {"counts": counts, "claims": claim_tables, "made": made} | {

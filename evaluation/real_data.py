@@ -22,6 +22,7 @@ from cofactor_app.bench.crowds import SIMULATED as CROWDS
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.folder import sets_of
 from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
+from evaluation.summary import markdown
 from evaluation.trials import HERE
 from evaluation.verdicts import CONFIDENCE
 
@@ -136,16 +137,12 @@ def with_interval(values: pd.Series[float]) -> str:
 
 
 def _table(line: str) -> list[str]:
-    from evaluation.pages import markdown
-
     trials = kept()
     drawn = trials["set"].str.startswith("sim_")
     return markdown(methods(line, trials[drawn if line == "separable" else ~drawn], seeds()))
 
 
 def _sets() -> list[str]:
-    from evaluation.pages import markdown
-
     trials = kept()
     return markdown(sets(trials[~trials["set"].str.startswith("sim_")]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -348,3 +348,10 @@ def seconds(value: float) -> str:
     if np.isnan(value):
         return ""
     return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+
+
+def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
+    """Return a table's lines: names begin in one place, numbers end in one."""
+    escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
+    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
+    return [*head, *(" | ".join(row).rstrip() for row in escaped)]

@@ -341,7 +341,12 @@ class Readings:
         return pd.DataFrame(columns | {"differ": self.differ[chosen]})
 
 
-def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[Any, Any] | None = None) -> Readings:
+def readings(
+    labels: Labels,
+    method: WorkerTypes | None = None,
+    group: Mapping[Any, Any] | None = None,
+    posterior: Floats | None = None,
+) -> Readings:
     """Read labels as the vote, as the model, and as the camps of the crowd would have them read.
 
     Parameters
@@ -351,6 +356,8 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
         Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
     group : dict, optional
         Of workers, the name of the family or model they belong to: each group as one voice is then a reading, too.
+    posterior : (N, K) array, optional
+        What the fitted method predicts of these labels, where that is known already.
 
     Raises a CofactorError for labels that cannot be read, a method of other labels, or a group of other workers.
 
@@ -373,7 +380,8 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
     families = _families(known, group)
     own = fitted_on(default, known)
     assert isinstance(own, WorkerTypes)  # as the default
-    found = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
+    P = own.predict_proba(known) if posterior is None else posterior
+    found = {"vote": vote_shares(known), "model": np.asarray(P)}
     groups: dict[str, list[Any]] = {}
     if own.types_ and not own.by_vote_:
         for kind, workers, posterior in _of_camps(known.whole, own, found["model"], families):

@@ -26,9 +26,16 @@ from cofactor.crowd.workers import (
     WORSE,
     mean_agreement,
 )
-from cofactor.verbs.aggregate import Consensus
-from cofactor.verbs.crowd_words import class_counts, doubtful_line, error_line, expected_error, knows, size_line
-from cofactor.verbs.crowd_words import percent as as_percent
+from cofactor.verbs.consensus import (
+    Consensus,
+    class_counts,
+    doubtful_line,
+    error_line,
+    expected_error,
+    knows,
+    size_line,
+)
+from cofactor.verbs.consensus import percent as as_percent
 from cofactor_app.pages.render import report
 from cofactor_app.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor_app.plots.planning import draw_intervals
