@@ -164,7 +164,7 @@ def test_gold_with_exchanged_classes_fails():
     gold = {task: int(truth[task]) for task in range(20)}
     assert diagnose(labels, gold=gold)["gold"].status == "pass"
     found = diagnose(labels, gold={task: 1 - y for task, y in gold.items()})["gold"]
-    assert found.status == "fail" and found.advice.endswith("are its classes exchanged?")
+    assert found.status == "fail" and found.advice.endswith("are its classes swapped?")
     assert "gold" not in [check.name for check in diagnose(labels).checks]
 
 

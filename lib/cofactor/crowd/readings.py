@@ -323,7 +323,7 @@ class Readings:
         )
 
     def checks(self, n_tasks: int) -> pd.DataFrame:
-        """Choose tasks to look up, whose truth would tell which reading is right.
+        """Choose tasks to check by hand: their truth shows which reading is right.
 
         They are drawn evenly (seed 0) among the tasks on which the readings differ, since the best-looking ones would
         favour one of them; where these are too few, the tasks come next of which the model is least sure.

@@ -385,7 +385,7 @@ def graded(method: Aggregator) -> bool:
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
-    """Return the posterior; of grades, whose answer may not be the most probable one, one at the answer."""
+    """Return the posterior; for grades, whose answer may not be the most probable class, one at the answer."""
     return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 
