@@ -29,10 +29,7 @@ def test_a_sound_crowd_passes():
     crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
     report = diagnose(crowd.labels)
     assert report.status == "pass"
-    assert (
-        report.verdict
-        == "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
-    )
+    assert report.verdict == "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
 
 
 def test_names_the_share_of_missing_pairs_both_ways():

@@ -225,9 +225,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if status["labels per cell"] == "warn":
         said.append(f"WorkerTypes suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
-        said.append(
-            "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
-        )
+        said.append("WorkerTypes suits these labels; they are enough per worker for methods without a prior")
     if status.get("readings") == "warn":
         said.append("no probability is sure before it was checked on tasks of known truth")
     return "; ".join(said)
