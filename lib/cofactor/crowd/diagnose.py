@@ -11,9 +11,9 @@ from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.moments import classes_told_apart, pairwise_moments
 from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha, suggested_order
-from cofactor.crowd.base import gold_against_vote, require_labels, tied_share
+from cofactor.crowd.base import Gold, gold_against_vote, gold_codes, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
+from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes

@@ -51,12 +51,13 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph, pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote
-from cofactor.crowd.base import Aggregator, Labels, as_labels, fitted_on, right_shares
+from cofactor.crowd.base import Aggregator, Gold, Labels, as_labels, fitted_on, gold_codes
 from cofactor.crowd.copies import ENOUGH, HOPELESS, Gains, joined, voiced
 from cofactor.crowd.copies import groups as groups_of
-from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
+from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.scores import right_shares
 
 # ---- camps and dissenters ----
 
