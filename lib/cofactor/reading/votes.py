@@ -438,7 +438,7 @@ class _Votes:
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Tell the cells that hold no result."""
+    """Return the cells that hold no result."""
     column = Coded.of(cells)
     return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 

@@ -6,4 +6,4 @@ from course.nb00.panels import majority_live
 from course.nb00.pictures import draw_overview
 from course.nb07.panels import thinning_panel
 from course.schematics import draw_kit
-from course.votes import draw_methods, draw_votes
+from course.votes import draw_methods
