@@ -28,7 +28,7 @@ from evaluation.verdicts import CONFIDENCE
 
 KEPT = HERE / "leaderboard"
 SEEDS = "seeds"  # the file of what draws at random
-FOLDER = {  # families of crowds that are not distributed with the kit
+FOLDER = {  # families of crowds that are not distributed with cofactor
     "affect": tuple(f"snow_{name}" for name in ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")),
     "fact": ("fact",),
     "search spam": ("hitspam_cf",),
@@ -80,15 +80,14 @@ def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[s
     found: Any = trials[trials["accuracy"].notna()].groupby("method", sort=False)
     for name, mine in found:
         own = mine.set_index("set")
-        shown = own.assign(trivial=own["accuracy"] - level[trivial], default=own["accuracy"] - level[default])
-        means = shown.groupby("family", sort=False)[["accuracy", "trivial", "default", "ece"]].mean()
+        shown = own.assign(default=own["accuracy"] - level[default])
+        means = shown.groupby("family", sort=False)[["accuracy", "default", "ece"]].mean()
         below, spread = own[own["more"] < -1e-6], own["std"].groupby(own["family"]).mean().mean()
         rows.append(
             {
                 "method": f"{name} (default)" if name == default else str(name),
                 "accuracy, %": number(means["accuracy"].mean()) + (f" ± {spread:.2f}" if spread == spread else ""),
                 "families": str(len(means)),
-                f"above {trivial}": "-" if name == trivial else with_interval(means["trivial"]),
                 "above the default": "-" if name == default else with_interval(means["default"]),
                 "sets": str(len(own)),
                 f"below {trivial}": str(len(below)),
@@ -161,7 +160,7 @@ SECTIONS: dict[str, Callable[[], Sequence[str]]] = {
 
 
 def bench_again(method: str, folder: Path = KEPT) -> int:
-    """Run one method of the kit again on all crowds of the leaderboard; return in how many rows its accuracy moved."""
+    """Run one method again on all crowds of the leaderboard; return in how many rows its accuracy moved."""
     moved = 0
     for path in sorted(folder.glob("*.csv")):
         table = pd.read_csv(path)

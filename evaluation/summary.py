@@ -28,7 +28,7 @@ from evaluation.verdicts import (
 
 WIDTH = 120  # of the text
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
-SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
+SEE_PROTOCOL = "a default of cofactor; the paper's own choices give the printed number, see the row of its protocol"
 UNKNOWN = "cause unknown"
 UNLIKE = (
     "the {} of {} draws that were run say nothing of the others: the answer is that of {} on most of them, or the mean "

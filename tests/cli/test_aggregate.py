@@ -288,7 +288,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path, "-v")
     assert "1 tasks without labels are ignored" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "known truth" not in said.out
-    assert "gold contradicts the vote on 17 of 20 tasks: are its classes exchanged?" in said.err
+    assert "gold contradicts the vote on 17 of 20 tasks: are its classes swapped?" in said.err
     with pytest.warns(DataWarning, match="contradicts the vote"):
         method = cf.crowd.METHODS[DEFAULT](random_state=0).fit(labels, gold=codes)
     table = pd.read_csv(path)

@@ -78,10 +78,10 @@ def anchors():
 
 PICTURES = {  # of pages
     "confusions": lambda: crowd.draw_confusions(MODEL),
-    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
-    "uncertainty": lambda: crowd.draw_uncertainty(MODEL.posterior(CROWD.labels.table), CROWD.truth),
-    "plan": lambda: planning.draw_plan(plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)),
-    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)),
+    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels).figure,
+    "uncertainty": lambda: crowd.draw_uncertainty(MODEL.posterior(CROWD.labels.table), CROWD.truth).figure,
+    "plan": lambda: planning.draw_plan(plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)).figure,
+    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
 }
 PICTURES |= {  # of several notebooks, and of 00 to 05
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),

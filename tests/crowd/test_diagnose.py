@@ -29,7 +29,7 @@ def test_a_sound_crowd_passes():
     crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
     report = diagnose(crowd.labels)
     assert report.status == "pass"
-    assert report.verdict == "WorkerTypes suits these labels, and there are enough a worker for methods without a prior"
+    assert report.verdict == "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
 
 
 def test_names_the_share_of_missing_pairs_both_ways():
@@ -168,7 +168,7 @@ def test_gold_with_exchanged_classes_fails():
     gold = {task: int(truth[task]) for task in range(20)}
     assert diagnose(labels, gold=gold)["gold"].status == "pass"
     found = diagnose(labels, gold={task: 1 - y for task, y in gold.items()})["gold"]
-    assert found.status == "fail" and found.advice.endswith("are its classes exchanged?")
+    assert found.status == "fail" and found.advice.endswith("are its classes swapped?")
     assert "gold" not in [check.name for check in diagnose(labels).checks]
 
 

@@ -284,7 +284,7 @@ def test_where_no_worker_knows_the_answer_is_the_vote():
 
 def test_gold_that_contradicts_the_vote_is_asked_about():
     labels, _ = with_constant_workers(0, n_constant=0)
-    with pytest.warns(DataWarning, match="gold contradicts the vote on 20 of 20 tasks: are its classes exchanged"):
+    with pytest.warns(DataWarning, match="gold contradicts the vote on 20 of 20 tasks: are its classes swapped"):
         WorkerTypes().fit(labels, {i: int(1 - vote) for i, vote in enumerate(labels.votes[:20].argmax(axis=1))})
 
 

@@ -392,7 +392,7 @@ def test_gold_tasks_are_gold_in_every_refit():
     """Gold says the opposite of the vote, so that the workers are mostly wrong: without it they would be right."""
     labels = simulate.crowd(simulate.dawid_skene_model(6, 2, skill=0.7, random_state=0), 200, random_state=0).labels
     gold = 1 - crowd.MajorityVote().fit(labels).predict(labels)
-    with pytest.warns(DataWarning, match="are its classes exchanged"):
+    with pytest.warns(DataWarning, match="are its classes swapped"):
         fitted = crowd.WorkerTypes().fit(labels, gold)
     found = crowd.bootstrap(fitted, labels, n_draws=5, random_state=0)
     assert worker_accuracy(found.model).max() < 0.5

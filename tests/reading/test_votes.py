@@ -249,7 +249,7 @@ def test_names_that_look_alike_are_noted_or_merged(tmp_path):
     merged = read(tmp_path, "winner,loser,user\n" + rows, spelling="all")
     items = ("Claude", "Cl\u0430ude", "GPT 4", "GPT4")
     assert (sorted(merged.comparisons.items), merged.comparisons.users) == (sorted(items), ("Ann", "Bo"))
-    one = "that differ in capitals, blanks or invisible characters alone are one:"
+    one = "that differ only in capitals, blanks or invisible characters count as one:"
     assert [note for note in merged.notes if one in note] == [
         f"items {one} 'Claude' = 'claude'; spelling='keep' keeps them apart",
         f"users {one} 'Ann' = 'ann'; spelling='keep' keeps them apart",
@@ -338,6 +338,15 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
         assert found.comparisons.outcome.tolist() == [1.0, 0.5, 0.0], name
         assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
+
+
+def test_items_may_be_called_as_what_was_not_played():
+    frame = pd.DataFrame({"left": ["NA", "v", "tbd"], "right": ["v", "tbd", "NA"], "winner": ["NA", "v", "NA"]})
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    found = reading(frame, named)
+    assert found.comparisons.outcome.tolist() == [1.0, 1.0, 0.0] and not any("left out" in one for one in found.notes)
+    found = reading(frame.assign(winner=["NA", "v", "v"]), named)
+    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
 
 
 def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):

@@ -181,6 +181,8 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
         (np.full((3, 4), np.nan), {}, "no point is left"),
         (X, {"n_anchors": 121}, "n_anchors=121: there are 120 points"),
         (X, {"method": "VCA"}, "no method 'VCA': there are ProjectedSPA, SPA, MERIT, FastAnchor"),
+        (X * 1e300, {}, "the largest entry is .*299, whose square is no number: multiply"),
+        (X * 1e-300, {}, "the largest entry is .*-301, whose square is no number: multiply"),
         (X.T.reshape(12, 10, 30), {"rows": True}, "its pixels are the points, so leave rows out"),
         (np.array([["a"]]), {}, "expected a path, a DataFrame, a matrix of numbers"),
         ("nowhere.csv", {}, "no such file: nowhere.csv"),
@@ -308,7 +310,7 @@ def test_maps_of_anchors_share_one_scale_and_are_named():
 
 def test_spectra_are_drawn_over_the_first_column():
     bands, spectra = np.linspace(400, 2500, 30), np.random.default_rng(0).random((30, 12))
-    (ax,) = draw_spectra([f"p{k}" for k in range(12)], bands, spectra).axes
+    ax = draw_spectra([f"p{k}" for k in range(12)], bands, spectra)
     assert [line.get_label() for line in ax.lines] == [f"p{k}" for k in range(10)]
     assert all(
         np.array_equal(line.get_xydata(), np.column_stack([bands, spectra[:, k]])) for k, line in enumerate(ax.lines)

@@ -161,7 +161,7 @@ def scattering_certificate(
     `threshold` is no share. Cost: one convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a
     few hundred rows at K = 8, where a hull can have O(I^((K-1)/2)) facets.
 
-    Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is this kit's.
+    Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is cofactor's.
 
     >>> certificate = scattering_certificate([[1, 0, 0], [0, 1, 0], [0, 0, 2], [1, 1, 1]])
     >>> certificate.condition1, certificate.condition2
@@ -323,7 +323,7 @@ def _second_condition(others: Floats, tol: float) -> Verdict:
 
 
 def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool | None:
-    """Tell whether some `size` nodes are all neighbours, one of them among the first `n_starts`; None: gave up."""
+    """Return whether some `size` nodes are all neighbours, one of them among the first `n_starts`; None: gave up."""
     steps = 0
     pending = [(1, neighbours[i] & (np.arange(len(neighbours)) > i)) for i in range(n_starts)]
     while pending:

@@ -456,7 +456,7 @@ def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
     against, clear = votes[np.arange(len(known)), gold[known]] < most, most >= CLEAR_VOTE
     if 2 * against.sum() <= len(known) or 2 * against[clear].sum() <= clear.sum():
         return ""
-    return f"gold contradicts the vote on {against.sum()} of {len(known)} tasks: are its classes exchanged?"
+    return f"gold contradicts the vote on {against.sum()} of {len(known)} tasks: are its classes swapped?"
 
 
 def tied_share(labels: CrowdLabels) -> float:

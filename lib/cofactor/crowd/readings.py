@@ -10,7 +10,7 @@ So these readings are compared, and none but the model chooses the answer:
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
-Source: this library's. What ten known tasks gain, and how often warnings are false, is in docs/default.md.
+Source: this library's. How often warnings are false is in docs/default.md.
 
 A **camp** is a group whose labels gain log 1000 nats or more as one voice (`cofactor.crowd.copies`). Of crowds of at
 most 200 voices, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
@@ -272,7 +272,7 @@ class Readings:
         return np.asarray(self.posteriors[self.names.index(name)])
 
     def depending(self, name: str) -> NDArray[np.bool_]:
-        """Tell of every task whether the label under this reading is another than that of the model."""
+        """Return for every task whether this reading gives another label than the model."""
         return np.asarray(self.posterior(name).argmax(axis=1) != self.posterior("model").argmax(axis=1))
 
     @property
@@ -324,7 +324,7 @@ class Readings:
         )
 
     def checks(self, n_tasks: int) -> pd.DataFrame:
-        """Choose tasks to look up, whose truth would tell which reading is right.
+        """Choose tasks to check by hand: their truth shows which reading is right.
 
         They are drawn evenly (seed 0) among the tasks on which the readings differ, since the best-looking ones would
         favour one of them; where these are too few, the tasks come next of which the model is least sure.
@@ -516,7 +516,7 @@ class Believed(Aggregator):
 
 
 def _differ(posteriors: Floats) -> NDArray[np.bool_]:
-    """Tell of every task whether a label of the others is none of the vote's, or no label of the model."""
+    """Return for every task whether a label of the others is none of the vote's, or no label of the model."""
     votes, others = posteriors[0], posteriors[1:]
     chosen = others.argmax(axis=2)
     behind = votes.max(axis=1) - np.take_along_axis(votes, chosen.T, axis=1).T > SAME_SHARE

@@ -149,7 +149,7 @@ def bootstrap(
 
     Source and deviations
     ---------------------
-    See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is this kit's own, see the top of this
+    See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is cofactor's own, see the top of this
     module. On 29 public crowds, intervals of 90 per cent hold the accuracy of 87 to 100 workers in 100 on 22, of 50 to
     76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/default.md.
     Intervals of other methods hold the truth only if the Dawid-Skene model does: on 23 of these crowds, those of
@@ -340,7 +340,7 @@ def workers_table(
 
 
 def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Tell of every worker whether the mean probability of being right under a camp's reading leaves the limits."""
+    """Return for every worker whether the mean probability of being right under a camp's reading leaves the limits."""
     outside = np.zeros(labels.n_workers, dtype=bool)
     if readings is None:
         return outside
@@ -351,7 +351,7 @@ def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floa
 
 
 def _below_by_vote(labels: CrowdLabels, readings: Readings) -> NDArray[np.bool_]:
-    """Tell of every worker whether the votes put them below the crowd's mean, too."""
+    """Return for every worker whether the votes put them below the crowd's mean, too."""
     right = mean_over_labels(labels, of_labels(labels, readings.posterior("vote")))
     return np.asarray(right < np.average(right, weights=labels.table.entries_per_variable))
 
@@ -363,7 +363,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     than chance; where the answer is the
     vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
     share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
-    often intervals hold with and without this rule is in docs/default.md.
+    often intervals hold is in docs/default.md.
 
     Cost: that of the posterior and of `suggested_order`.
     """
@@ -405,7 +405,7 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
 
 
 def without_information(method: Aggregator) -> NDArray[np.bool_]:
-    """Tell of every worker whether the labels say that they have no information beside the others.
+    """Return for every worker whether the labels say that they have no information beside the others.
 
     It is `WorkerTypes` that asks, by its type "none". Said of no worker by other methods, where no task has two labels,
     where the answer is the vote, where fewer than three workers are left when copies count as one, or fewer than two

@@ -279,7 +279,7 @@ def expected_error(found: Consensus) -> float:
 
 
 def knows(method: Aggregator) -> bool:
-    """Tell whether labels tell of the error."""
+    """Return whether the labels say anything about the error."""
     return not isinstance(method, WorkerTypes) or bool(method.types_)
 
 
@@ -381,12 +381,12 @@ def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None
 
 
 def graded(method: Aggregator) -> bool:
-    """Tell whether a method takes classes as grades."""
+    """Return whether a method takes classes as grades."""
     return getattr(method, "grades_", None) is not None
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
-    """Return the posterior; of grades, whose answer may not be the most probable one, one at the answer."""
+    """Return the posterior; for grades, whose answer may not be the most probable class, one at the answer."""
     return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 

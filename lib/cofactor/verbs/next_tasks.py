@@ -17,7 +17,7 @@ worth the slope of the smallest concave function above V. Tasks are taken by fal
 
 Source: expected reduction of error as in Roy and McCallum, "Toward optimal active learning through sampling estimation
 of error reduction", ICML 2001; for repeated labels, Sheng, Provost and Ipeirotis, "Get another label?", KDD 2008. The
-looking ahead over several labels is this kit's.
+looking ahead over several labels is cofactor's.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def plan(
 
     Source
     ------
-    This kit's own; how often its ranges held on public crowds is in docs/default.md.
+    Cofactor's own; how often its ranges held on public crowds is in docs/default.md.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def _as_known(
     ladder = _Ladder.climb(levels, lambda level: level[1] > wished.max())
     taus = np.interp(wished, ladder.errors, ladder.difficulties)
     notes = [
-        f"tasks differ in difficulty as {wrong:g} errors on {n} tasks of known truth tell: "
+        f"difficulty of tasks estimated from {wrong:g} errors on {n} tasks with known truth: "
         f"tau {np.median(taus):.2f} ({taus.min():.2f} to {taus.max():.2f})"
     ]
     if wrong / n > ladder.errors[-1] + ERROR_GAP:

@@ -75,7 +75,7 @@ def _refuse_without_result(method: str, trials: Sequence[Trial]) -> None:
 
 
 def _check_data(folder: Path) -> None:
-    """Tell of every set of a folder whether it can be used."""
+    """Return for every set of a folder whether it can be used."""
     found = list(checked(folder))
     tell([line for sound, line in found if sound], [line for sound, line in found if not sound])
     if wrong := sum(not sound for sound, _ in found):
@@ -87,7 +87,7 @@ def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) ->
     own = _name(arguments.method)
     tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
     trivial, default = ANSWERS[line]
-    what = f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default"
+    what = f"line {line}: {ASKED[line]}; beside {trivial}, the trivial answer, and {default}, the default"
     return [*([] if line == "crowd" else [what]), *report(trials, {own: len(tried)}, line)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor.core.bootstrap import LEVEL
@@ -71,7 +72,7 @@ def page(result: Consensus) -> str:
     )
 
 
-def _pictures(result: Consensus) -> Iterator[tuple[str, Figure]]:
+def _pictures(result: Consensus) -> Iterator[tuple[str, Axes | Figure]]:
     method, labels, found = result.method, result.crowd, result.bootstrap
     accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(result.posterior)
@@ -114,7 +115,7 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:
-        yield f"Of {len(people)} workers, {silent} say nothing beside the others: their labels move none"
+        yield f"Of {len(people)} workers, {silent} are uninformative: their labels change no answer"
     if UNJUDGED in counts:
         return
     depends = int(counts.get(NOT_KNOWN, 0))

@@ -11,7 +11,7 @@ from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.scores import error_rate
-from cofactor_app.plots.crowd import fill_confusions, fill_uncertainty, spread_workers
+from cofactor_app.plots.crowd import draw_uncertainty, fill_confusions, spread_workers
 from cofactor_app.plots.style import names_of, new_picture, percent, say, styled
 from course.votes import VOTE, fill_methods
 
@@ -31,7 +31,7 @@ def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, nam
     fill_methods(bars, {VOTE: before, name: after}, VOTE)
     bars.margins(y=0.3)
     _fill_workers(parts[1], model, labels)
-    fill_uncertainty(parts[2].subplots(), posterior, truth)
+    draw_uncertainty(posterior, truth, ax=parts[2].subplots())
     heads = ("Errors, majority vote and after", "Who confuses what: % of each true class")
     for part, text in zip(parts, (*heads, "How certain each label is; wrong ones crossed"), strict=True):
         part.suptitle(text, fontsize=10)
