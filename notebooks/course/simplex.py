@@ -13,10 +13,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import Result
 from cofactor.core.types import Floats
 from cofactor_app.plots.simplex import CENTRE, RADIUS, fill_simplex, hull_of, nonnegative_rows, to_plane
-from cofactor_app.plots.style import BLUE, FAINT, GREEN, RED, new_picture, number, percent, say, styled
+from cofactor_app.plots.style import BLUE, FAINT, GREEN, RED, new_picture, percent, say, styled
 
 TOUCH = 1e-6  # a hull this close to the disc covers it: rounding moves a corner by more than nothing
 OUTSIDE = 1e-6  # entries above minus this share of the largest count as nonnegative
@@ -129,28 +128,3 @@ def _fill_quadrant(ax: Axes, rows: Floats, reach: float) -> None:
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-
-
-@styled
-def draw_convergence(result: Result, name: str = "objective") -> Figure:
-    """Draw the objective after each iteration, on a log scale.
-
-    A rising objective, such as a log-likelihood, is drawn as its distance below the last value.
-    """
-    if not len(result.objective):
-        raise CofactorError(f"nothing to draw: the method kept no objective ({result.reason})")
-    objective = np.asarray(result.objective)
-    rising = objective[-1] > objective[0]
-    values = objective[-1] - objective if rising else objective
-    shown = values > 0
-    fig = new_picture()
-    ax = fig.subplots()
-    iteration = np.arange(1, len(values) + 1)
-    marker = "o" if len(values) <= 60 else ""
-    ax.semilogy(iteration[shown], values[shown], color=BLUE, marker=marker, ms=3)
-    ax.set(xlabel="iteration", ylabel=f"{name} below its last value" if rising else name)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ending = "Converged" if result.converged else "Not converged"
-    first, last = number(objective[0]), number(objective[-1])
-    say(fig, f"{ending} after {result.n_iter} iterations: {name} from {first} to {last}")
-    return fig

@@ -8,7 +8,6 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.spa import spa
 from cofactor.separable import merit
-from cofactor_app.peak import CLEAR_REFS
 from course.desk import find
 from course.nb05 import judging, panels, pictures
 from course.nb05.exercises import EXERCISES
@@ -60,14 +59,6 @@ def test_what_the_panel_selects_is_what_merit_finds():
     fit = merit(simulate.dirichlet_mixtures(50, 100, 10, 12.0, 3).X, 10)
     assert np.array_equal(outcome.fit.anchors, fit.anchors) and outcome.stored == fit.coefficients.nnz
     assert outcome.hits == len(set(fit.anchors) & set(outcome.problem.anchors))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CLEAR_REFS.exists(), reason="only Linux tells the peak")
-def test_memory_of_a_dense_method_grows_with_the_square():
-    peaks = pictures.measure_memory("FastGradient", (700, 1400), n_iter=5)
-    assert list(peaks) == [700, 1400] and peaks[700] > 8 * 700**2
-    assert 3 < peaks[1400] / peaks[700] < 5
 
 
 # ---- exercises ----
@@ -128,14 +119,6 @@ def test_the_picture_of_successes_names_where_all_are_found():
     assert [label.get_text() for label in fig.axes[0].get_xticklabels()] == ["6", "8"]
 
 
-@pytest.mark.slow
-def test_the_picture_of_memory_compares_with_the_prediction():
-    fig = pictures.draw_memory([100, 1000], {"A": [1e6, 1e7], "B": [1e6, 1e8]}, {"A": {100: 1.1e6}, "B": {1000: 9e7}})
-    assert title(fig) == "1,000 points take 10\xa0MB by A, 100\xa0MB by B; measured: 0.90 to 1.10 of the prediction"
-    bare = pictures.draw_memory([100, 1000], {"A": [1e6, 1e7]}, {"A": {}})
-    assert title(bare) == "1,000 points take 10\xa0MB by A"
-
-
 def test_bytes_are_written_in_their_unit():
     written = [in_bytes(size) for size in (12, 42e3, 3.2e6, 194e6, 8e10, 240e9)]
     assert written == ["12\xa0bytes", "42\xa0kB", "3.2\xa0MB", "194\xa0MB", "80\xa0GB", "240\xa0GB"]
@@ -146,11 +129,6 @@ def test_nothing_to_draw_is_told(draw):
     more = {"draw_coefficients": ({},), "draw_scores": ({}, [0]), "draw_success": ([1], {}, "x", 1)}
     with pytest.raises(CofactorError, match="nothing to draw"):
         getattr(pictures, draw)(*more[draw])
-
-
-def test_a_measurement_needs_its_prediction():
-    with pytest.raises(CofactorError, match=r"without prediction: \['B'\]"):
-        pictures.draw_memory([100, 1000], {"A": [1.0, 2.0]}, {"B": {100: 1.0}})
 
 
 # ---- panels ----

@@ -63,19 +63,17 @@ HIDDEN = crowds.hide_pairs(9, 0.3)
 BLOCKS = Cooccurrences.from_model(MODEL, ~HIDDEN)
 H = factors_of_model(MODEL).reshape(-1, 3)
 U = principal_root(H)
-_, Q, RESULT = symnmf(U, max_iter=2000)
+Q = symnmf(U, max_iter=2000)[1]
 BIRDS = load("bluebird", "crowd")
 PICTURES = {  # of pages, and of several notebooks
     "confusions": lambda: crowd.draw_confusions(MODEL),
     "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
     "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth),
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
-    "votes": lambda: votes.draw_votes(CROWD.labels, POSTERIOR, [0, 1, 2]),
     "plan": lambda: planning.draw_plan(planned()),
     "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)),
     "simplex": lambda: simplex.draw_simplex(H),
     "rotation": lambda: simplex.draw_rotation(U, Q),
-    "convergence": lambda: simplex.draw_convergence(RESULT),
 }
 
 PROBLEM = simulate.symnmf_problem(60, 3, 0.5, random_state=0)
@@ -105,10 +103,8 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "scores": lambda: nb05.draw_scores({"with": SCORES, "without": SCORES / 2}, [0, 1]),
     "success": lambda: nb05.draw_success([0, 1, 2], LINES, "λ", 10),
     "selection": lambda: nb05.panels.draw_selection(nb05.panels.select(100, 10, 10.0, "msr", 1e-5)),
-    "memory": lambda: nb05.draw_memory([10, 99], {k: [1e6, 1e7] for k in LINES}, {"A": {10: 1e6}}, machine=1e8),
 }
 
-RESULTS = {"x": {"A": [0.6, 0.7], "B": [0.5, 0.5]}, "y": {"A": [0.5], "B": [0.8]}}
 TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
 PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
 JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
@@ -118,7 +114,6 @@ POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([
 PICTURES |= {  # of notebooks 06 to 09, and 11
     "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
     "spectrum": lambda: nb06.draw_spectrum(LINES),
-    "accuracies": lambda: nb06.draw_accuracies(RESULTS),
     "evidence": lambda: nb07.draw_evidence([2, 4], {"constant": [1.0, 2.5], "right": [-1.0, -3.0]}),
     "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
     "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from matplotlib.patches import Circle
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import Result
 from cofactor.crowd.symnmf import principal_root
 from cofactor_app.plots.simplex import CENTRE, RADIUS, to_plane
 from course.nb01.panels import scattering
-from course.simplex import TOUCH, draw_convergence, draw_rotation, draw_simplex, hull_margin, outside
+from course.simplex import TOUCH, draw_rotation, draw_simplex, hull_margin, outside
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
@@ -118,19 +117,3 @@ def test_rotation_needs_two_columns(pair):
 def test_rotation_needs_matching_matrices():
     with pytest.raises(CofactorError, match="do not belong together"):
         draw_rotation(np.ones((6, 3)), np.eye(2))
-
-
-def test_convergence_of_a_falling_objective():
-    fig = draw_convergence(Result(np.array([1.0, 0.1, 0.0]), 3, True, "done"), "error")
-    assert np.allclose(fig.axes[0].lines[0].get_data(), [[1, 2], [1.0, 0.1]])  # a zero has no logarithm
-    assert fig.axes[0].get_yscale() == "log"
-    assert title(fig) == "Converged after 3 iterations: error from 1 to 0"
-
-
-def test_convergence_of_a_rising_objective_and_of_one_that_did_not():
-    fig = draw_convergence(Result(np.array([-30.0, -12.0, -10.0]), 3, False, "limit"), "likelihood")
-    assert np.allclose(fig.axes[0].lines[0].get_ydata(), [20, 2])
-    assert "below its last value" in fig.axes[0].get_ylabel()
-    assert title(fig) == "Not converged after 3 iterations: likelihood from −30 to −10"
-    with pytest.raises(CofactorError, match="closed form"):
-        draw_convergence(Result(np.zeros(0), 0, True, "closed form"))

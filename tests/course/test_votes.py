@@ -7,7 +7,7 @@ from cofactor import CrowdLabels, simulate
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import vote_shares
 from course.crowds import mixed_crowd
-from course.votes import disagreements, draw_methods, draw_votes
+from course.votes import disagreements, draw_methods
 
 MODEL = mixed_crowd(9, 3, seed=1)
 CROWD = simulate.crowd(MODEL, 300, 0.5, random_state=1)
@@ -34,30 +34,12 @@ def test_methods_without_a_vote_have_no_line():
         draw_methods({})
 
 
-def test_votes_stand_beside_the_posterior():
-    labels = CrowdLabels.from_arrays([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [0, 0, 1, 1, 1])
-    posterior = np.array([[0.2, 0.8], [0.1, 0.9]])
-    fig = draw_votes(labels, posterior, [0, 1])
-    left, right = ([bar.get_width() for bar in ax.patches] for ax in fig.axes[:2])
-    assert left == [2, 0, 1, 2]  # class by class
-    assert np.allclose(right, [20, 10, 80, 90])
-    assert title(fig) == "The model overrules the majority on 1 of these 2 tasks"
-    marked = [label.get_text() for label in fig.axes[0].get_yticklabels()]
-    assert "►" in marked[0] and "►" not in marked[1]
-
-
 def test_a_tie_is_no_disagreement():
     labels = CrowdLabels.from_arrays([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [0, 1, 0, 0, 1])
     assert list(disagreements(labels, [[0.1, 0.9], [0.1, 0.9]])) == [1]
 
 
-def test_votes_are_drawn_where_model_and_majority_differ():
+def test_model_and_majority_differ_where_the_model_overrules():
     overruled = disagreements(CROWD.labels, POSTERIOR)
     winner = vote_shares(CROWD.labels).argmax(axis=1)
     assert len(overruled) > 0 and np.all(POSTERIOR[overruled].argmax(axis=1) != winner[overruled])
-    fig = draw_votes(CROWD.labels, POSTERIOR)
-    assert "6 of these 6" in title(fig)
-    with pytest.raises(CofactorError, match="agrees with the majority"):
-        draw_votes(CROWD.labels, vote_shares(CROWD.labels))
-    with pytest.raises(CofactorError, match="no such task: 300"):
-        draw_votes(CROWD.labels, POSTERIOR, [300])

@@ -124,7 +124,7 @@ class ExpectedWrong(Exercise):
             "this is how many labels are expected to be right; take one minus each probability": right.sum(),
             "this is the share of labels; the question is how many: sum up": (1 - right).mean(),
             "this is the share of right labels; the question is how many are wrong": right.mean(),
-            "this counts doubtful tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
+            "this counts uncertain tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
             "this is how many tasks are of class 1; how often does the class that won not hold?": posterior[:, 1].sum(),
             "this is how many tasks are of class 0; how often does the class that won not hold?": posterior[:, 0].sum(),
             "this is the chance that at least one label is wrong; expected numbers add up": 1 - right.prod(),

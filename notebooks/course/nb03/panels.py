@@ -70,7 +70,7 @@ def link_live() -> Live:
     log_axes(right)
     right.set(xlim=(25, 36_000), ylim=(1, 400), xlabel="tasks S behind each block", ylabel="error of the block (%)")
     right.legend(loc="lower left")
-    say(fig, "A block that nobody counted, filled through two others")
+    say(fig, "A block without counts, filled through two others")
 
     def update(place: int, link: int) -> str:
         low, half, high = 100 * errors[link - LINKS[0]].T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import ascii_uppercase
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,7 +25,6 @@ from cofactor_app.plots.style import (
     say,
     styled,
 )
-from course.nb04.ends import FITS
 
 LINES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (PURPLE, "-.", "^"), (GREEN, ":", "D"))
 SHOWN = 1e-28  # squared errors below are all rounding
@@ -137,21 +135,4 @@ def draw_starts(misfits: ArrayLike, errors: ArrayLike) -> Figure:
     ax.legend(loc="lower right")
     say(fig, f"{len(stuck)} starts: {int((~stuck & ~wrong).sum())} right, {int(stuck.sum())} stuck, "
              f"{int((~stuck & wrong).sum())} wrong with a perfect fit")  # fmt: skip
-    return fig
-
-
-@styled
-def draw_ends(misfits: Floats, far: Floats) -> Figure:
-    """Draw problems A, B, ... side by side: the misfits of all starts above, how far apart their ends are below."""
-    fig = new_picture(7.5, 3.6)
-    axes = fig.subplots(2, len(misfits), sharey="row")
-    for above, below, letter, curves, distances in zip(*axes, ascii_uppercase, misfits, far, strict=False):
-        above.semilogy(np.maximum(curves, FLOOR).T, color=BLUE, lw=0.9, alpha=0.7)
-        above.axhline(FITS, color=INK, lw=0.8, ls=":")
-        above.set(title=letter, xlabel="iteration", ylim=(FLOOR / 3, 1))
-        below.plot(np.sort(distances), "o", color=ORANGE, ms=4)
-        below.set(xlabel="start, sorted", ylim=(-0.05, 0.7), xticks=[])
-    axes[0, 0].set_ylabel("relative misfit")
-    axes[1, 0].set_ylabel("distance")
-    say(fig, f"{len(misfits)} problems, {misfits.shape[1]} starts each; below the dotted line a misfit is none")
     return fig

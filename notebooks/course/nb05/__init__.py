@@ -2,11 +2,8 @@
 
 from course.nb05.panels import draw_points, memory_live, selection_panel, triangle, walk_live
 from course.nb05.pictures import (
-    draw_cloud,
     draw_coefficients,
     draw_gap,
-    draw_memory,
     draw_scores,
     draw_success,
-    measure_memory,
 )

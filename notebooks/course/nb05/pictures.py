@@ -1,28 +1,24 @@
-"""What notebook 05 measures and draws: gap and objective, rows of C, scores, shares of successes, memory."""
+"""What notebook 05 measures and draws: gap and objective, rows of C, scores, shares of successes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
-from cofactor_app.peak import measure_peak
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,
-    GREEN,
     INK,
+    LOOKS,
     ORANGE,
-    PURPLE,
     WIDTH,
     new_picture,
     number,
@@ -32,30 +28,8 @@ from cofactor_app.plots.style import (
 )
 
 N_ROWS = 50  # of X in drawn mixtures
-FUNCTIONS = {"MERIT": "cofactor.separable:merit", "FastGradient": "cofactor.separable:fast_gradient"}
-STEPS = {"MERIT": "n_iter", "FastGradient": "max_iter"}  # how they call their number of steps
-SMALL = 200  # points of the call that comes before the one that is measured
-LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
 CLEAR = 40  # more bars than these touch, or their gaps would flicker
-
-
-@styled
-def draw_cloud(X: Floats, anchors: Sequence[int]) -> Figure:
-    """Draw the columns of X (2, N) by their numbers, anchors otherwise, and the origin, from which lengths count."""
-    fig = new_picture(WIDTH, 3.4)
-    ax = fig.subplots()
-    mixed = np.delete(X, anchors, axis=1)
-    ax.plot(*mixed, "o", color=BLUE, ms=5, label="mixtures")
-    ax.plot(*X[:, anchors], "D", color=ORANGE, ms=6, label="anchors")
-    ax.plot(0, 0, "+", color=INK, ms=9, label="origin")
-    for n, point in enumerate(X.T):
-        ax.annotate(str(n), tuple(point), (5, 3), textcoords="offset points", fontsize=9)
-    ax.set(aspect="equal")
-    ax.set_axis_off()
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside right center")
-    say(fig, f"{X.shape[1]} columns of X by their numbers, {len(anchors)} of them anchors, all of them noisy")
-    return fig
 
 
 @styled
@@ -166,51 +140,3 @@ def in_bytes(size: float) -> str:
         if value >= 1:
             return f"{value:{'.2g' if value < 99.5 else '.0f'}}\N{NO-BREAK SPACE}{unit}"
     return f"{size:.0f}\N{NO-BREAK SPACE}bytes"
-
-
-def measure_memory(method: str, sizes: Sequence[int], n_iter: int, n_anchors: int = 40) -> dict[int, float]:
-    """Measure the peak of a method on drawn mixtures of every size, each in a fresh process.
-
-    Returns bytes by N, what the process held before the call not counted; empty where the system does not tell.
-    """
-    peaks = {}
-    for n_points in sizes:
-        X = simulate.dirichlet_mixtures(N_ROWS, n_points, n_anchors, random_state=0).X
-        options: dict[str, Any] = {"n_anchors": n_anchors, STEPS[method]: n_iter}
-        figures = measure_peak(FUNCTIONS[method], warm={"X": X[:, :SMALL], **options}, X=X, **options)
-        if figures is not None:
-            peaks[int(n_points)] = 1e6 * (figures["peak_mb"] - figures["base_mb"])
-    return peaks
-
-
-@styled
-def draw_memory(
-    n_points: Sequence[int],
-    predicted: Mapping[str, ArrayLike],
-    measured: Mapping[str, Mapping[int, float]],
-    machine: float | None = None,
-) -> Figure:
-    """Draw predicted bytes against N as lines and measured ones, {N: bytes}, as markers (log scales)."""
-    if set(measured) - set(predicted):
-        raise CofactorError(f"measured without prediction: {sorted(set(measured) - set(predicted))}")
-    fig = new_picture(WIDTH, 3.7)
-    ax = fig.subplots()
-    off = []
-    for (name, sizes), (colour, marker, line) in zip(predicted.items(), LOOKS, strict=False):
-        sizes = np.asarray(sizes, dtype=np.float64)
-        ax.loglog(n_points, sizes, color=colour, ls=line, label=f"{name}, predicted")
-        found = measured.get(name, {})
-        ax.loglog(list(found), list(found.values()), marker, color=colour, ms=7, mec="white", label=f"{name}, measured")
-        at = np.exp(np.interp(np.log(list(found)), np.log(n_points), np.log(sizes)))
-        off += (np.array(list(found.values())) / at).tolist()
-    if machine:
-        ax.axhline(machine, color=FAINT, lw=1, ls=":")
-        ax.text(n_points[0], machine * 1.15, f"{in_bytes(machine)}, a laptop", fontsize=8.5, color=INK)
-    ax.set(xlabel="points N", ylabel="peak memory of the call")
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: in_bytes(value)))
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(predicted))
-    last = ", ".join(f"{in_bytes(float(np.asarray(sizes)[-1]))} by {name}" for name, sizes in predicted.items())
-    spread = f"; measured: {min(off):.2f} to {max(off):.2f} of the prediction" if off else ""
-    say(fig, f"{n_points[-1]:,} points take {last}{spread}")
-    return fig

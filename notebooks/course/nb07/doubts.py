@@ -10,7 +10,6 @@ from course.seeds import drawn
 
 N_TASKS, N_PEOPLE = 80, 24  # of every crowd of `Holes`
 BATCHES = 4
-DOUBTFUL = 0.7  # share of the winner below which a photograph is looked at again
 
 
 class Holes(Exercise):

@@ -108,7 +108,7 @@ def three_readings(labels: CrowdLabels, group: dict[int, str]) -> Readings:
     votes = posteriors[0]
     behind = votes.max(axis=1) - np.take_along_axis(votes, said.T, axis=1).T > SAME_SHARE
     differ = behind.any(axis=0) | (said[0] != said[1])
-    names, together = ("vote", "model", "one voice"), {"one voice": found.groups["groups"]}
+    names, together = ("vote", "model", "merged"), {"merged": found.groups["groups"]}
     return Readings(found.tasks, found.classes, names, posteriors, together, differ)
 
 
