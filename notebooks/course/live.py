@@ -56,6 +56,8 @@ class Live(Panel):
         self.figure, self.moving, self.image = figure, list(moving), w.HTML()
         for artist in self.moving:
             artist.set_animated(True)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once: the background stays where the axes are
         self.canvas = FigureCanvasAgg(figure)
         self.canvas.draw()
         self.background = self.canvas.copy_from_bbox(figure.bbox)
