@@ -21,7 +21,7 @@ STILL = "Interactive in JupyterLab; here it stands still. "
 FIGURE = "Figure: "
 OBJECTIVES = "**Objectives.**"
 COPY = "Notebook to write in"
-WHERE = ", without results and solutions, for the folder `learner` of the kit; `python3 kit.py lab` has them all."
+WHERE = ", without results and solutions, for the folder `learner` of a clone; `python3 kit.py lab` has them all."
 ABOUT = re.compile(r"# (?P<title>.*)\n\n\*\*(?P<minutes>\d+ minutes[^*]*)\*\* · \*\*Level:\*\* (?P<level>.*?) · ")
 LIST = re.compile(r"(?<=\n)1\. .*?(?=\n\n)", re.DOTALL)
 BESIDE = re.compile(r"\]\((?=\w+\.ipynb)")

@@ -5,7 +5,7 @@ build computes only what has changed. A page loads the sentences of a panel when
 picture when it is shown; without JavaScript the picture stored in the notebook stands.
 
 The folder of a panel holds `0.webp`, `1.webp`, ... and `states.js`, which gives for each combination of positions
-("0,2,1") the sentence, the alternative text, and the picture ("" where the kit refuses the values).
+("0,2,1") the sentence, the alternative text, and the picture ("" where cofactor refuses the values).
 """
 
 import hashlib

@@ -18,22 +18,22 @@ ARRIVES = {
     "made": "made on first use",
     "url": "downloaded",
 }
-FIDELITY = """# Fidelity: which equation is which function
+FIDELITY = """# Fidelity: equations and functions
 
-Every equation and algorithm of the papers that the kit implements, with the function that is it, where the kit deviates
-from the paper, and why, and the tests that know both.
+This page lists every equation and algorithm of the papers that cofactor implements, with the function, the deviations
+from the paper and their reasons, and the tests that check both.
 """
 DATA = """# Data sets
 
-`cf.load("bluebird")` loads a set by name; `cf.datasets()` and `cofactor datasets` list them. Nothing is redistributed
-whose licence does not permit it: such sets are downloaded on first use, from the address and against the hash that the
-registry pins. Each set has a card: what is in it, how it is coded, what to know before use. Two networks have a card
-only, since they are public and not downloaded here: [MAG1 and MAG2](cards/mag.md).
+`cf.load("bluebird")` loads a data set by name; `cf.datasets()` and `cofactor datasets` list them. A set whose licence
+does not permit redistribution is downloaded on first use and checked against the hash in the registry. Each set has a
+card: what is in it, how it is coded, what to know before use. Two networks, [MAG1 and MAG2](cards/mag.md), have only a
+card, because they are public and not downloaded here.
 """
 
 
 def fidelity_page():
-    """Return the fidelity table, one section per line of work."""
+    """Return the fidelity table, one section per problem."""
     table, homes = fidelity(), api.homes_of_things()
     known = {**LINES, **{line: line for line in table["line"] if line not in LINES}}
     sections = [section(title, table[table["line"] == line], homes) for line, title in known.items()]
@@ -44,11 +44,11 @@ def section(title, rows, homes):
     """Return one section of the fidelity table."""
     if rows.empty:
         return ""
-    where = (f"{function(row.function, homes)}<br>held by {tests(row.test)}" for row in rows.itertuples())
+    where = (f"{function(row.function, homes)}<br>tested by {tests(row.test)}" for row in rows.itertuples())
     body = [
         f"| {cell(r.equation)} | {w} | {cell(r.deviation)} |" for r, w in zip(rows.itertuples(), where, strict=True)
     ]
-    head = ["| equation | function | deviation, and why |", "|---|---|---|"]
+    head = ["| equation | function | deviation and reason |", "|---|---|---|"]
     return "\n".join([f"## {title}", "", "::::{container} fidelity", "", *head, *body, "", "::::", ""])
 
 

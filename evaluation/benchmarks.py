@@ -1,7 +1,7 @@
 """How fast cofactor is, beside something else timed in the same run: a ratio says more than a time of one machine.
 
     python3 kit.py bench                         all subjects, on an idle machine; writes docs/benchmarks.md, too
-    python -m evaluation.benchmarks crowd-kit    one subject; rows of the others are kept
+    python -m evaluation.benchmarks crowd-kit    one subject; rows of the others are kept (then: -m evaluation pages)
     python -m evaluation.benchmarks show         the kept rows; those of other code say so
 
 A row is a call of cofactor and what it is compared with: another program on the same data, what the call cannot do
@@ -339,10 +339,6 @@ def main(arguments: list[str] | None = None) -> int:
         if len(now):
             with whole_file(asked.output) as part:
                 now.to_csv(part, index=False, float_format="%.4g", lineterminator="\n")
-    if asked.output == ROWS:
-        from evaluation.pages import write_page
-
-        write_page("benchmarks.md")
     return 0
 
 

@@ -15,7 +15,7 @@ from evaluation.benchmarks import ROWS, shown
 from evaluation.claims import claims
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.real_data import SECTIONS as REAL_DATA
-from evaluation.summary import number, summarise
+from evaluation.summary import markdown, number, summarise
 from evaluation.trials import HERE, facts_of, raw_trials
 from evaluation.verdicts import distinct
 
@@ -71,7 +71,10 @@ def claim_tables() -> list[str]:
 
 
 def tables_of(line: str) -> list[str]:
-    """One table for every printed table and metric, of all experiments that have the same columns; then reasons."""
+    """One table for every printed table and metric, of all experiments that have the same columns; then reasons.
+
+    Where a printed table has one column, its metrics are the columns of one table.
+    """
     cells, lines = printed_cells(), []
     cells, before = cells[cells["line"] == line], dict[str, str]()
     columns = {name: (EXPERIMENTS[name].published, *EXPERIMENTS[name].settings) for name in cells["table"].unique()}
@@ -79,23 +82,29 @@ def tables_of(line: str) -> list[str]:
         names = mine["table"].unique()
         first = EXPERIMENTS[names[0]]
         lines += ["", f"#### {first.title}", "", ", ".join(f"`{name}`" for name in names)]
-        for (metric, unit), rows in mine.groupby(["metric", "unit"], sort=False):
+        unit = mine["unit"].map(lambda unit: "" if unit == "1" else f" ({unit})")
+        mine = mine.assign(title=mine["metric"] + unit)
+        if one_column := len(set(mine["setting"])) == 1:
+            lines += ["", *_grid(mine, first.settings[mine["setting"].iloc[0]], "title", list(mine["title"].unique()))]
+        for title, rows in mine.groupby("title", sort=False) if not one_column else ():
             there = [setting for setting in first.settings if setting in set(rows["setting"])]
             common = {setting.rpartition(",")[0] for setting in there}
             short = {setting: setting.rpartition(",")[2] if len(common) == 1 else setting for setting in there}
             head = short if len(there) > 1 else {setting: first.settings[setting] for setting in there}
-            body = []
-            for method, row in rows.groupby("method", sort=False):
-                found = dict(zip(row["setting"], map(_cell, row.to_dict("records")), strict=True))
-                star = "" if row["by_protocol"].any() else "°"
-                body.append(
-                    {f"{metric} ({unit})" if unit != "1" else str(metric): f"{method}{star}"}
-                    | {heading: found.get(setting, "") for setting, heading in head.items()}
-                )
-            lines += ["", *markdown(body)]
-        told = _reasons(mine[mine["verdict"].isin(["differs", "no value", "not comparable"])], names[0], before)
+            lines += ["", *_grid(rows.assign(head=rows["setting"].map(head)), str(title), "head", list(head.values()))]
+        told = _reasons(mine, names[0], before)
         lines += ["", *told] if told else []
     return lines
+
+
+def _grid(cells: pd.DataFrame, corner: str, column: str, heads: Sequence[str]) -> list[str]:
+    """Return a table with a row for each method and a column for each head, the values of a column of the cells."""
+    body = []
+    for method, row in cells.groupby("method", sort=False):
+        found = dict(zip(row[column], map(_cell, row.to_dict("records")), strict=True))
+        star = "" if row["by_protocol"].any() else "°"
+        body.append({corner: f"{method}{star}"} | {head: found.get(head, "") for head in heads})
+    return markdown(body)
 
 
 def _cell(row: Mapping[Any, Any]) -> str:
@@ -104,7 +113,7 @@ def _cell(row: Mapping[Any, Any]) -> str:
     if row["verdict"] == "no value":
         return f"({printed})"
     digits = max(int(row["digits"]), 0)
-    ours = number(row["ours"], digits=digits) if abs(row["ours"]) < 1e4 else f"{row['ours']:.3g}"
+    ours = number(row["ours"], digits=digits) if abs(row["ours"]) < 1e4 else f"{row['ours']:.0f}"
     return f"{ours}{SIGNS.get(str(row['verdict'])) or DIRECTIONS[str(row['direction'])]}{printed}"
 
 
@@ -113,19 +122,23 @@ def _reasons(cells: pd.DataFrame, name: str, before: dict[str, str]) -> list[str
 
     What was said of an earlier table is named by that: `before` has reasons and names of experiments.
     """
-    found: dict[str, list[str]] = {}
+    found, methods = dict[str, list[str]](), cells["method"].nunique()
+    cells = cells[cells["verdict"].isin(["differs", "no value", "not comparable"])]
     cells = cells.assign(note=cells["note"].str.replace(*ABSENT, regex=True).map(_first))
     several = cells.drop_duplicates(["method", "note"])["method"].value_counts() > 1
     for (note, method), rows in cells.groupby(["note", "method"], sort=False):
         at = f" ({', '.join(rows['setting'].unique())})" if several[method] else ""
         found.setdefault(str(note), []).append(f"{method}{at}")
+    about = {note: ", ".join(named) for note, named in found.items()}
+    if len(found) == 1 and 2 < methods == cells["method"].nunique():
+        about = dict.fromkeys(found, "all")
     said = {note: f"see `{before[note]}`" if note in before else note for note in found}
     before |= {note: name for note in found if note not in before}
-    return [f"- {', '.join(about)}: {said[note]}." for note, about in found.items()]
+    return [f"- {about[note]}: {said[note]}." for note in found]
 
 
 def _first(note: str) -> str:
-    """Return the first sentences of a reason, up to some thirty words; the report has all of it."""
+    """Return the first sentences of a reason, up to `LONGEST` words; the report has all of it."""
     kept, *rest = re.split(r"(?<=[.;]) ", note)
     for part in rest:
         if len(f"{kept} {part}".split()) > LONGEST:
@@ -139,13 +152,6 @@ def made() -> list[str]:
     facts = pd.DataFrame([facts_of(name) for name in EXPERIMENTS])
     rows = facts.groupby(["commit", "code", "python", "numpy", "scipy", "blas"], sort=False).size()
     return markdown(rows.rename("experiments").reset_index().astype(str).to_dict("records"))
-
-
-def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
-    """Return a table's lines: names begin in one place, numbers end in one."""
-    escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
-    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
-    return [*head, *(" | ".join(row).rstrip() for row in escaped)]
 
 
 RESULTS: Mapping[str, Callable[[], Sequence[str]]] = {"counts": counts, "claims": claim_tables, "made": made} | {

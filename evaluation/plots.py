@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
 from cofactor.core.types import Floats
-from cofactor_app.plots.simplex import fill_simplex, to_plane
+from cofactor_app.plots.simplex import draw_triangle, to_plane
 from cofactor_app.plots.style import BLUE, CLASS_COLOURS, CLASS_HATCHES, FAINT, INK, ORANGE, new_picture, styled
 from evaluation.experiment import Experiment
 from evaluation.verdicts import NORMAL
@@ -158,7 +158,7 @@ def _simplex(experiment: Experiment, trials: pd.DataFrame, _: pd.DataFrame) -> F
         values = here.loc[here["metric"].str.startswith("h"), "value"].to_numpy()
         judged = here.set_index("metric")["value"]
         if len(values):
-            fill_simplex(axes, to_plane(values.reshape(-1, 3)), UNIT_VECTORS)
+            draw_triangle(to_plane(values.reshape(-1, 3)), UNIT_VECTORS, ax=axes)
             verdict = "unique" if judged["unique"] else "not shown to be unique"
             axes.set_title(f"{experiment.settings[setting]}\n{verdict}: 1/r = {judged['1/r']:.2f}", y=ABOVE)
     names = [axes.get_legend_handles_labels() for axes in panels if axes.get_legend()]

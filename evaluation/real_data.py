@@ -22,12 +22,13 @@ from cofactor_app.bench.crowds import SIMULATED as CROWDS
 from cofactor_app.bench.crowds import Crowd
 from cofactor_app.bench.folder import sets_of
 from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
+from evaluation.summary import markdown
 from evaluation.trials import HERE
 from evaluation.verdicts import CONFIDENCE
 
 KEPT = HERE / "leaderboard"
 SEEDS = "seeds"  # the file of what draws at random
-FOLDER = {  # families of crowds that are not distributed with the kit
+FOLDER = {  # families of crowds that are not distributed with cofactor
     "affect": tuple(f"snow_{name}" for name in ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")),
     "fact": ("fact",),
     "search spam": ("hitspam_cf",),
@@ -79,15 +80,14 @@ def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[s
     found: Any = trials[trials["accuracy"].notna()].groupby("method", sort=False)
     for name, mine in found:
         own = mine.set_index("set")
-        shown = own.assign(trivial=own["accuracy"] - level[trivial], default=own["accuracy"] - level[default])
-        means = shown.groupby("family", sort=False)[["accuracy", "trivial", "default", "ece"]].mean()
+        shown = own.assign(default=own["accuracy"] - level[default])
+        means = shown.groupby("family", sort=False)[["accuracy", "default", "ece"]].mean()
         below, spread = own[own["more"] < -1e-6], own["std"].groupby(own["family"]).mean().mean()
         rows.append(
             {
                 "method": f"{name} (default)" if name == default else str(name),
                 "accuracy, %": number(means["accuracy"].mean()) + (f" ± {spread:.2f}" if spread == spread else ""),
                 "families": str(len(means)),
-                f"above {trivial}": "-" if name == trivial else with_interval(means["trivial"]),
                 "above the default": "-" if name == default else with_interval(means["default"]),
                 "sets": str(len(own)),
                 f"below {trivial}": str(len(below)),
@@ -137,16 +137,12 @@ def with_interval(values: pd.Series[float]) -> str:
 
 
 def _table(line: str) -> list[str]:
-    from evaluation.pages import markdown
-
     trials = kept()
     drawn = trials["set"].str.startswith("sim_")
     return markdown(methods(line, trials[drawn if line == "separable" else ~drawn], seeds()))
 
 
 def _sets() -> list[str]:
-    from evaluation.pages import markdown
-
     trials = kept()
     return markdown(sets(trials[~trials["set"].str.startswith("sim_")]))
 
@@ -164,7 +160,7 @@ SECTIONS: dict[str, Callable[[], Sequence[str]]] = {
 
 
 def bench_again(method: str, folder: Path = KEPT) -> int:
-    """Run one method of the kit again on all crowds of the leaderboard; return in how many rows its accuracy moved."""
+    """Run one method again on all crowds of the leaderboard; return in how many rows its accuracy moved."""
     moved = 0
     for path in sorted(folder.glob("*.csv")):
         table = pd.read_csv(path)

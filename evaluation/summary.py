@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -28,7 +28,7 @@ from evaluation.verdicts import (
 
 WIDTH = 120  # of the text
 EMULATIONS = ("bug)", "where unlabelled)")  # end the names of rows that only show where a printed number comes from
-SEE_PROTOCOL = "a default of this kit; the paper's own choices give the printed number, see the row of its protocol"
+SEE_PROTOCOL = "a default of cofactor; the paper's own choices give the printed number, see the row of its protocol"
 UNKNOWN = "cause unknown"
 UNLIKE = (
     "the {} of {} draws that were run say nothing of the others: the answer is that of {} on most of them, or the mean "
@@ -348,3 +348,10 @@ def seconds(value: float) -> str:
     if np.isnan(value):
         return ""
     return f"{value:.3g} s" if value >= 1 else f"{1000 * value:.3g} ms"
+
+
+def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
+    """Return a table's lines: names begin in one place, numbers end in one."""
+    escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
+    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
+    return [*head, *(" | ".join(row).rstrip() for row in escaped)]

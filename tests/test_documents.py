@@ -8,7 +8,7 @@ import pytest
 from tests.test_repo import ROOT, text_of
 
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")])
-LONGER = {"results.md", "errata.md", "real_data.md", "classroom.md", "ARCHITECTURE.md"}
+LONGER = {"results.md", "errata.md", "real_data.md"}
 MOST, TARGET = 1200, re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 MADE = {"docs/fidelity.md", "datasets/index"}  # by docs/build.py

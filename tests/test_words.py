@@ -31,7 +31,7 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lib/**/*.j2")]
 EXCEPTIONS = {  # the field's own use, or a name: the place, and what it says there
     ("docs/classroom.md", "aloud"): "with the voice, in class",
     ("lib/cofactor/crowd/readings.py", "one voice"): "the name of a reading, which notebook 11 explains",
-    ("lib/cofactor/verbs/crowd_words.py", "one voice"): "the same name",
+    ("lib/cofactor/verbs/consensus.py", "one voice"): "the same name",
 }
 
 

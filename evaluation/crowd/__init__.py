@@ -1,6 +1,6 @@
 """Every table and figure of Ibrahim and Fu, ICML 2021, as code, and which task to label next beyond it.
 
-Rows named as in the paper are this kit's defaults; rows marked "(paper protocol)" use the paper's own choices, and rows
+Rows named as in the paper are cofactor's defaults; rows marked "(paper protocol)" use the paper's own choices, and rows
 marked "(… bug)" emulate a defect of the released code, to show where a printed number comes from. No method sees the
 truth.
 

@@ -1,6 +1,6 @@
 """Every table and figure of Ibrahim and Fu, IEEE TSP 2021, as code.
 
-Rows named as in the paper are this kit's defaults, but for the smoothing that the paper does not have; rows marked
+Rows named as in the paper are cofactor's defaults, but for the smoothing that the paper does not have; rows marked
 "(paper protocol)" use the choices of the released code. Metrics marked "(published)" are computed as that code does, to
 be compared with what was printed; the others are what the paper's text says. No method sees the truth, but for CNMF-OPT
 (paper protocol), which starts at the true prior as released.

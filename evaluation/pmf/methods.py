@@ -75,7 +75,7 @@ def fit(make: Callable[..., JointPMFEstimator], case: Case, **options: Any) -> L
 
 
 def kit(name: str, case: Case, **options: Any) -> LatentClassModel:
-    """Fit a method of this kit to a case."""
+    """Fit a method of cofactor to a case."""
     return fit(METHODS[name], case, **options)
 
 

@@ -120,7 +120,7 @@ def _accuracy(found: Ints, table: CategoricalTable) -> float:
 
 
 def unsmoothed(name: str, **options: Any) -> Make:
-    """A method of this kit without pseudo-counts, as in the paper."""
+    """A method of cofactor without pseudo-counts, as in the paper."""
     return partial(METHODS[name], pseudo_count=0, **options)
 
 

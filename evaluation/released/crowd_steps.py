@@ -1,4 +1,4 @@
-"""The choices of the code released with the paper, where they differ from its text and from this kit's defaults.
+"""The choices of the code released with the paper, where they differ from its text and from cofactor's defaults.
 
 Every function is one step of the released code, named after what it does, with what it deviates from. Two defects of
 that code (an annotator list that shifts against the labels, a division by zero for tasks without labels) stand at the
@@ -321,7 +321,7 @@ def align_each(blocks: Floats) -> Floats:
     """Order the columns of each of the (M, K, K) confusion matrices by itself: column i := the one largest in row i.
 
     A column may be taken twice and another be lost; an annotator worse than chance is turned into one better than
-    chance. Source: `getPermutedMatrix.m`. The text has one common permutation, as the kit's default does.
+    chance. Source: `getPermutedMatrix.m`. The text has one common permutation, as cofactor's default does.
 
     >>> align_each(np.array([[[0.2, 0.9], [0.8, 0.1]]]))
     array([[[0.9, 0.2],

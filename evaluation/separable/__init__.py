@@ -1,6 +1,6 @@
 """Every table and figure of Nguyen, Fu and Wu, IEEE TSP 2022, as code, and how the default chooses lambda.
 
-Rows named as in the paper are this kit's defaults; rows marked "(paper protocol)" use the choices of the released
+Rows named as in the paper are cofactor's defaults; rows marked "(paper protocol)" use the choices of the released
 code: lambda by the paper's rule, 100 steps, the data term not halved.
 
 Source: Nguyen, Fu and Wu, "Memory-efficient convex optimization for self-dictionary separable nonnegative matrix

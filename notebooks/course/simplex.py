@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
-from cofactor_app.plots.simplex import CENTRE, RADIUS, fill_simplex, hull_of, nonnegative_rows, to_plane
+from cofactor_app.plots.simplex import CENTRE, RADIUS, draw_triangle, hull_of, nonnegative_rows, to_plane
 from cofactor_app.plots.style import BLUE, FAINT, GREEN, RED, new_picture, percent, say, styled
 
 TOUCH = 1e-6  # a hull this close to the disc covers it: rounding moves a corner by more than nothing
@@ -65,7 +65,7 @@ def draw_simplex(H: ArrayLike, floor: float = 0.0) -> Figure:
     H = _floored(H, floor)
     fig = new_picture(6.5, 3.9)
     ax = fig.subplots()
-    fill_simplex(ax, to_plane(H))
+    draw_triangle(to_plane(H), ax=ax)
     say(fig, _scattered(hull_margin(H), floor))
     return fig
 

@@ -67,11 +67,11 @@ Q = symnmf(U, max_iter=2000)[1]
 BIRDS = load("bluebird", "crowd")
 PICTURES = {  # of pages, and of several notebooks
     "confusions": lambda: crowd.draw_confusions(MODEL),
-    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels),
-    "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth),
+    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels).figure,
+    "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth).figure,
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
-    "plan": lambda: planning.draw_plan(planned()),
-    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)),
+    "plan": lambda: planning.draw_plan(planned()).figure,
+    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
     "simplex": lambda: simplex.draw_simplex(H),
     "rotation": lambda: simplex.draw_rotation(U, Q),
 }

@@ -24,8 +24,8 @@ def two_class(*accuracies):
     return LatentClassModel([0.5, 0.5], [np.array([[a, 1 - a], [1 - a, a]]) for a in accuracies])
 
 
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
+def title(drawn):
+    return drawn.figure.get_suptitle().replace("\n", " ")
 
 
 def test_confusions_are_drawn_as_they_are_best_worker_first():
@@ -57,8 +57,7 @@ def test_confusions_of_nobody_are_refused(which):
 
 
 def test_accuracy_against_labels_given():
-    fig = draw_worker_accuracy(MODEL, CROWD.labels)
-    fine, bad = fig.axes[0].lines[:2]
+    fine, bad = draw_worker_accuracy(MODEL, CROWD.labels).lines[:2]
     drawn = np.sort(np.column_stack([*[np.append(fine.get_data()[i], bad.get_data()[i]) for i in (0, 1)]]), axis=0)
     given, accuracy = CROWD.labels.table.entries_per_variable, worker_accuracy(MODEL)
     assert np.allclose(drawn, np.sort(np.column_stack([given, 100 * accuracy]), axis=0))
@@ -69,27 +68,26 @@ def test_accuracy_against_labels_given():
 
 def test_accuracy_by_rank_where_all_gave_equally_many_labels():
     labels = simulate.crowd(two_class(0.9, 0.3, 0.6), 20, 1.0, random_state=0).labels
-    fig = draw_worker_accuracy(two_class(0.9, 0.3, 0.6), labels)
-    fine, bad = fig.axes[0].lines[:2]
+    ax = draw_worker_accuracy(two_class(0.9, 0.3, 0.6), labels)
+    fine, bad = ax.lines[:2]
     assert list(fine.get_xdata()) == [3, 2] and list(bad.get_xdata()) == [1]
-    assert "20 labels" in fig.axes[0].get_xlabel()
-    assert title(fig) == "1 of 3 workers is worse than chance; the median is right on 60\xa0%"
+    assert "20 labels" in ax.get_xlabel()
+    assert title(ax) == "1 of 3 workers is worse than chance; the median is right on 60\xa0%"
 
 
 def test_uncertain_tasks_come_first_and_wrong_ones_are_crossed():
     posterior = np.array([[0.99, 0.01], [0.6, 0.4], [0.2, 0.8], [0.05, 0.95]])
-    fig = draw_uncertainty(posterior, truth=[0, 1, 1, -1])
-    points, crosses = (line for line in fig.axes[0].lines if line.get_marker() != "None")
+    ax = draw_uncertainty(posterior, truth=[0, 1, 1, -1])
+    points, crosses = (line for line in ax.lines if line.get_marker() != "None")
     assert np.allclose(points.get_ydata(), [0.6, 0.8, 0.95, 0.99])
     assert np.allclose(crosses.get_data(), [[1], [0.6]])
-    assert title(fig) == "Below 90\xa0% certain: 2 of 4 tasks, 1 of the 1 wrong labels"
+    assert title(ax) == "Below 90\xa0% certain: 2 of 4 tasks, 1 of the 1 wrong labels"
 
 
 def test_many_wrong_labels_are_also_drawn_as_shares():
     shuffled = np.random.default_rng(0).permutation(CROWD.truth)
     wrong = POSTERIOR.argmax(axis=1) != shuffled
     assert wrong.sum() > MARKED
-    fig = draw_uncertainty(POSTERIOR, shuffled)
-    bars = fig.axes[1].patches
+    bars = draw_uncertainty(POSTERIOR, shuffled).figure.axes[1].patches
     assert np.isclose(np.mean([bar.get_height() for bar in bars]), 100 * wrong.mean())
-    assert len(draw_uncertainty(POSTERIOR).axes) == 1
+    assert len(draw_uncertainty(POSTERIOR).figure.axes) == 1

@@ -15,12 +15,12 @@ ERRORS = {"one": np.linspace(0.5, 1.5, 21)[:, None] * 0.4 / AMOUNTS, "never": np
 PLAN = Plan("labels per task", "share wrong", AMOUNTS, ERRORS, 0.1, 2.0)
 
 
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
+def title(ax):
+    return ax.figure.get_suptitle().replace("\n", " ")
 
 
 def test_curves_and_answers_are_those_of_the_plan():
-    ax = draw_plan(PLAN).axes[0]
+    ax = draw_plan(PLAN)
     drawn = {line.get_label(): line.get_xydata() for line in ax.lines}
     for name, table in PLAN.curve().groupby("method"):
         assert np.allclose(drawn[name], table[["amount", "error"]])
@@ -31,20 +31,20 @@ def test_curves_and_answers_are_those_of_the_plan():
 
 def test_a_plan_that_is_only_a_range_has_no_diamond():
     unsure = replace(PLAN, only_range=True)
-    assert not [line for line in draw_plan(unsure).axes[0].lines if line.get_marker() == "D"]
+    assert not [line for line in draw_plan(unsure).lines if line.get_marker() == "D"]
     assert title(draw_plan(unsure)) == "For an error of 0.1: one 3 to 7, never more than 8 labels per task"
 
 
 def test_amounts_that_span_decades_get_a_logarithmic_axis():
     wide = Plan("rows", "error", 100 * 4.0 ** np.arange(4), ERRORS, 0.1, 400.0)
-    assert draw_plan(wide).axes[0].get_xscale() == "log" and draw_plan(PLAN).axes[0].get_xscale() == "linear"
+    assert draw_plan(wide).get_xscale() == "log" and draw_plan(PLAN).get_xscale() == "linear"
 
 
 def test_intervals_are_drawn_as_found_and_sorted_by_what_they_tell():
     found = bootstrap(MVEM(), crowd(dawid_skene_model(8, 2, random_state=0), 300, 0.5, random_state=0).labels, 30, 0)
-    fig, table = draw_intervals(found), found.accuracy()
+    ax, table = draw_intervals(found), found.accuracy()
     better, worse = (table["low"] > 0.5).sum(), (table["high"] < 0.5).sum()
-    assert title(fig) == f"Of 8 workers, {better} are better than chance, {worse} worse, {8 - better - worse} either"
-    bars = np.concatenate([c.get_segments() for box in fig.axes[0].containers for c in box[2] if c.get_segments()])
+    assert title(ax) == f"Of 8 workers, {better} are better than chance, {worse} worse, {8 - better - worse} either"
+    bars = np.concatenate([c.get_segments() for box in ax.containers for c in box[2] if c.get_segments()])
     assert np.allclose(np.sort(bars[:, 0, 1]), np.sort(100 * table["low"]))
     assert np.allclose(np.sort(bars[:, 1, 1]), np.sort(100 * table["high"]))

@@ -303,7 +303,7 @@ def test_maps_of_anchors_share_one_scale_and_are_named():
 
 def test_spectra_are_drawn_over_the_first_column():
     bands, spectra = np.linspace(400, 2500, 30), np.random.default_rng(0).random((30, 12))
-    (ax,) = draw_spectra([f"p{k}" for k in range(12)], bands, spectra).axes
+    ax = draw_spectra([f"p{k}" for k in range(12)], bands, spectra)
     assert [line.get_label() for line in ax.lines] == [f"p{k}" for k in range(10)]
     assert all(
         np.array_equal(line.get_xydata(), np.column_stack([bands, spectra[:, k]])) for k, line in enumerate(ax.lines)

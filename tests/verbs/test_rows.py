@@ -4,6 +4,7 @@ Each case has rows that are plainly no datum (`out`, named with their count), an
 that names it, and is left out by name with `skip_bad`.
 """
 
+import re
 import warnings
 from dataclasses import dataclass, field
 from io import StringIO
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.crowd import plan_next
 from cofactor_app.cli import main
 
 
@@ -150,3 +152,79 @@ def test_a_bad_row_is_an_error_or_left_out_by_name(made, tmp_path, capsys):
     assert any(row in note or case.bad[next(iter(case.bad))] in note for note in notes), notes
     _, said, code = of_command(case, path, capsys, "--skip-bad")
     assert code == 0 and (row in said or case.bad[next(iter(case.bad))] in said)
+
+
+BEFORE = {  # what the commands before the fit print and write, by the verb
+    "diagnose": lambda source: (str(cf.crowd.diagnose(cf.CrowdLabels.from_frame(source))), None),
+    "plan": lambda source: ("\n".join(cf.plan(source, amounts=[1, 2], random_state=0).summary), None),
+    "next": lambda source: (str(cf.next_tasks(source)), cf.next_tasks(source).table),
+}
+
+
+@pytest.fixture
+def few_simulated(monkeypatch):
+    """Let `plan` measure errors on few tasks: how many it takes is not what these tests hold."""
+    monkeypatch.setattr(plan_next, "MIN_SIMULATED_TASKS", 20)
+
+
+@pytest.mark.parametrize("command", BEFORE)
+def test_commands_before_the_fit_keep_the_contract(command, tmp_path, capsys, few_simulated):
+    frame, path, out = of_labels().frame, tmp_path / "in.csv", tmp_path / "out.csv"
+    frame.to_csv(path, index=False)
+    with warnings.catch_warnings(action="ignore"):
+        answer, table = BEFORE[command](frame)
+    capsys.readouterr()
+    words = [command, str(path), *["--most", "2"] * (command == "plan"), *["-o", str(out)] * (command == "next")]
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith(answer) and "note:" not in said.out and "error:" not in said.out
+    if table is not None:
+        written = pd.read_csv(out, dtype=str, keep_default_na=False)
+        assert not written["task"].duplicated().any() and set(written["task"]) <= {*frame["task"], "'=sum"}
+        assert written["task"].tolist() == [f"'{task}" if task == "=sum" else task for task in table["task"]]
+        assert (written["n_labels"] == "4").all()
+    pd.concat([frame, pd.DataFrame([of_labels().bad])]).to_csv(path, index=False)
+    assert main([*words, *["--force"] * (command == "next")]) == 1
+    said = capsys.readouterr()
+    assert not said.out and f"rows {len(frame) + 2}" in said.err
+    assert main([*words, "--skip-bad", *["--force"] * (command == "next")]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith(answer) and f"rows {len(frame) + 2}" in said.err and "left out: alone" in said.err
+
+
+def many(name, n=12):
+    return [f"{name} {k:02d}" for k in range(n)]
+
+
+def many_notable(command):
+    """A table with twelve rows, of twelve names, that a note names."""
+    if command in ("aggregate", "diagnose", "plan", "next"):
+        frame = of_labels().frame
+        return pd.concat([frame, pd.DataFrame({"task": many("odd"), "worker": "w 1", "label": ""})]), ["--skip-bad"]
+    if command == "rank":
+        frame = of_votes().frame
+        return pd.concat([frame, pd.DataFrame({"home": many("odd"), "away": "c", "score": ""})]), [
+            *("--winner", "home", "--loser", "away", "--outcome", "score")
+        ]
+    if command == "joint":
+        frame = of_cells().frame
+        frame.loc[10:21, ["mood", "age"]] = ""
+        return frame.assign(who=[f"odd {name}" for name in frame["who"]]), ["--method", "RAND-EM", "--rank", "2"]
+    if command == "anchors":
+        frame = of_points().frame
+        frame.iloc[8:20, 1:] = np.nan
+        return frame.assign(name=[f"odd {name}" for name in frame["name"]]), ["--rows", "--anchors", "3"]
+    frame = of_texts().frame
+    frame.loc[:14, "text"] = ""
+    return frame.assign(doc=[f"odd {name}" for name in frame["doc"]]), ["--anchors", "2", "--document", "doc"]
+
+
+@pytest.mark.parametrize("command", ["aggregate", *BEFORE, "rank", "joint", "anchors", "topics"])
+def test_no_note_names_more_than_ten(command, tmp_path, capsys, few_simulated):
+    frame, options = many_notable(command)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    capsys.readouterr()
+    assert main([command, str(tmp_path / "in.csv"), *options, *["--most", "2"] * (command == "plan")]) == 0
+    notes = capsys.readouterr().err.splitlines()
+    lists = [part.split(", ") for note in notes for part in re.split("[:;(]", note)]
+    assert max(map(len, lists)) == 11 and all(len(names) < 11 or names[10].startswith("... ") for names in lists), notes

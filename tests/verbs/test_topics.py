@@ -95,6 +95,26 @@ def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(fold
     assert "1 names stand for several documents, each with its own row: AX1" in found.notes
 
 
+def test_half_empty_texts_words_for_none_and_scripts_without_blanks(recwarn):
+    half = [text if n % 2 else "" for n, text in enumerate(TEXTS * 3)]
+    found = quiet(pd.DataFrame({"text": half}))
+    empty = "18 of 36 documents hold no word that is used, their rows are zeros: 0, 2, 4"
+    assert len(found.documents) == 36 and any(note.startswith(empty) for note in found.notes)
+    of_words = quiet(pd.DataFrame({"text": [text or "NA" for text in half]}))
+    assert of_words.words == found.words and of_words.documents.equals(found.documents)
+    assert "texts that count as empty: 18 of 'NA'" in of_words.notes
+    alike = ["the quick brown fox" if n % 2 else "" for n in range(30)]  # four words, always together
+    assert quiet(alike, 1).topics["word"].tolist() == ["brown", "fox", "quick", "the"]
+    recwarn.clear()
+    with pytest.raises(CofactorError, match="the 4 words that are used tell no 2 topics apart: ask for 1 at most"):
+        cf.topics(alike, 2)
+    assert not any(issubclass(one.category, RuntimeWarning) for one in recwarn)
+    with pytest.raises(CofactorError, match="columns text: no blanks between words"):
+        quiet(pd.DataFrame({"text": ["今日は天気がいいですね", "川の水がとても冷たいので"] * 9}))
+    apart = ["今日 天気 散歩 公園", "銀行 お金 預金 利息"]
+    assert words_of(quiet(pd.DataFrame({"text": apart * 9})), 4) == {frozenset(text.split()) for text in apart}
+
+
 def test_topics_are_the_words_that_stand_together_and_lead_with_their_own(folder):
     write_counts()
     for method in ("NMF", "SPA", "MERIT", "FastAnchor"):

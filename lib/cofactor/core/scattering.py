@@ -161,7 +161,7 @@ def scattering_certificate(
     `threshold` is no share. Cost: one convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a
     few hundred rows at K = 8, where a hull can have O(I^((K-1)/2)) facets.
 
-    Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is this kit's.
+    Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is cofactor's.
 
     >>> certificate = scattering_certificate([[1, 0, 0], [0, 1, 0], [0, 0, 2], [1, 1, 1]])
     >>> certificate.condition1, certificate.condition2

@@ -348,7 +348,7 @@ class MultiStartEM(Aggregator):
     best_start_ : str
     model_, result_ : see `Aggregator`
 
-    Cost: the sum of its parts. Source: Ibrahim and Fu, ICML 2021, for the starts; the choice is this kit's.
+    Cost: the sum of its parts. Source: Ibrahim and Fu, ICML 2021, for the starts; the choice is cofactor's.
     """
 
     em = True

@@ -394,14 +394,15 @@ class WorkerTypes(Aggregator):
             return np.ones(len(self.workers_))
         return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
 
-    def disagreement(self, labels: Labels) -> NDArray[np.bool_]:
+    def disagreement(self, labels: Labels, posterior: Floats | None = None) -> NDArray[np.bool_]:
         """Tell of every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
 
-        A label among tied classes agrees; so does every label of a task without votes, and that of a gold task. Where
-        both differ, neither is to be believed before somebody has looked.
+        `posterior` is what `predict_proba` gives of the labels, where that is known already. A label among tied classes
+        agrees; so does every label of a task without votes, and that of a gold task. Where both differ, neither is to
+        be believed before somebody has looked.
         """
         votes = self.informed_votes(labels)
-        label = self.answers(np.asarray(self.predict_proba(labels)))
+        label = self.answers(np.asarray(self.predict_proba(labels) if posterior is None else posterior))
         known = as_labels(labels, self.classes_)
         behind = votes.max(axis=1) - votes[np.arange(len(votes)), label]
         found = np.asarray(behind > SAME_SHARE)

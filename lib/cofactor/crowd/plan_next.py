@@ -262,11 +262,15 @@ class Plan:
             rows.append({"method": name, "amount": np.median(found), "low": low, "high": high})
         return pd.DataFrame(rows)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> list[str]:
+        """The amount that each method needs, a line each."""
         lines = [f"{self.measure} of at most {self.wanted:g}: {self.unit} needed (now: {self.present:g})"]
         width = max(map(len, self.errors))
-        lines += [f"  {name:<{width}}  {words}" for name, words in self.answers().items()]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return lines + [f"  {name:<{width}}  {words}" for name, words in self.answers().items()]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.summary, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 

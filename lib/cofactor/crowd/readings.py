@@ -10,7 +10,7 @@ So these readings are compared, and none but the model chooses the answer:
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
-Source: this library's. What ten known tasks gain, and how often warnings are false, is in docs/default.md.
+Source: this library's. How often warnings are false is in docs/default.md.
 
 A **camp** is a group whose labels gain log 1000 nats or more as one voice (`cofactor.crowd.copies`). Of crowds of at
 most 200 voices, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
@@ -341,7 +341,12 @@ class Readings:
         return pd.DataFrame(columns | {"differ": self.differ[chosen]})
 
 
-def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[Any, Any] | None = None) -> Readings:
+def readings(
+    labels: Labels,
+    method: WorkerTypes | None = None,
+    group: Mapping[Any, Any] | None = None,
+    posterior: Floats | None = None,
+) -> Readings:
     """Read labels as the vote, as the model, and as the camps of the crowd would have them read.
 
     Parameters
@@ -351,6 +356,8 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
         Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
     group : dict, optional
         Of workers, the name of the family or model they belong to: each group as one voice is then a reading, too.
+    posterior : (N, K) array, optional
+        What the fitted method predicts of these labels, where that is known already.
 
     Raises a CofactorError for labels that cannot be read, a method of other labels, or a group of other workers.
 
@@ -373,7 +380,8 @@ def readings(labels: Labels, method: WorkerTypes | None = None, group: Mapping[A
     families = _families(known, group)
     own = fitted_on(default, known)
     assert isinstance(own, WorkerTypes)  # as the default
-    found = {"vote": vote_shares(known), "model": np.asarray(own.predict_proba(known))}
+    P = own.predict_proba(known) if posterior is None else posterior
+    found = {"vote": vote_shares(known), "model": np.asarray(P)}
     groups: dict[str, list[Any]] = {}
     if own.types_ and not own.by_vote_:
         for kind, workers, posterior in _of_camps(known.whole, own, found["model"], families):

@@ -149,7 +149,7 @@ def bootstrap(
 
     Source and deviations
     ---------------------
-    See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is this kit's own, see the top of this
+    See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is cofactor's own, see the top of this
     module. On 29 public crowds, intervals of 90 per cent hold the accuracy of 87 to 100 workers in 100 on 22, of 50 to
     76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/default.md.
     Intervals of other methods hold the truth only if the Dawid-Skene model does: on 23 of these crowds, those of
@@ -363,7 +363,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     than chance; where the answer is the
     vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
     share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
-    often intervals hold with and without this rule is in docs/default.md.
+    often intervals hold is in docs/default.md.
 
     Cost: that of the posterior and of `suggested_order`.
     """

@@ -266,7 +266,7 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
 
     Source
     ------
-    Mao, Sarkar and Chakrabarti, ICML 2017. The files are too large to come with the kit: they are on the page of the
+    Mao, Sarkar and Chakrabarti, ICML 2017. The files are too large to come with cofactor: they are on the page of the
     authors and in exp_real/community_detection/data/coauthorship of XiaoFuLab/Frank-Wolfe-based-method-for-SD-MMV.
 
     Examples

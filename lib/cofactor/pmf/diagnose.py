@@ -42,7 +42,7 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
         empty tables fail: every method refuses them.
 
     Raises a CofactorError for what is no `CategoricalTable`, a rank below one, or another number of names. Cost: that
-    of the pairwise moments, of `classes_told_apart`, and O(N^2) pairs. Source: this kit's own.
+    of the pairwise moments, of `classes_told_apart`, and O(N^2) pairs. Source: cofactor's own.
 
     >>> report = diagnose(CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]]))
     >>> report["pairs"].value

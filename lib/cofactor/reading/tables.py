@@ -120,9 +120,9 @@ class Coded:
         """Keep the values that occur, sorted where they can be compared, else as they come."""
         there = self.counts > 0
         kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
-        order = _order(kept)
-        if there.all() and list(order) == list(range(len(kept))):
+        if there.all() and _is_sorted(kept):
             return self
+        order = _order(kept)
         place = np.full(len(self.values) + 1, -1, dtype=np.int32)
         place[np.flatnonzero(there)[order]] = np.arange(len(kept))
         return Coded(place[self.codes], list(map(kept.__getitem__, order)))
@@ -152,6 +152,13 @@ class Coded:
             dtype = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
             return pd.Series(pd.Categorical.from_codes(self.codes, dtype=dtype), index)
         return pd.Series(np.array([*self.values, None], dtype=object)[self.codes], index, dtype=object)
+
+
+def _is_sorted(values: list[Any]) -> bool:
+    try:
+        return values == sorted(values)
+    except TypeError:
+        return True  # as they come
 
 
 def _order(values: list[Any]) -> list[int]:

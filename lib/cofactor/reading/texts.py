@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.cells import (
+    LIKE_MISSING,
+    NO_VALUE,
     Spelling,
     check_columns,
     check_present,
@@ -36,6 +38,8 @@ from cofactor.reading.tables import STDIN, read_frame, without_headers
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
 SEVERAL = 3  # words make a text
+NO_BLANKS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"  # Thai to Khmer, kana, Han
+LONG_WORD = 8  # of such letters
 WANTED = ("document", "word", "count")
 USUAL = {  # other names of the columns
     "document": ("doc", "doc_id", "docid", "document_id", "id", "text_id", "d"),
@@ -210,22 +214,42 @@ def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
 
 
 def _text_column(frame: pd.DataFrame, asked: Asked) -> str | None:
-    texts = [str(name) for name in frame.columns if name != asked.document and _are_texts(frame[name])]
+    there = [str(name) for name in frame.columns if name != asked.document]
+    if without_blanks := [name for name in there if _run_together(frame[name])]:
+        split = "separate the words by blanks first, or give document, word and count"
+        raise CofactorError(
+            f"columns {listing(without_blanks)}: no blanks between words (Chinese, Japanese, Thai): {split}"
+        )
+    texts = [name for name in there if _are_texts(frame[name])]
     if len(texts) > 1 and TEXT not in texts:
         raise CofactorError(f"columns {listing(texts)} hold texts: keep one, or call it text")
     return TEXT if TEXT in texts else texts[0] if texts else None
 
 
+def _filled(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the cells that hold something, and no word such as NA."""
+    cells = column.dropna().astype(str)
+    return cells[~cells.isin((*NO_VALUE, *LIKE_MISSING))]
+
+
 def _are_texts(column: pd.Series[Any]) -> bool:
     """Whether most cells that are not empty hold several words."""
-    cells = column.dropna().astype(str)
-    cells = cells[cells != ""]
-    return bool((cells.str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
+    return bool((_filled(column).str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
+
+
+def _run_together(column: pd.Series[Any]) -> bool:
+    """Whether most cells that are not empty are longer than a word, in a script that has no blanks between words."""
+    cells = _filled(column)
+    letters = cells.str.count(NO_BLANKS)
+    return bool(((letters >= LONG_WORD) & (cells.str.count(r"\s") < letters / LONG_WORD)).mean() > 0.5)
 
 
 def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts:
     """Count the words of a column of texts; its rows are the documents."""
     cells = [str(cell) if isinstance(cell, str) or not pd.isna(cell) else "" for cell in frame[column]]
+    if nothing := Counter(cell for cell in cells if cell and cell in NO_VALUE):
+        _warn(f"texts that count as empty: {listing(f'{count} of {cell!r}' for cell, count in nothing.items())}")
+        cells = ["" if cell in nothing else cell for cell in cells]
     ids, documents = _document_column(frame, column, asked), list(map(str, frame.index))
     if ids is not None:
         documents = ["" if pd.isna(name) else str(name) for name in frame[ids]]

@@ -163,8 +163,9 @@ def topic_model(
     fit = find_anchors(method, X, n_topics, random_state, "LDA")
     S = pairs.topics(fit.anchors)
     if not np.isfinite(S).all():
-        few = f"{used_words.size} words stand in two documents or more, but not in all"
-        raise CofactorError(f"no {n_topics} topics: some anchors determine no other word ({few}); ask for fewer")
+        rank = int(np.linalg.matrix_rank(X))
+        fewer = f"ask for {rank} at most" if rank < n_topics else "ask for fewer"
+        raise CofactorError(f"the {used_words.size} words that are used tell no {n_topics} topics apart: {fewer}")
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
@@ -260,7 +261,8 @@ class WordPairs:
         W = (self.Ft @ self.F[:, anchors].toarray()) / self.F.shape[0]
         W = W / np.linalg.norm(W, axis=0)  # a scale of a topic, gone once its row sums to one
         S = nonnegative_weights(W.T @ W, self.apply(W).T)
-        return S / S.sum(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):  # an anchor that no word needs
+            return np.asarray(S / S.sum(axis=1, keepdims=True))
 
 
 def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from cofactor.core.cells import Spelling
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import clone
-from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd
-from cofactor.core.types import Floats, Ints, Seed
+from cofactor.core.types import Ints, Seed
 from cofactor.crowd.aggregators import MajorityVote
 from cofactor.crowd.agreement import in_declared_order
 from cofactor.crowd.base import Aggregator
@@ -25,109 +21,17 @@ from cofactor.crowd.evidence import Gold, gold_codes
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.outside import Outside
-from cofactor.crowd.readings import Readings, believed, readings
-from cofactor.crowd.workers import CrowdBootstrap, bootstrap, workers_table
+from cofactor.crowd.readings import believed, readings
 from cofactor.reading.labels import of_table, read_database, read_labels
 from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import codes_of, read_truth, without_strange
 from cofactor.registry import Methods, names
-from cofactor.verbs import crowd_words as words
-from cofactor.verbs.result import SHOWN, Result, as_frame, frame_like, is_path, named_source, noting, paths_of
+from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, judged_by, notes_of
+from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of
 
 METHODS = Methods("crowd")
 DEFAULT = "WorkerTypes"
-DRAWS = 50  # refits behind an interval
 NAMED_FILES = 4  # more are counted
-
-
-@dataclass(repr=False, eq=False)
-class Consensus(Result):
-    """Result of `aggregate`: a table of labels, one of workers, notes, the fit, a report.
-
-    Attributes
-    ----------
-    labels : DataFrame
-        A row per task: task, label, probability, n_labels; disputed: whether the label is another than most workers
-        with information gave; overruled: by how many votes another class has more. Of grades also low and high.
-    method : Aggregator
-        The fitted method.
-    name : str
-        Its name.
-    crowd : CrowdLabels
-        What was aggregated.
-    posterior : (N, K) array
-        The probability of every class.
-    truth : (N,) class codes, -1 where unknown, or None
-        Of the tasks that judge the answer; gold tasks are not among them.
-    readings : Readings or None
-        How else the labels can be read; of the default method without gold.
-    right : dict
-        How many gold tasks each reading has right, where gold tasks chose it.
-    draws : int
-        Refits behind the intervals of workers.
-    """
-
-    page: ClassVar[str] = "crowd"
-    source: str
-    name: str
-    method: Aggregator
-    crowd: CrowdLabels
-    posterior: Floats
-    labels: pd.DataFrame
-    truth: Ints | None = None
-    readings: Readings | None = None
-    right: dict[str, float] = field(default_factory=dict)
-    draws: int = DRAWS
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @cached_property
-    def bootstrap(self) -> CrowdBootstrap | None:
-        """Refits to tasks drawn with replacement, computed at first use; None with `draws=0`."""
-        return bootstrap(self.method, self.crowd, self.draws, random_state=0) if self.draws else None
-
-    @cached_property
-    def workers(self) -> pd.DataFrame:
-        """A row per worker, see `cf.crowd.workers_table`; with the refits of its intervals made at first use."""
-        return workers_table(self.method, self.crowd, self.bootstrap, readings=self.readings)
-
-    @cached_property
-    def errors(self) -> tuple[float, float, int] | None:
-        """Error rates of the method and of the vote, and the number of tasks of known truth; None without any."""
-        return None if self.truth is None else words.errors(self.method, self.posterior, self.crowd, self.truth)
-
-    @property
-    def confusion(self) -> pd.DataFrame:
-        """A row per entry of a confusion matrix: worker, true, said, probability."""
-        return confusion_frame(self.method)
-
-    @property
-    def wide(self) -> pd.DataFrame:
-        """The labels, with the probability of every class beside."""
-        return widened(self.labels, self.posterior, self.crowd)
-
-    @property
-    def shown(self) -> pd.DataFrame:
-        """The labels."""
-        return self.labels
-
-    @property
-    def summary(self) -> list[str]:
-        """The size of the crowd, each class by the method and by the vote, the error, and what is uncertain."""
-        return words.summary(self)
-
-    @property
-    def details(self) -> list[str]:
-        """The fit, the workers, the gold tasks, a line each."""
-        return words.details(self)
-
-    def screen(self, more: str = "") -> list[str]:
-        """Return the summary as the command prints it; it needs no `more`."""
-        return self.summary
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<div><em>{html.escape(note)}</em></div>" for note in self.notes)
-        return f"<pre>{html.escape(repr(self))}</pre>{self.labels.head(SHOWN).to_html(index=False)}{notes}"
 
 
 def aggregate(
@@ -224,14 +128,14 @@ def aggregate(
         posterior = np.asarray(fitted.predict_proba(crowd))
         seen = None
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
-            seen = readings(crowd.whole, fitted, families)
+            seen = readings(crowd.whole, fitted, families, posterior)
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
     found = Consensus(
         *(file, name, fitted, crowd, posterior, labels, judged_by(right, told), seen, chosen, draws, notes, warned)
     )
-    words.doubt(found, file if paths_of(source) else "FILE")
-    notes += [note for note in words.notes_of(found) if note not in notes]
+    doubt(found, file if paths_of(source) else "FILE")
+    notes += [note for note in notes_of(found) if note not in notes]
     return found
 
 
@@ -327,14 +231,6 @@ def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None) -> 
     return gold_codes(gold, labels)
 
 
-def judged_by(truth: Ints | None, gold: Ints | None) -> Ints | None:
-    """Return the truth of the tasks that judge the answer: not of gold ones, whose class the fit was given."""
-    if truth is None or gold is None:
-        return truth
-    left = np.where(gold >= 0, -1, truth)
-    return left if (left >= 0).any() else None
-
-
 def groups_of(group: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> dict[Any, Any]:
     """Return the group of every worker that a file or a table with the columns worker and group names."""
     frame = read_frame(group, ("worker", "group"), encoding, sep, "worker") if is_path(group) else as_frame(group)
@@ -381,65 +277,3 @@ def _fitted(
     settings |= {} if order is None else {"order": labels.classes}
     found = Outside(method, **settings) if ":" in method else METHODS[method](**settings)
     return found.fit(labels, gold=gold), {}
-
-
-# ---- tables of the result ----
-
-
-def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) -> pd.DataFrame:
-    """Return a row per task: its label, the probability of it, and what to look at.
-
-    Columns: task, label, probability, n_labels; disputed: whether most workers with information say another class (all
-    count as such but for `WorkerTypes`); overruled: by how many votes another class has more. Of grades the label is
-    the median, and low and high are its 90 % interval.
-    """
-    rows, classes = np.arange(labels.n_tasks), pd.Series(labels.classes).to_numpy()
-    predicted, ends = map_class(posterior, method.model_.prior), {}
-    if isinstance(method, WorkerTypes) and method.grades_ is not None:
-        low, high = method.interval(posterior)
-        predicted, ends = method.answers(posterior), {"low": classes[low], "high": classes[high]}
-    behind = votes_behind(predicted, labels)
-    columns = {
-        "task": labels.tasks,
-        "label": classes[predicted],
-        "probability": posterior[rows, predicted].round(6),
-        **ends,
-        "n_labels": labels.table.entries_per_row,
-        "disputed": method.disagreement(labels) if isinstance(method, WorkerTypes) else behind > 0,
-        "overruled": behind,
-    }
-    return pd.DataFrame(columns)
-
-
-def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return the task and the probability of every class, in a column of its name."""
-    names = [str(name) for name in labels.classes]
-    if len({"task", *names}) <= len(names):  # two columns of one name
-        names = [f"class {code}: {name}" for code, name in enumerate(names)]
-    frame = pd.DataFrame(posterior.round(6), columns=names)
-    frame.insert(0, "task", labels.tasks)
-    return frame
-
-
-def widened(frame: pd.DataFrame, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return a consensus with the probability of every class beside, in columns such as "probability yes"."""
-    of_classes = posterior_frame(posterior, labels).iloc[:, 1:]
-    return pd.concat([frame, of_classes.add_prefix("probability ")], axis=1)
-
-
-def confusion_frame(method: Aggregator) -> pd.DataFrame:
-    """Return every entry of every annotator confusion matrix: worker, true, said, probability; O(M K^2)."""
-    A, classes = np.array(method.model_.conditionals), pd.Series(method.classes_)
-    M, K = len(A), len(classes)
-    codes = np.arange(K)
-    true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
-    worker = pd.Series(method.workers_)[np.repeat(np.arange(M), K * K)]
-    columns = {"worker": worker, "true": true, "said": said}
-    found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
-    return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
-
-
-def votes_behind(predicted: Ints, labels: CrowdLabels) -> Ints:
-    """Return of every task how many votes the class of most votes has more than the one that was predicted."""
-    votes = labels.votes
-    return np.asarray(votes.max(axis=1) - votes[np.arange(len(votes)), predicted])

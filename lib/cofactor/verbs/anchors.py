@@ -117,7 +117,7 @@ class AnchorsResult(Result):
         size = f"{N:,} points" if self.points.image is None else "{} x {} pixels".format(*self.points.image)
         lines = [
             f"{size}, {M:,} bands, {len(self.anchors)} anchors ({self.chosen})",
-            f"residual {self.left:.1%} of the norm",
+            f"residual {100 * self.left:.1f} % of the norm",
         ]
         if self.held_out:
             means = f"{self.held_out.centres:.1f} from the nearest of {len(self.anchors)} k-means centres"

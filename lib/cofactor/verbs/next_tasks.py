@@ -17,12 +17,13 @@ worth the slope of the smallest concave function above V. Tasks are taken by fal
 
 Source: expected reduction of error as in Roy and McCallum, "Toward optimal active learning through sampling estimation
 of error reduction", ICML 2001; for repeated labels, Sheng, Provost and Ipeirotis, "Get another label?", KDD 2008. The
-looking ahead over several labels is this kit's.
+looking ahead over several labels is cofactor's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -37,6 +38,7 @@ from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.plan_next import checked_error
 from cofactor.crowd.workers import estimated_accuracy, without_information
 from cofactor.verbs.aggregate import read_crowd
+from cofactor.verbs.result import SHOWN, noting
 
 AHEAD = 5  # labels a task at most, in one go
 NAMED = 3  # workers that a task can be given to
@@ -64,6 +66,8 @@ class NextTasks:
         task are not enough, no error is wanted, or none is known.
     known : bool
         Whether labels tell of the error. Where no task has two of them, it is a guess from before any label.
+    notes : list of str
+        What the reader of the labels noticed.
     """
 
     table: pd.DataFrame
@@ -72,6 +76,7 @@ class NextTasks:
     wanted_error: float | None
     needed: int | None
     known: bool = True
+    notes: list[str] = field(default_factory=list)
 
     @property
     def stop(self) -> bool:
@@ -97,6 +102,10 @@ class NextTasks:
         if seen_by_all:
             lines.append(f"{seen_by_all} of these tasks were labelled by every worker there is: ask new workers")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<div><em>{html.escape(note)}</em></div>" for note in self.notes)
+        return f"<pre>{html.escape(str(self))}</pre>{self.table.head(SHOWN).to_html(index=False)}{notes}"
 
 
 def next_tasks(
@@ -126,7 +135,9 @@ def next_tasks(
     check_whole(1, budget=budget)
     if wanted_error is not None:
         checked_error(wanted_error)
-    known = read_crowd(source)[0].whole
+    notes = list[str]()
+    with noting(notes, []):
+        known = read_crowd(source)[0].whole
     fitted = fitted_on(WorkerTypes() if method is None else method, known)
     posterior = fitted.predict_proba(known)
     slopes = worth(posterior, average_worker(fitted))
@@ -139,7 +150,7 @@ def next_tasks(
     expected = float(errors[len(chosen)])
     table = _table(chosen, slopes, posterior, known)
     table.insert(2, "who", _who(table["task"], fitted, known))
-    return NextTasks(table, float(errors[0]), expected, wanted_error, needed, told)
+    return NextTasks(table, float(errors[0]), expected, wanted_error, needed, told, notes)
 
 
 def _who(tasks: pd.Series[Any], method: Aggregator, labels: CrowdLabels) -> list[str]:

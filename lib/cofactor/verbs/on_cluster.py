@@ -16,8 +16,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.reading.spark import SparkLabels, read_spark
 from cofactor.reading.truth import codes_of, read_task_and_truth, without_strange
-from cofactor.verbs import crowd_words as words
-from cofactor.verbs.aggregate import DEFAULT, Consensus, consensus_frame, judged_by
+from cofactor.verbs.consensus import Consensus, consensus_frame, doubt, errors_of, judged_by, notes_of
 from cofactor.verbs.result import is_path, noting
 
 
@@ -47,7 +46,7 @@ class ClusterConsensus(Consensus):
         if self.judged is None:
             return None
         labels, truth = self.judged
-        return words.errors(self.method, self.method.predict_proba(labels), labels, truth)
+        return errors_of(self.method, self.method.predict_proba(labels), labels, truth)
 
 
 def on_cluster(
@@ -81,9 +80,9 @@ def on_cluster(
         notes.append(f"classes and workers are those of a sample of {some.n_tasks:,} tasks; the fit is of all")
     table = consensus_frame(some, posterior, method)
     known_to_result = {"draws": draws, "notes": notes, "warnings": warned, "on_spark": labels, "judged": judged}
-    found = ClusterConsensus(path, DEFAULT, method, some, posterior, table, **known_to_result)  # type: ignore[arg-type]
-    words.doubt(found, path)
-    notes += [note for note in words.notes_of(found) if note not in notes]
+    found = ClusterConsensus(path, type(method).__name__, method, some, posterior, table, **known_to_result)  # type: ignore[arg-type]
+    doubt(found, path)
+    notes += [note for note in notes_of(found) if note not in notes]
     return found
 
 

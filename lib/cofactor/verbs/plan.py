@@ -39,6 +39,7 @@ from cofactor.crowd.plan_next import (
 )
 from cofactor.registry import Methods, names
 from cofactor.verbs.aggregate import read_crowd
+from cofactor.verbs.result import noting
 
 METHODS = Methods("crowd")
 
@@ -107,7 +108,7 @@ def plan(
 
     Source
     ------
-    This kit's own; how often its ranges held on public crowds is in docs/default.md.
+    Cofactor's own; how often its ranges held on public crowds is in docs/default.md.
 
     Examples
     --------
@@ -120,7 +121,9 @@ def plan(
     """
     checked_error(wanted_error)
     wanted = check_names(methods, names("crowd", takes="labels"))
-    labels, own = read_crowd(source)
+    read = list[str]()
+    with noting(read, []):
+        labels, own = read_crowd(source)
     labels, truth = labels.whole, own if truth is None else truth
     check_runs(n_jobs, n_trials=n_trials)
     if n_tasks is not None:
@@ -134,7 +137,7 @@ def plan(
     n_tasks = seen(labels).n_rows if n_tasks is None else n_tasks
     found = simulated(partial(_trial, n_tasks, tried, wanted), populations, rng, n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(wanted)}
-    told = wanted_error, present, notes, truth is None
+    told = wanted_error, present, (*read, *notes), truth is None
     return Plan("labels per task", "share of tasks labelled wrongly", tried, errors, *told)
 
 

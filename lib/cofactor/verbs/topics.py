@@ -84,7 +84,8 @@ class TopicsResult(Result):
         table = self.shown
         lines = [*self.summary, "topic  share  coherence  words"]
         for row in table.head(10).itertuples(index=False):
-            lines.append(f"{row.topic:>5}  {row.share:>5.0%}  {row.coherence:>9.2f}  {row.words}")
+            share = f"{100 * row.share:.0f} %"
+            lines.append(f"{row.topic:>5}  {share:>5}  {row.coherence:>9.2f}  {row.words}")
         hidden = len(table) - 10
         return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
 

@@ -28,7 +28,7 @@ from cofactor.registry import listed
 from cofactor_app.bench.answers import FIRST, Problem
 from cofactor_app.bench.crowds import Crowd
 
-ANSWERS = MappingProxyType(  # by line, the trivial answer and the default of this kit
+ANSWERS = MappingProxyType(  # by line, the trivial answer and the default of cofactor
     {
         "crowd": ("MajorityVote", "WorkerTypes"),
         "pmf": ("Independence", "CNMF-EM"),

@@ -59,7 +59,7 @@ class Trial:
     ----------
     set, family, method : str
     source : str
-        Hash of the method's file, or the version of this kit.
+        Hash of the method's file, or the version of cofactor.
     tasks : int
         Of known truth.
     accuracy : float
@@ -74,7 +74,7 @@ class Trial:
         Of processor time.
     memory : float
         Highest resident size of the process while the method ran on the set, in MB: with Python, the libraries that
-        are loaded and the data, 70 MB at least; without processes that the method starts. The methods of this kit
+        are loaded and the data, 70 MB at least; without processes that the method starts. The methods of cofactor
         share a process, so that what one leaves counts for the next. None where the system does not tell (not Linux).
     error : str
         Why there is no number.
@@ -115,7 +115,7 @@ def bench(
     kept : Path, optional
         A file to which each result is added; what is in it already, of the same method and file, is not run again.
     folders : sequence of Path
-        Folders, beside those of the kit, that methods may not open files in.
+        Folders, beside those of cofactor, that methods may not open files in.
     line : crowd, pmf, separable or comparisons; all sets are of it
 
     Raises `CofactorError` where a method cannot be found. A method that fails on a set, or answers in another shape, is
@@ -210,7 +210,7 @@ class _Answer:
 
 
 class _Process:
-    """A process without truth, for one method from outside or for those of this kit; begun anew where it has ended."""
+    """A process without truth, for one method from outside or for those of cofactor; begun anew where it has ended."""
 
     def __init__(self, sealed: list[str], outside: str = "") -> None:
         self.outside, self.sealed = outside, sealed

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from functools import partial
 from typing import Any
 
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.crowd.diagnose import diagnose as checks
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
-from cofactor.verbs.aggregate import Consensus, read_crowd
 from cofactor.verbs.aggregate import aggregate as verb
+from cofactor.verbs.aggregate import read_crowd
+from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
@@ -85,7 +88,11 @@ def plan(arguments: argparse.Namespace) -> None:
         check_whole(1, amounts=arguments.most)
     labels, truth = _read(arguments)
     most = None if arguments.most is None else range(1, arguments.most + 1)
-    print(plan_of(labels, arguments.error, amounts=most, truth=truth, random_state=0, verbose=True))
+    found = plan_of(labels, arguments.error, amounts=most, truth=truth, random_state=0, verbose=True)
+    print("\n".join(found.summary))
+    sys.stdout.flush()
+    for note in found.notes:
+        warnings.warn(note, DataWarning, stacklevel=2)
 
 
 def next_tasks(arguments: argparse.Namespace) -> None:

@@ -15,9 +15,8 @@ from cofactor_app.cli.parts import (
     Format,
     LateParser,
     add_common,
-    add_overwriting,
-    add_reading,
-    add_spelling,
+    add_text,
+    add_writing,
     file_name,
     new_command,
     output_file,
@@ -36,17 +35,12 @@ whom), joint a table with gaps, anchors a matrix such as spectra, topics counts 
 its own.
 """
 EXAMPLES = """\
-examples:
   cofactor aggregate labels.csv -o labels_out.csv --report report.html
-  cofactor aggregate export.json --gold known.csv --workers workers.csv -o labels.parquet
-  cofactor aggregate old.csv new.csv -o labels.csv
+  cofactor aggregate old.csv new.csv --gold known.csv --workers workers.csv -o labels.parquet
 """
 NEXT = """\
-use it where labels cost money and can be asked for task by task; plan says before how many are enough for all.
-examples, the first one as often as new labels have come in:
-  cofactor next labels.csv --budget 100 -o tasks.csv --force
-  cofactor next labels.csv --error 0.05          says that it is time to stop, once the estimated error is 5 %
-  cofactor next labels.csv --checks 10 -o ten.csv      tasks to look up where the labels can be read in several ways
+  cofactor next labels.csv --budget 100 -o tasks.csv --force     as often as new labels have come in
+  cofactor next labels.csv --checks 10 -o ten.csv
 """
 BENCH = """\
 a method is a function of labels (CrowdLabels: votes, to_frame()) that returns (tasks, classes) probabilities, or a
@@ -74,7 +68,7 @@ bash, in ~/.bashrc:  source <(cofactor completion bash)
 zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
-FORMS = "CSV, TSV, parquet, JSON, results of crowd platforms, exports of labelling tools, - for standard input"
+FORMS = "CSV, TSV, parquet, JSON, exports of labelling tools, - for stdin, a data set"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -86,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
     labels = _add_aggregate, _add_diagnose, _add_plan, _add_next
     others = _add_bench, _add_datasets, _add_completion
-    for add in (*labels, _add_reproduce, _add_report, add_lines, *others):
+    for add in (*labels, add_lines, _add_reproduce, _add_report, *others):
         add(commands)
     return top
 
@@ -104,77 +98,76 @@ def _add_aggregate(commands: Any) -> None:
     reading.add_argument("--spark", metavar="MASTER", help=master)
     fit = command.add_argument_group("method, and what is known")
     one: dict[str, Any] = {"type": file_name, "metavar": "FILE"}
-    method = f"a name (docs/aggregate.md lists them), or your own as my.py:NAME (default: {DEFAULT})"
+    method = f"one of docs/aggregate.md, or your own as my.py:NAME (default: {DEFAULT})"
     fit.add_argument("--method", metavar="METHOD", default=DEFAULT, help=method)
     fit.add_argument("--gold", **one, help="task, truth: tasks of known class, used in the fit")
     fit.add_argument("--truth", **one, help="task, truth: measures the error; not used in the fit")
     order = "classes are grades, the lowest first: '1,2,3' or 'low,medium,high'"
     fit.add_argument("--order", metavar="GRADES", help=order)
     fit.add_argument("--group", **one, help="worker, group: which family or source a worker belongs to")
-    files = command.add_argument_group("more tables")
-    files.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
-    table: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("--workers", **table, help="worker, n_labels, accuracy with its interval, verdict")
-    files.add_argument("--confusion", **table, help="confusion matrices: worker, true, said, probability")
+    fit.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
+    tables = {
+        "workers": "worker, n_labels, accuracy with its interval, verdict",
+        "confusion": "confusion matrices: worker, true, said, probability",
+    }
     columns = "task, label, probability, n_labels, disputed, overruled"
-    add_common(command, columns, "classes, uncertain tasks, workers, checks")
+    add_common(command, columns, "classes, uncertain tasks, workers, checks", **tables)
     command.epilog = EXAMPLES
 
 
 def _add_diagnose(commands: Any) -> None:
     about = "Check crowd labels before aggregation: what can be told apart, and by which methods."
     command = new_command(commands, "diagnose", about, "aggregate.diagnose")
+    command.usage = "%(prog)s LABELS [options]"
     _add_labels(command)
-    _add_text(command)
+    add_text(command.add_argument_group("text"))
 
 
 def _add_plan(commands: Any) -> None:
     about = "Simulate how many labels per task a wanted error takes, for a crowd like this one."
     command = new_command(commands, "plan", about, "aggregate.plan")
+    command.usage = "%(prog)s LABELS [options]"
     _add_labels(command)
-    command.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
+    plan = command.add_argument_group("plan")
+    plan.add_argument("--error", type=float, default=0.05, help="share of tasks labelled wrongly (default: 0.05)")
     most = "labels per task to try, from 1 on (default: 15, or as many as there are now)"
-    command.add_argument("--most", type=int, help=most)
-    _add_text(command)
+    plan.add_argument("--most", type=int, help=most)
+    add_text(command.add_argument_group("text"))
 
 
 def _add_next(commands: Any) -> None:
     about = "Say which tasks to label next, where a label lowers the expected error most, and when to stop."
     command = new_command(commands, "next", about, "aggregate.next_tasks")
+    command.usage = "%(prog)s LABELS [options]"
     _add_labels(command)
+    asked = command.add_argument_group("what to ask for")
     budget = "labels to ask for (default: 100); ask for few, and again when they are there"
-    command.add_argument("--budget", type=int, default=100, help=budget)
+    asked.add_argument("--budget", type=int, default=100, help=budget)
     error = "share of tasks labelled wrongly that is good enough: stop there"
-    command.add_argument("--error", type=float, help=error)
-    checks = "instead of labels: N tasks to look up, whose truth tells which reading of the labels is right"
-    command.add_argument("--checks", type=int, metavar="N", help=checks)
-    _add_text(command)
-    asked = f"task, ask (labels to ask for), who (has not seen it), n_labels, label, probability, gain: {WRITTEN}"
-    command.add_argument("-o", "--output", type=output_file, metavar="FILE", help=asked)
-    add_overwriting(command)
+    asked.add_argument("--error", type=float, help=error)
+    checks = "instead: N tasks to look up, whose truth tells which reading of the labels is right"
+    asked.add_argument("--checks", type=int, metavar="N", help=checks)
+    group = command.add_argument_group(f"reading and writing (tables: {WRITTEN})")
+    columns = "task, ask (how many), who (has not seen it), n_labels, label, probability, gain"
+    group.add_argument("-o", "--output", type=output_file, metavar="FILE", help=columns)
+    add_writing(group)
+    add_text(group)
     command.epilog = NEXT
 
 
 def _add_labels(command: argparse.ArgumentParser, **many: Any) -> Any:
     """Add the source of the labels and what its columns and cells mean; returns the group of these options."""
-    about = f"columns task, worker, label: {FORMS}; or a data set such as bluebird"
-    command.add_argument("labels", **many, metavar="LABELS", help=about)
     group = command.add_argument_group("labels")
+    group.add_argument("labels", **many, metavar="LABELS", help=FORMS)
     for column in ("task", "worker", "label"):
         group.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name")
     classes = "all classes, if some were never used, such as yes,no"
     group.add_argument("--classes", type=_words, metavar="CLASS,...", help=classes)
     ignored = "answers that are none, such as unsure,skip"
     group.add_argument("--ignore", type=_words, default=(), metavar="ANSWER,...", help=ignored)
-    twice = "two labels of a worker for a task: keep one (by updated_at, else by order), or all, each 1/m"
-    group.add_argument("--conflicts", choices=CONFLICTS, default="error", help=twice)
+    twice = "two labels by a worker for a task: error (default), first, last (by updated_at), all"
+    group.add_argument("--conflicts", choices=CONFLICTS, metavar="WHICH", default="error", help=twice)
     return group
-
-
-def _add_text(command: argparse.ArgumentParser) -> None:
-    add_spelling(command)
-    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
-    add_reading(command)
 
 
 def _words(text: str) -> list[str]:
@@ -223,7 +216,7 @@ def _add_bench(commands: Any) -> None:
     command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
     command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: families, choice, set by set")
-    add_overwriting(command)
+    add_writing(command)
     command.epilog = BENCH
 
 

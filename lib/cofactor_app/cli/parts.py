@@ -11,8 +11,8 @@ from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning
 
-TABLES = "CSV, TSV, parquet, JSON lines, - for standard input"
-WRITTEN = ".csv, .tsv, .jsonl, each also with .gz, .parquet, or - for standard output"
+TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, a data set"
+WRITTEN = ".csv, .tsv, .jsonl, each also .gz, .parquet, or - for standard output"
 
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -23,6 +23,12 @@ class Format(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, **{"max_help_position": 26, "width": 110, **more})
 
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        """Show several values as `COLUMN ...`."""
+        if action.nargs == "+" and action.option_strings:
+            return f"{action.metavar or default_metavar} ..."
+        return super()._format_args(action, default_metavar)
+
 
 class LateParser(argparse.ArgumentParser):
     """A parser whose `late_epilog` is made only where help is asked for."""
@@ -30,10 +36,10 @@ class LateParser(argparse.ArgumentParser):
     late_epilog: Callable[[], str] | None = None
 
     def format_help(self) -> str:
-        """Return the help with its epilog."""
+        """Return the help with its epilog; usage and description stand together."""
         if self.late_epilog:
             self.epilog = self.late_epilog()
-        return super().format_help()
+        return super().format_help().replace("\n\n", "\n", 1)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Refuse `--option=--`: argparse takes the value away, and an empty list would stand in its place."""
@@ -44,18 +50,21 @@ class LateParser(argparse.ArgumentParser):
 
 def new_command(commands: Any, name: str, about: str, run: str) -> LateParser:
     """Return the parser of a new command; `run` names the module and the function that do it."""
-    command: LateParser = commands.add_parser(name, help=about, description=about)
+    command: LateParser = commands.add_parser(name, help=about, description=about, add_help=False)
+    command.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     command.formatter_class = Format
     command.set_defaults(run=run)
     return command
 
 
-def add_reading(command: argparse.ArgumentParser) -> None:
-    """Add the options of how text is read."""
-    command.add_argument("--encoding", default="utf-8-sig", help="of text (default: UTF-8)")
-    sep = "between columns of text, such as ';' or '\\t' (default: whichever of , tab ; | fits)"
-    command.add_argument("--sep", type=separator, help=sep)
-    command.add_argument("--strict", action="store_true", help="notes about the data are an error")
+def add_text(group: Any) -> None:
+    """Add the options of how text is read, to a group of options."""
+    group.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
+    group.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
+    names = "whose names are one if only capitals or blanks differ: classes (default), keep, all"
+    group.add_argument("--spelling", choices=("classes", "keep", "all"), metavar="WHICH", default="classes", help=names)
+    group.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
+    group.add_argument("--strict", action="store_true", help="notes about the data are an error")
 
 
 @contextmanager
@@ -77,39 +86,23 @@ def refuse_notes(notes: Iterable[str], strict: bool) -> None:
         raise CofactorError(f"--strict: {'; '.join(texts)}")
 
 
-def add_spelling(command: argparse.ArgumentParser) -> None:
-    """Add the option that says which names become one."""
-    alike = (
-        "which names become one that differ in capitals, surrounding blanks or invisible characters alone: those of "
-    )
-    alike += "classes (default), none (keep), or those of tasks, workers, items and cells, too (all)"
-    command.add_argument("--spelling", choices=("classes", "keep", "all"), default="classes", help=alike)
-
-
-def add_overwriting(files: Any) -> None:
+def add_writing(group: Any) -> None:
     """Add the options of how tables are written, to a group of options."""
-    files.add_argument("--force", action="store_true", help="overwrite files if they exist")
-    raw = "leave cells as they are that a spreadsheet would run as a formula (else they get an apostrophe in front)"
-    files.add_argument("--raw-cells", action="store_true", help=raw)
+    group.add_argument("--force", action="store_true", help="overwrite files that exist")
+    raw = "no apostrophe before cells that a spreadsheet would run as a formula"
+    group.add_argument("--raw-cells", action="store_true", help=raw)
 
 
-def add_common(command: argparse.ArgumentParser, output: str, report: str) -> Any:
-    """Add the eleven options that all verbs have; `output` and `report` say what is in these files."""
-    files = command.add_argument_group("reading and writing", WRITTEN)
-    one: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    files.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
-    files.add_argument("--report", **one, help=f"HTML page: {report}")
-    files.add_argument("--force", action="store_true", help="overwrite files that exist")
-    files.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
-    files.add_argument("-v", "--verbose", action="store_true", help="print all about the fit")
-    files.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
-    files.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
-    alike = "names that differ in capitals, blanks around or invisible characters alone become one: classes (default), "
-    files.add_argument("--spelling", choices=("classes", "keep", "all"), default="classes", help=alike + "none, or all")
-    files.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
-    files.add_argument("--strict", action="store_true", help="notes about the data are an error")
-    raw = "leave cells as they are that a spreadsheet would run as a formula"
-    files.add_argument("--raw-cells", action="store_true", help=raw)
+def add_common(command: argparse.ArgumentParser, output: str, report: str, **tables: str) -> None:
+    """Add the eleven options that all verbs have; `output`, `report` and `tables` say what is in these files."""
+    group = command.add_argument_group(f"reading and writing (tables: {WRITTEN})")
+    group.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
+    for name, what in {**tables, "report": f"HTML page: {report}"}.items():
+        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+    add_writing(group)
+    group.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
+    group.add_argument("-v", "--verbose", action="store_true", help="print all about the fit")
+    add_text(group)
 
 
 def output_file(name: str) -> Path:

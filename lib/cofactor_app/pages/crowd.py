@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor.core.bootstrap import LEVEL
@@ -25,9 +26,16 @@ from cofactor.crowd.workers import (
     WORSE,
     mean_agreement,
 )
-from cofactor.verbs.aggregate import Consensus
-from cofactor.verbs.crowd_words import class_counts, doubtful_line, error_line, expected_error, knows, size_line
-from cofactor.verbs.crowd_words import percent as as_percent
+from cofactor.verbs.consensus import (
+    Consensus,
+    class_counts,
+    doubtful_line,
+    error_line,
+    expected_error,
+    knows,
+    size_line,
+)
+from cofactor.verbs.consensus import percent as as_percent
 from cofactor_app.pages.render import report
 from cofactor_app.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor_app.plots.planning import draw_intervals
@@ -64,7 +72,7 @@ def page(result: Consensus) -> str:
     )
 
 
-def _pictures(result: Consensus) -> Iterator[tuple[str, Figure]]:
+def _pictures(result: Consensus) -> Iterator[tuple[str, Axes | Figure]]:
     method, labels, found = result.method, result.crowd, result.bootstrap
     accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(result.posterior)

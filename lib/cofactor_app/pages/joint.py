@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cofactor.core.lazy import pd
@@ -58,7 +59,9 @@ def _profiles(result: JointResult) -> list[dict[str, Any]]:
     return found
 
 
-def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None) -> Iterator[tuple[str, Figure]]:
+def _pictures(
+    data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None
+) -> Iterator[tuple[str, Axes | Figure]]:
     if columns is not None:
         yield "gains", draw_gains(columns, data.names)
     if len(shares) > 1:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import cofactor
@@ -36,13 +37,13 @@ def _legible(value: Any) -> Any:
     )
 
 
-def report(template: str, pictures: Iterable[tuple[str, Figure]], **context: Any) -> str:
+def report(template: str, pictures: Iterable[tuple[str, Axes | Figure]], **context: Any) -> str:
     """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
     return render(
         template,
         version=cofactor.__version__,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        pictures={title: (as_source(picture), alt_text(picture)) for title, picture in pictures},
+        pictures={title: (as_source(picture.figure), alt_text(picture.figure)) for title, picture in pictures},
         run=CURRENT.get(),
         digest=digest,
         versions=versions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 
 from cofactor.comparisons.ranking import Ranking
@@ -15,10 +15,12 @@ ROW_HEIGHT = 0.2  # inches an item
 
 
 @styled
-def draw_ranking(ranking: Ranking) -> Figure:
-    """Draw utilities with their intervals, the best item on top, and the places that the data allow."""
+def draw_ranking(ranking: Ranking, *, fig: Figure | SubFigure | None = None) -> Figure | SubFigure:
+    """Draw utilities with their intervals, the best item on top, and the ranks that the data allow."""
     shown = ranking.table().head(MOST_ITEMS)
-    fig = new_picture(WIDTH, max(2.6, 1.1 + ROW_HEIGHT * len(shown)))
+    if fig is None:
+        fig = new_picture(WIDTH, max(2.6, 1.1 + ROW_HEIGHT * len(shown)))
+        say(fig, finding(ranking))
     left, right = fig.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     rows = np.arange(len(shown))
     left.hlines(rows, shown["low"], shown["high"], color=BLUE, lw=2)
@@ -31,12 +33,11 @@ def draw_ranking(ranking: Ranking) -> Figure:
     right.set(xlabel="rank, and ranks allowed", xlim=(0.4, shown["rank_high"].max() + 0.6))
     right.tick_params(axis="y", left=False)
     right.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
-    say(fig, finding(ranking))
     return fig
 
 
 def finding(ranking: Ranking) -> str:
-    """Say who may be the best."""
+    """Say which items may be the best."""
     table = ranking.table()
     first = table[table["rank_low"] == 1]
     if len(first) == 1:

@@ -1,7 +1,8 @@
 """Views of a crowd: its confusion matrices, its workers, its uncertain tasks.
 
-Every function takes library objects and returns a new figure; none touches pyplot, files or global settings. The
-title states the finding.
+Functions take library objects. They draw into the axes given by `ax` and return them; without `ax`, into those of a new
+picture, whose title states the finding. What needs several panels takes a figure, `fig`, in the same way. No function
+touches pyplot, files or global settings.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import NullLocator
 from numpy.typing import ArrayLike, NDArray
 
@@ -25,9 +26,10 @@ from cofactor_app.plots.style import (
     BLUE,
     DPI,
     FAINT,
-    HEIGHT,
     RED,
     WIDTH,
+    Shown,
+    axes_of,
     bare,
     heat,
     names_of,
@@ -38,7 +40,7 @@ from cofactor_app.plots.style import (
     styled,
 )
 
-SURE = 0.9  # a winning posterior below this counts as doubtful
+SURE = 0.9  # a winning posterior below this counts as uncertain
 PANELS = 6  # confusion matrices shown unless others are asked for
 NAMED = 4  # outliers named in a scatter plot
 MARKED = 40  # wrong labels marked one by one; more are drawn as shares of groups of tasks
@@ -61,7 +63,9 @@ def draw_confusions(
     which: ArrayLike | None = None,
     classes: Sequence[object] | None = None,
     accuracy: Floats | None = None,
-) -> Figure:
+    *,
+    fig: Figure | SubFigure | None = None,
+) -> Figure | SubFigure:
     """Draw annotator confusion matrices side by side, the most accurate worker first: who confuses what.
 
     Parameters
@@ -73,7 +77,9 @@ def draw_confusions(
     which : (P,) worker codes, optional
         Default: up to six, evenly spaced from the most to the least accurate.
     accuracy : (M,) array, optional
-        Estimated otherwise than from the model; the title then names nobody's mistake.
+        Estimated otherwise than from the model; the title then names no mistake.
+    fig : Figure or SubFigure, optional
+        Draw there; the title stays the caller's.
 
     Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
     """
@@ -82,13 +88,14 @@ def draw_confusions(
     chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
-    fig = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
+    if fig is None:
+        fig = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
+        shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
+        say(fig, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
     axes = fig.subplots(rows, columns, squeeze=False)
     fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"), accuracy)
     fig.supxlabel("true class (columns sum to 100 %)", fontsize=9.5)
     fig.supylabel("label given", fontsize=9.5)
-    shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
-    say(fig, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
     return fig
 
 
@@ -99,8 +106,8 @@ def fill_confusions(
     workers: Sequence[object] | None,
     classes: list[str],
     accuracy: Floats | None = None,
-) -> None:
-    """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes."""
+) -> Any:
+    """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes; return it."""
     accuracy = worker_accuracy(model) if accuracy is None else accuracy
     for ax, m, name in zip(axes.ravel(), chosen, names_of(chosen, workers, "worker"), strict=False):
         heat(ax, model.conditionals[m], number=lambda value: f"{100 * value:.0f}")
@@ -115,6 +122,7 @@ def fill_confusions(
         ax.set_yticks(range(len(names)), names)
     for ax in axes.flat[max(len(chosen) - axes.shape[1], 0) : len(chosen)]:
         ax.set_xticks(range(len(names)), names, rotation=turned)
+    return axes
 
 
 def _worst_confusion(
@@ -128,7 +136,7 @@ def _worst_confusion(
 
 
 @styled
-def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure:
+def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels, *, ax: Axes | None = None) -> Axes:
     """Draw the estimated accuracy of each worker against the number of labels given; worse than chance is marked.
 
     It is marked where the labels suffice to say so: where an interval for that many labels ends below chance. Where
@@ -137,8 +145,8 @@ def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure
     accuracy, given = worker_accuracy(model), labels.table.entries_per_variable
     chance = 1 / model.n_classes
     bad = probability_intervals(accuracy, np.zeros_like(accuracy), given)[1] < chance
-    fig = new_picture()
-    ax = fig.subplots()
+    worse = f"{bad.sum() or 'None'} of {len(bad)} workers {'is' if bad.sum() <= 1 else 'are'} worse than chance"
+    ax = axes_of(ax, f"{worse}; the median is right on {percent(float(np.median(accuracy)))}")
     x = _labels_axis(ax, given, accuracy)
     ax.plot(x[~bad], 100 * accuracy[~bad], "o", color=BLUE, ms=5, alpha=0.75, mec="white", mew=0.5)
     ax.plot(x[bad], 100 * accuracy[bad], "X", color=RED, ms=7, mec="white", mew=0.5)
@@ -149,10 +157,7 @@ def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels) -> Figure
     for m, name in zip(worst, names_of(worst, labels.workers, "worker"), strict=True):
         ax.annotate(short(name), (x[m], 100 * accuracy[m]), (7, -4), textcoords="offset points", color=RED)
     ax.set(ylabel="estimated accuracy (% of tasks right)", ylim=(min(0, 100 * accuracy.min()) - 3, 103))
-    middle = percent(float(np.median(accuracy)))
-    worse = f"{bad.sum() or 'None'} of {len(bad)} workers {'is' if bad.sum() <= 1 else 'are'} worse than chance"
-    say(fig, f"{worse}; the median is right on {middle}")
-    return fig
+    return ax
 
 
 def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
@@ -168,11 +173,11 @@ def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
 
 
 @styled
-def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None) -> Figure:
+def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the posterior of the winning class of every task: errors should gather where it is low.
 
-    The scale is that of log-odds, since most posteriors are near one. With known truth, wrong labels are crossed; many
-    of them are also drawn as shares of groups of tasks.
+    The scale is that of log-odds, since most posteriors are near one. With known truth, wrong labels are crossed; in a
+    new picture, many of them are also drawn as shares of groups of tasks, below.
 
     Parameters
     ----------
@@ -182,26 +187,27 @@ def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None) -> Fi
     """
     posterior = np.asarray(posterior, dtype=np.float64)
     bad = None if truth is None else _wrong(posterior, truth)
-    many = bad is not None and bad.sum() > MARKED
-    fig = new_picture(WIDTH, 4.3 if many else HEIGHT)
-    axes = fig.subplots(2 if many else 1, 1, sharex=True, squeeze=False, height_ratios=[2, 1] if many else None)[:, 0]
-    fill_uncertainty(axes[0], posterior, truth)
-    if many and bad is not None:
-        axes[0].set_xlabel("")
-        _share_wrong(axes[1], bad[_least_certain(posterior)])
-    say(fig, _doubt(posterior, bad))
-    return fig
+    if ax is None and bad is not None and bad.sum() > MARKED:
+        fig = new_picture(WIDTH, 4.3)
+        say(fig, _doubt(posterior, bad))
+        ax, below = fig.subplots(2, 1, sharex=True, height_ratios=[2, 1], subplot_kw={"axes_class": Shown})
+        _fill_uncertainty(ax, posterior, bad)
+        ax.set_xlabel("")
+        _share_wrong(below, bad[_least_certain(posterior)])
+        return ax
+    ax = axes_of(ax, _doubt(posterior, bad))
+    _fill_uncertainty(ax, posterior, bad)
+    return ax
 
 
-def fill_uncertainty(ax: Axes, posterior: Floats, truth: ArrayLike | None) -> None:
-    """Draw the winning posteriors into axes, wrong labels crossed."""
+def _fill_uncertainty(ax: Axes, posterior: Floats, wrong: NDArray[np.bool_] | None) -> None:
     order = _least_certain(posterior)
     rank, height = np.arange(1, len(order) + 1), np.minimum(posterior.max(axis=1)[order], CERTAIN)
     ax.axvspan(0, (height < SURE).sum() + 0.5, color=FAINT, alpha=0.18, lw=0)
     ax.axhline(SURE, color=FAINT, ls="--", lw=1)
     ax.plot(rank, height, ".", color=BLUE, ms=4, label="task")
-    if truth is not None:
-        bad = _wrong(posterior, truth)[order]
+    if wrong is not None:
+        bad = wrong[order]
         size = 7 if bad.sum() <= MARKED else 4
         ax.plot(rank[bad], height[bad], "X", color=RED, ms=size, mec="white", mew=0.4, label="wrong label")
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, handletextpad=0.2, borderpad=0)
@@ -229,13 +235,13 @@ def _wrong(posterior: ArrayLike, truth: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
-    doubtful = posterior.max(axis=1) < SURE
-    text = f"Below {percent(SURE)} certain: {doubtful.sum()} of {len(doubtful)} tasks"
+    uncertain = posterior.max(axis=1) < SURE
+    text = f"Below {percent(SURE)} certain: {uncertain.sum()} of {len(uncertain)} tasks"
     if bad is None:
         return text
     if not bad.any():
         return f"{text}; no label is wrong"
-    return f"{text}, {(bad & doubtful).sum()} of the {bad.sum()} wrong labels"
+    return f"{text}, {(bad & uncertain).sum()} of the {bad.sum()} wrong labels"
 
 
 def known(codes: ArrayLike, limit: int, kind: str) -> Ints:

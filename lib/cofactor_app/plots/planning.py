@@ -6,7 +6,6 @@ from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from cofactor.crowd.plan_next import Plan
@@ -18,10 +17,9 @@ from cofactor_app.plots.style import (
     LOOKS_BESIDE_VOTE,
     ORANGE,
     PURPLE,
-    new_picture,
+    axes_of,
     number,
     percent,
-    say,
     styled,
 )
 
@@ -29,16 +27,9 @@ WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
 
 
 @styled
-def draw_plan(plan: Plan, level: float = 0.9) -> Figure:
+def draw_plan(plan: Plan, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
     """Draw each method's error against the amount of data, with its band, and where the wanted error is reached."""
-    fig = new_picture(height=3.8)
-    fill_plan(fig.subplots(), plan, level)
-    say(fig, f"For an error of {number(plan.wanted)}: {_finding(plan)}")
-    return fig
-
-
-def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
-    """Draw the curves of a plan into axes."""
+    ax = axes_of(ax, f"For an error of {number(plan.wanted)}: {_finding(plan)}", height=3.8)
     curves, answers = plan.curve(level), plan.needed(level=level)
     for k, (name, (colour, marker, line)) in enumerate(zip(plan.errors, cycle(LOOKS_BESIDE_VOTE), strict=False)):
         table = curves[curves["method"] == name]
@@ -55,6 +46,7 @@ def fill_plan(ax: Axes, plan: Plan, level: float = 0.9) -> None:
     legend = ax.legend(title=title, alignment="left")
     if plan.only_range:  # bands fill the axes; errors fall, so lines are low at the right
         legend.set_loc("upper right")
+    return ax
 
 
 def _axes(ax: Axes, plan: Plan) -> None:
@@ -77,18 +69,14 @@ def _finding(plan: Plan) -> str:
 
 
 @styled
-def draw_intervals(found: CrowdBootstrap, level: float = 0.9) -> Figure:
+def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
     """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
-    fig = new_picture(height=4.2)
-    say(fig, fill_intervals(fig.subplots(), found, level))
-    return fig
-
-
-def fill_intervals(ax: Axes, found: CrowdBootstrap, level: float = 0.9, legend: bool = True) -> str:
-    """Draw the workers' intervals into axes; returns the finding."""
     table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
     chance = 1 / len(found.classes)
     below, above = table["high"] < chance, table["low"] > chance
+    unsure = len(table) - above.sum() - below.sum()
+    finding = f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either"
+    ax = axes_of(ax, finding, height=4.2)
     for chosen, colour, marker, name in (
         (above, BLUE, "o", "better than chance"),
         (~above & ~below, ORANGE, "s", "cannot be told from chance"),
@@ -102,8 +90,6 @@ def fill_intervals(ax: Axes, found: CrowdBootstrap, level: float = 0.9, legend: 
     mean = float(np.average(table["estimate"], weights=table["labels"]))
     ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
     ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
-    if legend:
-        title = f"intervals of {percent(level)}, {len(found.draws)} refits"
-        ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
-    unsure = len(table) - above.sum() - below.sum()
-    return f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either"
+    title = f"intervals of {percent(level)}, {len(found.draws)} refits"
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
+    return ax

@@ -25,7 +25,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.types import Floats
-from cofactor_app.plots.style import BLUE, INK, ORANGE, RED
+from cofactor_app.plots.style import BLUE, INK, ORANGE, RED, axes_of, styled
 
 CORNERS = np.array([[0.0, 0.0], [np.sqrt(2), 0.0], [np.sqrt(0.5), np.sqrt(1.5)]])  # e_1, e_2, e_3 at true distances
 CENTRE = CORNERS.mean(axis=0)
@@ -61,8 +61,10 @@ def hull_of(places: Floats) -> ConvexHull | None:
         return None
 
 
-def fill_simplex(ax: Axes, places: Floats, corners: Sequence[str] = SPECIALISTS) -> None:
-    """Draw triangle, disc, hull and points into axes, its corners named; what the hull leaves of the disc is red."""
+@styled
+def draw_triangle(places: Floats, corners: Sequence[str] = SPECIALISTS, *, ax: Axes | None = None) -> Axes:
+    """Draw triangle, disc, hull and points, the corners named; the part of the disc outside the hull is red."""
+    ax = axes_of(ax, "Rows of the factor, their hull, and the disc that it must cover", height=3.9)
     hull = hull_of(places)
     corner = np.zeros(len(places), dtype=bool)
     centre = (float(CENTRE[0]), float(CENTRE[1]))
@@ -81,6 +83,7 @@ def fill_simplex(ax: Axes, places: Floats, corners: Sequence[str] = SPECIALISTS)
     ax.legend(loc="upper right", handlelength=1.6)
     ax.set(xlim=(-0.55, np.sqrt(2) + 0.75), ylim=(-0.2, np.sqrt(1.5) + 0.12), aspect="equal")
     ax.set_axis_off()
+    return ax
 
 
 def _name_corners(ax: Axes, names: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ MOST_NAMES = 12  # of things along an axis that an alternative text repeats
 IN_TITLE = 40  # letters of an id in a title
 MOST_NUMBERS = 8  # a heat map with more rows or columns shows colours only
 SEQUENTIAL, DIVERGING = "Blues", "PuOr"
-ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is told
+ROUNDING = 1e-12  # smaller numbers differ from machine to machine: only their size is shown
 TYPESETTING = {"\n": " ", "\\|": "‖", "||": "‖", "\\Pi": "Π", "$": "", "{": "", "}": "", "\\": ""}  # and how to say it
 HALO = [withStroke(linewidth=2.5, foreground="white")]  # around a name, so that lines do not cross it out
 LUMINANCE = np.array([0.299, 0.587, 0.114])  # of red, green, blue
@@ -96,9 +96,16 @@ class Picture(Figure):
         return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}, spoken(self)
 
 
+class Shown(Axes):
+    """Axes that show themselves in a notebook as the picture that they are in."""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
+        return cast(Picture, self.figure)._repr_mimebundle_()
+
+
 @contextmanager
 def _no_word_of_weights() -> Iterator[None]:
-    """Keep matplotlib from telling that a font of other letters has no bold ones: it takes the plain ones."""
+    """Keep matplotlib from warning that a font of other letters has no bold ones: it takes the plain ones."""
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -111,16 +118,18 @@ def _no_word_of_weights() -> Iterator[None]:
 def styled(draw: Draw) -> Draw:
     """Run a drawing function in the house style, whatever the session has set, and leave that as it was.
 
-    A figure is laid out once, here: every further pass would move things by a hair.
+    A new figure is laid out once, here: every further pass would move things by a hair. One that is given (`ax`, `fig`)
+    keeps its layout.
     """
 
     @wraps(draw)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         with matplotlib.style.context(["default", STYLE]), _no_word_of_weights():
             drawn = draw(*args, **kwargs)
-            if isinstance(drawn, Figure) and drawn.get_layout_engine() is not None:
-                drawn.draw_without_rendering()
-                drawn.set_layout_engine("none")
+            fig = drawn.figure if isinstance(drawn, Axes | Figure) and not {"ax", "fig"} & set(kwargs) else None
+            if isinstance(fig, Figure) and fig.get_layout_engine() is not None:
+                fig.draw_without_rendering()
+                fig.set_layout_engine("none")
             return drawn
 
     return cast(Draw, wrapper)
@@ -129,6 +138,15 @@ def styled(draw: Draw) -> Draw:
 def new_picture(width: float = WIDTH, height: float = HEIGHT, laid_out: bool = True) -> Picture:
     """Return an empty figure of this size (inches); whoever places its axes by hand saves the time of laying out."""
     return Picture(figsize=(width, height), dpi=DPI, layout=ConstrainedLayoutEngine(h_pad=APART) if laid_out else None)
+
+
+def axes_of(ax: Axes | None, finding: str, width: float = WIDTH, height: float = HEIGHT) -> Axes:
+    """Return the axes to draw into: those given, or those of a new picture with this title."""
+    if ax is not None:
+        return ax
+    fig = new_picture(width, height)
+    say(fig, finding)
+    return fig.add_subplot(axes_class=Shown)
 
 
 @styled

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.crowd.base import Aggregator, error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
-from cofactor_app.plots.crowd import fill_confusions, fill_uncertainty, spread_workers
+from cofactor_app.plots.crowd import draw_uncertainty, fill_confusions, spread_workers
 from cofactor_app.plots.style import names_of, new_picture, percent, say, styled
 from course.votes import VOTE, fill_methods
 
@@ -30,7 +30,7 @@ def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, nam
     fill_methods(bars, {VOTE: before, name: after}, VOTE)
     bars.margins(y=0.3)
     _fill_workers(parts[1], model, labels)
-    fill_uncertainty(parts[2].subplots(), posterior, truth)
+    draw_uncertainty(posterior, truth, ax=parts[2].subplots())
     heads = ("Errors, majority vote and after", "Who confuses what: % of each true class")
     for part, text in zip(parts, (*heads, "How certain each label is; wrong ones crossed"), strict=True):
         part.suptitle(text, fontsize=10)

@@ -21,7 +21,7 @@ from cofactor.crowd.base import error_rate, worker_accuracy
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
-from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, fill_simplex, to_plane
+from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, draw_triangle, to_plane
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,
@@ -120,7 +120,7 @@ def draw_turn(outcome: Scattering) -> Figure:
     H, turn = outcome.H, outcome.turn
     fig = new_picture(8, 3.9)
     left, right = fig.subplots(1, 2, width_ratios=[2.8, 1])
-    fill_simplex(left, to_plane(H), ("class 1", "class 2", "class 3"))
+    draw_triangle(to_plane(H), ("class 1", "class 2", "class 3"), ax=left)
     label = f"corner, turned by {number(turn)}°"
     left.add_patch(Polygon(corner(turn).T @ CORNERS, fill=False, ec=GREEN, lw=2.2, label=label))
     out = (outcome.second < -TOUCH).any(axis=1)

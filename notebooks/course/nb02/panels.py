@@ -18,7 +18,7 @@ from cofactor.core.types import Floats
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
-from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, fill_simplex, hull_of, to_plane
+from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, draw_triangle, hull_of, to_plane
 from cofactor_app.plots.style import (
     BLUE,
     CLASS_COLOURS,
@@ -160,7 +160,7 @@ def draw_recovery(outcome: Recovery) -> Figure:
     """Draw what the certificate sees, and every true probability against its estimate."""
     fig = new_picture(7.2, 3.8)
     left, right = fig.subplots(1, 2, width_ratios=[1.4, 1])
-    fill_simplex(left, to_plane(outcome.H))
+    draw_triangle(to_plane(outcome.H), ax=left)
     left.get_legend().remove()
     right.plot([0, 1], [0, 1], "--", color=FAINT, lw=1)
     for k, (colour, marker) in enumerate(zip(CLASS_COLOURS, "osD", strict=False)):

@@ -18,7 +18,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from cofactor.core.scattering import Certificate, scattering_certificate
 from cofactor.core.types import Floats
-from cofactor_app.plots.simplex import CENTRE, CORNERS, fill_simplex, to_plane
+from cofactor_app.plots.simplex import CENTRE, CORNERS, draw_triangle, to_plane
 from cofactor_app.plots.style import BLUE, FAINT, GREEN, HALO, INK, ORANGE, RED, WIDTH, new_picture, number, say, styled
 
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
@@ -35,7 +35,7 @@ def draw_dual(H: ArrayLike) -> Figure:
     places, certificate = to_plane(H), scattering_certificate(H)
     fig = new_picture(7.6, 3.9)
     left, right = fig.subplots(1, 2)
-    fill_simplex(left, places)
+    draw_triangle(places, ax=left)
     left.get_legend().remove()
     frame_about_centre(left)
     left.set_title("rows of H: the hull covers the disc?")

@@ -19,7 +19,7 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.data.loading import CrowdDataset, load
-from cofactor_app.plots.crowd import fill_uncertainty
+from cofactor_app.plots.crowd import draw_uncertainty
 from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, new_picture, percent, say, styled
 from course.crowds import without_prior
 from course.live import Live, drag, reveal
@@ -78,7 +78,7 @@ def draw_thinned(outcome: Thinned) -> Figure:
     left, right = fig.subplots(1, 2, width_ratios=[1, 1.2])
     fill_methods(left, outcome.errors, VOTE)
     left.margins(y=0.3)
-    fill_uncertainty(right, outcome.posterior, outcome.truth)
+    draw_uncertainty(outcome.posterior, outcome.truth, ax=right)
     before, after = outcome.errors[VOTE], outcome.errors[outcome.method]
     each = outcome.labels.n_labels / outcome.labels.n_tasks
     said = f"{outcome.name}, {each:.3g} labels a task: majority vote errs on {percent(before, 1)}"

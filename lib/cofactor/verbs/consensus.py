@@ -1,15 +1,22 @@
-"""What `aggregate` says: the first screen, details of the fit, notes, and warnings that question the answer."""
+"""What `aggregate` found: the labels and tables of their workers, and what is said of them.
+
+The first screen, details of the fit, notes, and warnings that question the answer are functions of the result.
+"""
 
 from __future__ import annotations
 
+import html
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from cofactor.core.errors import DataWarning, listing
-from cofactor.core.lazy import special
+from cofactor.core.latent_class import map_class
+from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote, MultiStartEM
 from cofactor.crowd.agreement import krippendorff_alpha, suggested_order
@@ -20,15 +27,17 @@ from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import Believed, Readings
 from cofactor.crowd.workers import (
     NO_INFORMATION,
+    CrowdBootstrap,
+    bootstrap,
     depending_on_camps,
     estimated_accuracy,
     why_not_judged,
     without_information,
+    workers_table,
 )
+from cofactor.verbs.result import SHOWN, Result
 
-if TYPE_CHECKING:
-    from cofactor.verbs.aggregate import Consensus
-
+DRAWS = 50  # refits behind an interval
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN_CLASSES = 5
 SURE = 0.9  # probability of a label below which it is uncertain
@@ -38,6 +47,158 @@ LEVEL = 0.05  # of the test against the vote
 BEHIND = 2  # votes: one vote more or less explains a label that is closer to the majority's
 MANY_UNANIMOUS = 0.01  # of all tasks
 LEAST_ERROR = 1e-4
+
+
+@dataclass(repr=False, eq=False)
+class Consensus(Result):
+    """Result of `aggregate`: a table of labels, one of workers, notes, the fit, a report.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        A row per task: task, label, probability, n_labels; disputed: whether the label is another than most workers
+        with information gave; overruled: by how many votes another class has more. Of grades also low and high.
+    method : Aggregator
+        The fitted method.
+    name : str
+        Its name.
+    crowd : CrowdLabels
+        What was aggregated.
+    posterior : (N, K) array
+        The probability of every class.
+    truth : (N,) class codes, -1 where unknown, or None
+        Of the tasks that judge the answer; gold tasks are not among them.
+    readings : Readings or None
+        How else the labels can be read; of the default method without gold.
+    right : dict
+        How many gold tasks each reading has right, where gold tasks chose it.
+    draws : int
+        Refits behind the intervals of workers.
+    """
+
+    page: ClassVar[str] = "crowd"
+    source: str
+    name: str
+    method: Aggregator
+    crowd: CrowdLabels
+    posterior: Floats
+    labels: pd.DataFrame
+    truth: Ints | None = None
+    readings: Readings | None = None
+    right: dict[str, float] = field(default_factory=dict)
+    draws: int = DRAWS
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @cached_property
+    def bootstrap(self) -> CrowdBootstrap | None:
+        """Refits to tasks drawn with replacement, computed at first use; None with `draws=0`."""
+        return bootstrap(self.method, self.crowd, self.draws, random_state=0) if self.draws else None
+
+    @cached_property
+    def workers(self) -> pd.DataFrame:
+        """A row per worker, see `cf.crowd.workers_table`; with the refits of its intervals made at first use."""
+        return workers_table(self.method, self.crowd, self.bootstrap, readings=self.readings)
+
+    @cached_property
+    def errors(self) -> tuple[float, float, int] | None:
+        """Error rates of the method and of the vote, and the number of tasks of known truth; None without any."""
+        return None if self.truth is None else errors_of(self.method, self.posterior, self.crowd, self.truth)
+
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """A row per entry of a confusion matrix: worker, true, said, probability."""
+        return confusion_frame(self.method)
+
+    @property
+    def wide(self) -> pd.DataFrame:
+        """The labels, with the probability of every class beside."""
+        return widened(self.labels, self.posterior, self.crowd)
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The labels."""
+        return self.labels
+
+    @property
+    def summary(self) -> list[str]:
+        """The size of the crowd, each class by the method and by the vote, the error, and what is uncertain."""
+        return summary(self)
+
+    @property
+    def details(self) -> list[str]:
+        """The fit, the workers, the gold tasks, a line each."""
+        return details(self)
+
+    def screen(self, more: str = "") -> list[str]:
+        """Return the summary as the command prints it; it needs no `more`."""
+        return self.summary
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<div><em>{html.escape(note)}</em></div>" for note in self.notes)
+        return f"<pre>{html.escape(repr(self))}</pre>{self.labels.head(SHOWN).to_html(index=False)}{notes}"
+
+
+# ---- tables of the result ----
+
+
+def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) -> pd.DataFrame:
+    """Return a row per task: its label, the probability of it, and what to look at.
+
+    Columns: task, label, probability, n_labels; disputed: whether most workers with information say another class (all
+    count as such but for `WorkerTypes`); overruled: by how many votes another class has more. Of grades the label is
+    the median, and low and high are its 90 % interval.
+    """
+    rows, classes = np.arange(labels.n_tasks), pd.Series(labels.classes).to_numpy()
+    predicted, ends = map_class(posterior, method.model_.prior), {}
+    if isinstance(method, WorkerTypes) and method.grades_ is not None:
+        low, high = method.interval(posterior)
+        predicted, ends = method.answers(posterior), {"low": classes[low], "high": classes[high]}
+    behind = votes_behind(predicted, labels)
+    columns = {
+        "task": labels.tasks,
+        "label": classes[predicted],
+        "probability": posterior[rows, predicted].round(6),
+        **ends,
+        "n_labels": labels.table.entries_per_row,
+        "disputed": method.disagreement(labels, posterior) if isinstance(method, WorkerTypes) else behind > 0,
+        "overruled": behind,
+    }
+    return pd.DataFrame(columns)
+
+
+def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    """Return the task and the probability of every class, in a column of its name."""
+    names = [str(name) for name in labels.classes]
+    if len({"task", *names}) <= len(names):  # two columns of one name
+        names = [f"class {code}: {name}" for code, name in enumerate(names)]
+    frame = pd.DataFrame(posterior.round(6), columns=names)
+    frame.insert(0, "task", labels.tasks)
+    return frame
+
+
+def widened(frame: pd.DataFrame, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
+    """Return a consensus with the probability of every class beside, in columns such as "probability yes"."""
+    of_classes = posterior_frame(posterior, labels).iloc[:, 1:]
+    return pd.concat([frame, of_classes.add_prefix("probability ")], axis=1)
+
+
+def confusion_frame(method: Aggregator) -> pd.DataFrame:
+    """Return every entry of every annotator confusion matrix: worker, true, said, probability; O(M K^2)."""
+    A, classes = np.array(method.model_.conditionals), pd.Series(method.classes_)
+    M, K = len(A), len(classes)
+    codes = np.arange(K)
+    true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
+    worker = pd.Series(method.workers_)[np.repeat(np.arange(M), K * K)]
+    columns = {"worker": worker, "true": true, "said": said}
+    found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
+    return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
+
+
+def votes_behind(predicted: Ints, labels: CrowdLabels) -> Ints:
+    """Return of every task how many votes the class of most votes has more than the one that was predicted."""
+    votes = labels.votes
+    return np.asarray(votes.max(axis=1) - votes[np.arange(len(votes)), predicted])
 
 
 # ---- the first screen ----
@@ -97,10 +258,18 @@ def percent(error: float) -> str:
     return f"{100 * error:.2g} %" if error >= LEAST_ERROR else "below .01 %"
 
 
-def errors(method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> tuple[float, float, int]:
+def errors_of(method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> tuple[float, float, int]:
     """Return the error rates of a method and of the vote, and the number of tasks of known truth."""
     ours = error_rate(answered(method, posterior), truth)
     return ours, error_rate(vote_shares(labels), truth), int(np.sum(truth >= 0))
+
+
+def judged_by(truth: Ints | None, gold: Ints | None) -> Ints | None:
+    """Return the truth of the tasks that judge the answer: not of gold ones, whose class the fit was given."""
+    if truth is None or gold is None:
+        return truth
+    left = np.where(gold >= 0, -1, truth)
+    return left if (left >= 0).any() else None
 
 
 def expected_error(found: Consensus) -> float:
@@ -280,7 +449,7 @@ def _worse_than_the_vote(found: Consensus) -> Iterator[str]:
     gain = right_shares(ours, found.truth) - right_shares(vote_shares(found.crowd), found.truth)
     won, behind = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
     if behind > won and (p := 2 * special.bdtr(won, won + behind, 0.5)) < LEVEL:
-        mine, votes, _ = errors(found.method, found.posterior, found.crowd, found.truth)
+        mine, votes, _ = errors_of(found.method, found.posterior, found.crowd, found.truth)
         rates = f"{100 * mine:.1f} % errors, the vote {100 * votes:.1f} %"
         yield f"{found.name} is worse than the majority vote here (p = {p:.1g}): {rates}. Use --method MajorityVote"
 
