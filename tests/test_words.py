@@ -22,7 +22,7 @@ PRIVATE = {  # a word that no reader knows, and what to write
     r"rooms? of": "package",
 }
 PATTERN = re.compile("|".join(rf"\b{word}\b" for word in PRIVATE), re.IGNORECASE)
-MESSAGES = ("lib/cofactor", "lib/cofactor_app")
+MESSAGES = ("lib/cofactor", "lib/cofactor_app", "notebooks/course")
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lib/**/*.j2")]
 EXCEPTIONS = {  # the field's own use, or a name: the place, and what it says there
     ("docs/classroom.md", "aloud"): "with the voice, in class",

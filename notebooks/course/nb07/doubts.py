@@ -37,7 +37,7 @@ class Holes(Exercise):
         trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
         of_pairs = {
             "these are the pairs that share a task; asked is the share of the others": 1 - without,
-            "nobody is a pair with oneself: leave out the diagonal": without * square,
+            "a person makes no pair alone: leave out the diagonal": without * square,
             "these are holes in the table of labels; asked is about pairs of people": 1 - seen.mean(axis=(1, 2)),
             "these are numbers of pairs; asked are shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
         }

@@ -218,7 +218,7 @@ def known(seed: str, tasks: Ints) -> Ints:
 
 
 def sold(seed: str) -> Ints:
-    """Return the tasks that a learner bought, or those that the kit would have bought."""
+    """Return the tasks that a learner bought, or those that cofactor would have bought."""
     return _sold[seed] if len(_sold.get(seed, ())) else split_evenly(drawn(seed).found.posteriors, BUDGET)
 
 

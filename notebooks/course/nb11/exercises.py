@@ -80,7 +80,7 @@ class Constants(Who):
     praise = "whatever the leaf is, their label is the same: it says nothing, and in a vote it still counts"
     says: ClassVar = {
         "these are the copies: they use all classes, though they guess half of the time": (COPIES,),
-        "these use all classes, and agree with one another; somebody constant has one class only": (GUIDE,),
+        "these use all classes, and agree with one another; a constant worker has one class only": (GUIDE,),
         "these use all classes; to be right less often than others is not to be constant": (OTHERS,),
         "among these are the copies, who agree with one another, but use all classes": (CONSTANT, COPIES),
     }
