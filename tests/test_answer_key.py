@@ -19,6 +19,7 @@ def rows(folder):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_row_for_each_line_with_what_check_calls_right(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(seeds, "_chosen", {})
     (tmp_path / "names.txt").write_text("Ada\n\n  Zoë, B. \n", encoding="utf8")
@@ -36,6 +37,7 @@ def test_a_row_for_each_line_with_what_check_calls_right(tmp_path, monkeypatch, 
     assert right("Ada")["copies"] != right("Bo")["copies"] and right("=1+1")["seed"] == "'=1+1"
 
 
+@pytest.mark.slow
 def test_seeds_are_found_in_what_learners_handed_in(tmp_path):
     source = nbformat.read(learner.NOTEBOOKS / "11_capstone.ipynb", as_version=4)
     for who, name in (("ann", "Ann O'Hara"), ("ben", "Ben"), ("none", None)):

@@ -10,6 +10,7 @@ import sys
 import nbformat
 import pytest
 
+from tests.each import each
 from tools import classroom, learner, tasks
 
 PATHS = {path.stem: path for path in learner.sources()}
@@ -35,11 +36,6 @@ def command(cwd, *arguments):
     done = subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
-
-
-@pytest.fixture(params=NAMES)
-def name(request):
-    return request.param
 
 
 def source(name):
@@ -74,6 +70,7 @@ def places_of(folder, name):
 # ---- every notebook ----
 
 
+@each("name", NAMES)
 def test_every_exercise_is_a_task(name):
     stored = [tasks.REVEAL.search(cell.source)[1] for cell in source(name).cells if "solution" in learner.tags(cell)]
     assert exercise_names(name) == stored and (len(stored) >= 2 or name == READ)
@@ -81,6 +78,8 @@ def test_every_exercise_is_a_task(name):
     assert sum(task.is_open for task in found_tasks(name)) == len(rubrics)
 
 
+@pytest.mark.slow
+@each("name", NAMES)
 def test_no_learner_gets_a_solution_or_a_rubric(folder, name):
     for kind, path in places_of(folder, name).items():
         text = text_of(nbformat.read(path, as_version=4))
@@ -89,11 +88,15 @@ def test_no_learner_gets_a_solution_or_a_rubric(folder, name):
             assert linkless(task.cell.source) in text, (kind, task.name)
 
 
+@pytest.mark.slow
+@each("name", NAMES)
 def test_no_learner_gets_results(folder, name):
     for path in places_of(folder, name).values():
         assert not any(cell.get("outputs") for cell in nbformat.read(path, as_version=4).cells)
 
 
+@pytest.mark.slow
+@each("name", NAMES)
 def test_links_and_pictures_lead_somewhere(folder, name):
     for path in places_of(folder, name).values():
         for text in (cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"):
@@ -102,6 +105,8 @@ def test_links_and_pictures_lead_somewhere(folder, name):
                     assert (path.parent / found["path"].partition("#")[0]).is_file(), (path, found["path"])
 
 
+@pytest.mark.slow
+@each("name", NAMES)
 def test_nbgrader_knows_what_to_mark(folder, name):
     for version in ("source", "release"):
         path = folder / "nbgrader" / version / name / f"{name}.ipynb"
@@ -116,11 +121,14 @@ def test_nbgrader_knows_what_to_mark(folder, name):
         assert opened == {task.name: task.points for task in found_tasks(name) if task.is_open}
 
 
+@pytest.mark.slow
+@each("name", NAMES)
 def test_nbgrader_has_the_solution_and_the_rubric_for_the_teacher(folder, name):
     text = text_of(nbformat.read(folder / "nbgrader" / "source" / name / f"{name}.ipynb", as_version=4))
     assert all(linkless(task.solution.source) in text for task in found_tasks(name))
 
 
+@each("name", NAMES)
 def test_points_go_by_difficulty_and_an_open_question_gives_at_most_a_third(name):
     found = found_tasks(name)
     worth = {"easy": 1, "medium": 2, "hard": 3}
@@ -129,6 +137,7 @@ def test_points_go_by_difficulty_and_an_open_question_gives_at_most_a_third(name
     assert 3 * opened <= sum(task.points for task in found)
 
 
+@each("name", NAMES)
 def test_a_rubric_shares_out_the_points_of_its_question(name):
     for rubric in (task for task in found_tasks(name) if task.is_open):
         assert f"**{rubric.points} points**" in rubric.solution.source, (name, rubric.name)
@@ -136,6 +145,7 @@ def test_a_rubric_shares_out_the_points_of_its_question(name):
         assert sum(shared) in (0, rubric.points), (name, rubric.name)
 
 
+@pytest.mark.slow
 def test_the_table_has_every_exercise_and_the_key_its_solution(folder):
     with (folder / "exercises.csv").open(encoding="utf8") as file:
         rows = list(csv.DictReader(file))

@@ -57,6 +57,7 @@ def test_each_kernel_runs_once(monkeypatch, capsys):
     assert "Zen: OpenBLAS runs Haswell, as for Haswell" in said and "SkylakeX: this processor cannot" in said
 
 
+@pytest.mark.slow
 def test_a_notebook_is_run_and_its_numbers_compared(tmp_path, capsys):
     right, wrong = cell("0.125\n"), cell("3.0\n")
     right.source, wrong.source = "print(1 / 8)", "import os\nprint(4.5, end='\\n')"

@@ -7,11 +7,13 @@ import re
 import subprocess
 import symtable
 import sys
+from itertools import product
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from tests.each import each
 from tools import learner
 
 NAME = "05_small.ipynb"
@@ -19,11 +21,15 @@ READ = "Lab 05, theorems: what nine theorems promise"  # it has no exercises
 FENCE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
 
-@pytest.fixture(scope="module", params=learner.sources(), ids=lambda path: path.stem)
-def pair(request):
-    """Yield a notebook and its learner's copy."""
-    source = nbformat.read(request.param, as_version=4)
-    return source, nbformat.reads(learner.written(learner.learner_copy(source)), as_version=4)
+@pytest.fixture(scope="module")
+def pairs():
+    """Return every notebook with its learner's copy."""
+    sources = {path.stem: nbformat.read(path, as_version=4) for path in learner.sources()}
+    copies = {name: nbformat.reads(learner.written(learner.learner_copy(one)), 4) for name, one in sources.items()}
+    return {name: (source, copies[name]) for name, source in sources.items()}
+
+
+NAMES = [path.stem for path in learner.sources()]
 
 
 def texts(notebook):
@@ -41,8 +47,9 @@ def exercises(notebook):
 # ---- every notebook ----
 
 
-def test_copy_holds_nothing_that_was_run_and_no_solution(pair):
-    source, copy = pair
+@each("name", NAMES)
+def test_copy_holds_nothing_that_was_run_and_no_solution(pairs, name):
+    source, copy = pairs[name]
     code = [cell for cell in copy.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
     assert not any({"solution", "rubric"} & learner.tags(cell) for cell in copy.cells)
@@ -50,8 +57,9 @@ def test_copy_holds_nothing_that_was_run_and_no_solution(pair):
     assert any(cell.get("outputs") for cell in source.cells)  # the source stays as it is
 
 
-def test_copy_keeps_every_exercise_and_all_else_in_order(pair):
-    source, copy = pair
+@each("name", NAMES)
+def test_copy_keeps_every_exercise_and_all_else_in_order(pairs, name):
+    source, copy = pairs[name]
     assert exercises(copy) == exercises(source) and (exercises(copy) or title(source) == READ)
     made = {"guess", "answer"}
     kept = [cell.source for cell in source.cells if not learner.KEPT_BACK & learner.tags(cell)]
@@ -60,13 +68,15 @@ def test_copy_keeps_every_exercise_and_all_else_in_order(pair):
     assert [learner.TARGET.sub("", text) for text in found] == [learner.TARGET.sub("", text) for text in kept]
 
 
-def test_no_text_of_a_copy_speaks_of_a_solution_that_is_not_there(pair):
+@each("name", NAMES)
+def test_no_text_of_a_copy_speaks_of_a_solution_that_is_not_there(pairs, name):
     found = re.compile(r"[Ss]olution\b[^.]*\b(below|collapsed|folded|next cell)")
-    assert not [text for text in texts(pair[1]) if found.search(text)]
+    assert not [text for text in texts(pairs[name][1]) if found.search(text)]
 
 
-def test_every_prediction_and_open_question_has_a_place_right_below(pair):
-    source, copy = pair
+@each("name", NAMES)
+def test_every_prediction_and_open_question_has_a_place_right_below(pairs, name):
+    source, copy = pairs[name]
     asked = 0
     for cell, after in zip(copy.cells, [*copy.cells[1:], None], strict=True):
         if cell.cell_type == "markdown" and learner.PREDICT in cell.source:
@@ -104,8 +114,9 @@ def names(cells, how):
     return found
 
 
-def test_no_cell_of_a_copy_needs_what_a_solution_makes(pair):
-    source, copy = pair
+@each("name", NAMES)
+def test_no_cell_of_a_copy_needs_what_a_solution_makes(pairs, name):
+    source, copy = pairs[name]
     solutions = [cell for cell in source.cells if "solution" in learner.tags(cell)]
     made = names(solutions, "assigned") - names(copy.cells, "assigned")
     assert not made & names(copy.cells, "referenced")
@@ -123,15 +134,17 @@ def test_names_are_those_of_the_notebook(code, assigned, referenced):
     assert names(cells, "assigned") == assigned and names(cells, "referenced") == referenced
 
 
-def test_copy_is_a_valid_notebook(pair):
-    nbformat.validate(pair[1])
-    ids = [cell.id for cell in pair[1].cells]
+@each("name", NAMES)
+def test_copy_is_a_valid_notebook(pairs, name):
+    nbformat.validate(pairs[name][1])
+    ids = [cell.id for cell in pairs[name][1].cells]
     assert len(set(ids)) == len(ids)
 
 
-def test_links_and_pictures_of_a_copy_lead_somewhere(pair):
+@each("name", NAMES)
+def test_links_and_pictures_of_a_copy_lead_somewhere(pairs, name):
     there = {path.name for path in learner.sources()}
-    for text in texts(pair[1]):
+    for text in texts(pairs[name][1]):
         for found in learner.TARGET.finditer(FENCE.sub("", text)):
             target = found["path"].partition("#")[0]
             if not learner.ELSEWHERE.match(found["path"]):
@@ -262,9 +275,9 @@ def steps_until(monkeypatch, number):
     monkeypatch.setattr(learner.Path, "write_text", before(learner.Path.write_text))
 
 
-@pytest.mark.parametrize("touched", [False, True])
-@pytest.mark.parametrize("number", range(5))
-def test_a_kill_leaves_whole_files_and_the_next_run_goes_on(folder, monkeypatch, touched, number):
+@each("touched, number", product([False, True], range(5)))
+def test_a_kill_leaves_whole_files_and_the_next_run_goes_on(tmp_path_factory, monkeypatch, touched, number):
+    folder = tmp_path_factory.mktemp("learner")
     learner.hand_out({NAME: "one"}, folder)
     if touched:
         (folder / NAME).write_text("mine", encoding="utf8")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.data import load
 from cofactor.simulate import Crowd
 from evaluation.crowd.annotators import machine_annotators

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.types import Ints
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import reachable_blocks
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from cofactor.data import load
 from cofactor.data.loading import CrowdDataset
 from cofactor.simulate import crowd, dawid_skene_model

@@ -22,5 +22,5 @@ def load_public(names: Iterable[str], otherwise: str, stand_in: Callable[[str], 
             missing.append(name)
     print(f"here: {', '.join(found) or 'nothing'}")
     if missing:
-        print(f"not to be had without network or COFACTOR_MIRROR: {', '.join(missing)}; {otherwise}")
+        print(f"not available without network or COFACTOR_MIRROR: {', '.join(missing)}; {otherwise}")
     return found | ({name: stand_in(name) for name in missing} if stand_in else {})

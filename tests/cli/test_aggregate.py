@@ -179,6 +179,7 @@ def test_datasets_lists_what_there_is(capsys):
     assert line.split()[:8] == ["bluebird", "crowd", "108", "39", "2", "4212", "-", "-"]  # no rows and columns
 
 
+@pytest.mark.slow
 def test_in_a_pipe_there_is_no_progress_bar(labels_csv):
     command = [sys.executable, "-m", "cofactor", "aggregate", str(labels_csv)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
@@ -249,6 +250,7 @@ def test_errors_of_the_system_are_one_line(labels_csv, monkeypatch, capsys):
     assert told.count("\n") == 1 and "out.csv cannot be written (No space left on device): free some space" in told
 
 
+@pytest.mark.slow
 def test_plan_prints_labels_needed_and_answers_within_what_is_there(labels_csv, capsys):
     labels = cf.CrowdLabels.from_csv(labels_csv)
     assert run("plan", labels_csv, "--error", "0.3", "--most", 3) == 0
@@ -285,7 +287,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path, "-v")
     assert "1 tasks without labels are ignored" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "known truth" not in said.out
-    assert "gold contradicts the vote on 17 of 20 tasks: are its classes exchanged?" in said.err
+    assert "gold contradicts the vote on 17 of 20 tasks: are its classes swapped?" in said.err
     with pytest.warns(DataWarning, match="contradicts the vote"):
         method = cf.crowd.METHODS[DEFAULT](random_state=0).fit(labels, gold=codes)
     table = pd.read_csv(path)
@@ -343,6 +345,7 @@ def crowd_with_one_loud_class(tmp_path):
     return labels, truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "warned"), [(6, True), (5, False)])
 def test_a_method_that_loses_to_the_vote_says_so(wrong, warned, tmp_path, monkeypatch, capsys):
     path, truth = crowd_with_one_loud_class(tmp_path)

@@ -54,6 +54,7 @@ def test_grades_are_read_in_the_declared_order_and_the_table_has_their_interval(
     assert f"error: {100 * error:.1f} %, majority vote" in said
 
 
+@pytest.mark.slow
 def test_workers_and_report_are_written(graded, tmp_path):
     outputs = ("--workers", tmp_path / "workers.csv", "--report", tmp_path / "report.html")
     assert run("aggregate", graded[0] / "labels.csv", "--order", ",".join(WORDS), *outputs) == 0

@@ -116,6 +116,7 @@ def test_numbers_without_end_are_named_with_their_rows(folder, capsys):
     )
 
 
+@pytest.mark.slow
 def test_the_user_says_which_words_are_gaps(folder, capsys):
     table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
     table.loc[:9, "coin"] = "None"
@@ -193,6 +194,7 @@ def test_page_names_columns_and_says_what_the_command_says(folder, capsys):
     assert "built-in" not in page
 
 
+@pytest.mark.slow
 def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys, monkeypatch):
     assert joint.MANY == 100
     monkeypatch.setattr(joint, "MANY", 4)
@@ -206,6 +208,7 @@ def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys, mon
         assert "fits" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tmp_path, capsys):
     kind = np.random.default_rng(0).integers(0, 2, 60)
     columns = {"\U00012000 \U00012001": kind, "x" * 10_000: kind ^ (np.arange(60) % 9 == 0), "b": np.arange(60) % 3}
@@ -299,6 +302,7 @@ def nothing(table):
 """
 
 
+@pytest.mark.slow
 def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, capsys):
     (folder / "my.py").write_text(OWN)
     said = {}

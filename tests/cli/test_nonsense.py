@@ -112,6 +112,7 @@ def test_nonsense_in_the_place_of_a_name_is_one_sentence(case, tmp_path, monkeyp
         run([*(NAMED[case] or [case]), value], capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["datasets"], ["reproduce"]])
 def test_a_pipe_whose_reader_has_gone_is_no_failure(command, tmp_path):
     reader, writer = os.pipe()
@@ -140,6 +141,7 @@ def test_what_is_asked_for_is_refused_before_the_work(tmp_path, monkeypatch, cap
     assert re.search(r"^error: --most 0: give a whole number of at least 1$", capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tmp_path):
     if not os.path.exists("/dev/full"):
         pytest.skip("no device that is always full")
@@ -174,6 +176,7 @@ def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, mon
         (tmp_path / name).write_text(text)
 
 
+@pytest.mark.slow
 def test_a_carriage_return_alone_is_told_by_every_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, words in {

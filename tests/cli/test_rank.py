@@ -149,6 +149,7 @@ def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, ca
     assert f"{said}." in page.read_text(encoding="utf8").split("<h2>")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:these comparisons do not tell who wins")
 def test_picture_names_who_may_be_best_and_fits_many_items():
     rng = np.random.default_rng(0)
@@ -179,6 +180,7 @@ SMALL = {  # votes of small boards: whether an order is told, and who has few co
 }
 
 
+@pytest.mark.slow
 def test_few_comparisons_say_that_no_order_can_be_told(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     for name, (votes, told, few) in SMALL.items():

@@ -37,6 +37,7 @@ def test_shows_checks_workers_and_doubtful_tasks(page):
     assert len(probabilities) >= 5 and probabilities == sorted(probabilities) and probabilities[0] < 0.95
 
 
+@pytest.mark.slow
 def test_every_number_of_a_worker_has_its_interval(page):
     found = re.findall(r'<td>([\d.]+) <span class="ends">\((\d+) to (\d+)\)</span></td>', page)
     assert len(found) == 20
@@ -89,6 +90,7 @@ def test_pictures_say_what_they_show(page):
     assert len(re.findall("<img", page)) == 3
 
 
+@pytest.mark.slow
 def test_intervals_can_be_left_out(tmp_path):
     path = tmp_path / "page.html"
     cf.aggregate("bluebird", draws=0).report(path)
@@ -104,6 +106,7 @@ def test_needs_no_other_file(page):
     assert "<script" not in page
 
 
+@pytest.mark.slow
 def test_names_from_the_data_are_escaped(tmp_path):
     rows = [(t, w, "<b>" if t % 2 else "b") for t in range(12) for w in ("<script>", "x", "y")]
     text = "task,worker,label\n" + "\n".join(f"{t},{w},{label}" for t, w, label in rows)
@@ -124,6 +127,7 @@ def test_what_cannot_be_seen_is_shown_as_an_escape():
     assert _legible("a\u202eb\x1b[31mc\u200bd é 日\n") == "a\\u202eb\\x1b[31mc\\u200bd é 日\n"
 
 
+@pytest.mark.slow
 def test_any_id_can_be_drawn(tmp_path):
     ids = [f"{name}{n}" for n in range(2) for name in HOSTILE]
     frame = pd.DataFrame([(t, w, HOSTILE[(n + m) % 3]) for n, t in enumerate(ids) for m, w in enumerate(HOSTILE[:4])])
@@ -160,6 +164,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 def test_every_report_ends_with_its_command_the_versions_and_the_sha256_of_its_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for command, words in COMMANDS.items():
@@ -173,6 +178,7 @@ def test_every_report_ends_with_its_command_the_versions_and_the_sha256_of_its_i
         assert f"python {platform.python_version()}, cofactor {cf.__version__}, numpy {np.__version__}" in last, command
 
 
+@pytest.mark.slow
 def test_the_last_section_has_the_notes_and_no_folder_of_this_machine(tmp_path):
     (tmp_path / "labels.csv").write_text(
         TABLES["labels.csv"].replace("t0,w0,0", "t0,w0,Yes").replace("t1,w0,1", "t1,w0,yes")

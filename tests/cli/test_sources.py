@@ -20,6 +20,7 @@ def run(words, folder, shell="", **options):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, **options)
 
 
+@pytest.mark.slow
 def test_pipes_and_standard_streams_are_read_and_written_once(tmp_path):
     file = tmp_path / "l.csv"
     file.write_text(ROWS)
@@ -35,6 +36,7 @@ def test_pipes_and_standard_streams_are_read_and_written_once(tmp_path):
     assert closed.returncode == 1 and closed.stderr == "error: standard input is closed: give it a file, or name one\n"
 
 
+@pytest.mark.slow
 def test_a_module_in_the_working_folder_enters_no_process(tmp_path):
     for name in ("queue", "tempfile", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('entered')\n")
@@ -46,6 +48,7 @@ def test_a_module_in_the_working_folder_enters_no_process(tmp_path):
     assert found.returncode == 0 and "entered" not in found.stdout + found.stderr, found.stderr
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_no_lock_and_no_part_of_an_output(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\n\nclass Slow:\n    def fit(self, labels):\n"

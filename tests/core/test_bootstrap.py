@@ -86,6 +86,7 @@ def test_a_level_is_a_share(level):
         engine.quantiles(np.zeros((5, 2)), level)
 
 
+@pytest.mark.slow
 def test_the_spread_of_a_frequency_is_the_binomial_one():
     """With one latent class, the fit is the frequencies: their standard error is known."""
     S, p = 400, 0.2

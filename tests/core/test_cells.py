@@ -68,6 +68,7 @@ def people(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_table_from_another_country_gives_what_the_plain_one_gives(people, capsys):
     filled = []
     for name, said in (("plain", ""), ("comma", "with a decimal comma: age, income"),
@@ -84,6 +85,7 @@ def test_a_table_from_another_country_gives_what_the_plain_one_gives(people, cap
     pd.testing.assert_frame_equal(filled[0], filled[2])
 
 
+@pytest.mark.slow
 def test_weights_and_matrices_are_read_so_too(tmp_path, capsys):
     rng = np.random.default_rng(0)
     games = pd.DataFrame({"winner": rng.choice(list("abc"), 60), "loser": rng.choice(list("bcd"), 60)})

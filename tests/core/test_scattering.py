@@ -39,6 +39,7 @@ def same_points(one, other):
 # ---- against brute force ----
 
 
+@pytest.mark.slow
 @each("first", range(0, 200, 40))
 def test_agrees_with_brute_force(first):
     for seed in range(first, first + 40):
@@ -234,6 +235,7 @@ def test_above_the_limit_there_is_evidence_against_only():
     assert max(climbs) > 1.4  # 1.21 without going on from the first vertex
 
 
+@pytest.mark.slow
 def test_cliques_are_found_and_the_search_gives_up_in_the_end():
     ring = np.roll(np.eye(5, dtype=bool), 1, axis=0) | np.roll(np.eye(5, dtype=bool), -1, axis=0)
     assert _has_clique(ring, 2, 5) is True and _has_clique(ring, 3, 5) is False

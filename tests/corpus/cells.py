@@ -6,7 +6,7 @@ from tests.corpus.case import DATA, HEAD, Case, bad, good, rows, text
 
 YES = '"yes"'
 ALIKE = "look alike"
-ONE = "differ in capitals, blanks or invisible characters alone are one"
+ONE = "differ only in capitals, blanks or invisible characters count as one"
 MADE_ONE = ("capitals", "composed", "ligature", "sharp_s", "kelvin", "emoji_style", "final_sigma", "halves_of_a_syllable", "blank_of_hangul", "blank_of_braille", "joiner_of_graphemes", "selector_beyond")  # others look alike and stay different
 NO_ANSWER = "look like no answer"
 LONG = [*((t, w, "yes") for t in ("9007199254740993", "9007199254740992", "0.1", "0.10000000000000000001") for w in ("w1", "w2")), ("x", "w1", "no")]

@@ -80,6 +80,7 @@ def words(options):
     return found
 
 
+@pytest.mark.slow
 def test_large_files_come_out_as_small_ones(monkeypatch):
     """DuckDB is asked to read each file first, as if it were large: what it reads is read alike."""
     taken, read_by_duckdb = [], labels.coded_file

@@ -40,6 +40,7 @@ def test_without_imputation_missing_blocks_are_all_wrong():
     assert np.array_equal(none.unreached, none.problem.missing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imputation", ["designated", "robust", "least squares"])
 def test_imputation_fills_missing_blocks_only(imputation):
     none, found = completion(0.3, "none"), completion(0.3, imputation)

@@ -62,6 +62,7 @@ def significant(array, digits):
     return np.array([float(f"{x:.{digits}g}") for x in np.ravel(array)]).reshape(np.shape(array))
 
 
+@pytest.mark.slow
 @each("name", NUMBERS)
 def test_four_digits_will_do(name, capsys):
     rounded = [significant(part.answer, 4) for part in EXERCISES[name].parts]

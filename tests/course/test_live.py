@@ -128,6 +128,7 @@ def dragged(live, key):
     return frames
 
 
+@pytest.mark.slow
 @each("name", LIVES)
 def test_every_control_follows_the_hand_to_both_ends_and_back(name):
     live = LIVES[name]()

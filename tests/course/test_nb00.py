@@ -1,6 +1,7 @@
 """What notebook 00 draws of its own: the overview of a crowd, crowds with one fault each, a file with corrections."""
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from cofactor import simulate
@@ -29,6 +30,7 @@ def test_overview_tells_both_error_rates():
 LINES = {1: "co-labelling graph", 2: "copies", 3: "labels per task", 4: "no information beside the others"}
 
 
+@pytest.mark.slow
 @each("seed", range(6))
 def test_of_four_crowds_each_has_one_fault_and_the_diagnosis_names_it_alone(seed):
     found = []

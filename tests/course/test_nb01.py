@@ -62,6 +62,7 @@ def test_starts_are_drawn_round_by_round_and_the_best_is_named():
     assert title == "EM from pairs ends 10 nats higher; labels wrong: from the vote 25.0 %, from pairs 0.0 %"
 
 
+@pytest.mark.slow
 def test_missing_block_panel_tells_the_truth():
     panel = panels.missing_block_panel(seed=1)
     panel.controls["imputation"].value = "robust"
@@ -115,6 +116,7 @@ def test_turns_that_fit_again_after_a_gap_are_told():
     assert "a second answer" in told and "from −60° to 60°, with gaps" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.0, 0.5])
 def test_turn_panel_tells_the_truth(error):
     panel = panels.turn_panel()
@@ -134,6 +136,7 @@ def test_turn_panel_turns_by_whole_degrees():
     assert "(degrees) = -60;" in panel.caption
 
 
+@pytest.mark.slow
 def test_turn_panel_tells_a_second_answer_from_none():
     panel = panels.turn_panel()
     assert "Turned by 5°, every row still fits: a second answer, whose probabilities differ by up to" in panel.text

@@ -39,6 +39,7 @@ def test_an_unbounded_slice_is_cut_at_the_frame():
     assert np.abs(corners - CENTRE).max() < 1.12 and len(corners) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("H", "said"),
     [
@@ -142,6 +143,7 @@ def test_what_no_method_can_recover_is_refused():
         panels.recovery(0.0, 0.95)
 
 
+@pytest.mark.slow
 def test_the_panel_tells_the_truth_and_moves_from_where_it_starts():
     panel = panels.identifiability_panel(seed=1)
     assert "20 of 66 pairs were hidden and imputed exactly. Condition 1 fails" in panel.text

@@ -44,6 +44,7 @@ def test_a_power_law_is_found_again():
     assert np.allclose(law.exponent("robust"), (0.5, 0))
 
 
+@pytest.mark.slow
 def test_without_garbage_the_error_falls_with_the_root_of_the_items():
     errors = pictures.sample_errors()
     for method in errors.by_method:
@@ -51,6 +52,7 @@ def test_without_garbage_the_error_falls_with_the_root_of_the_items():
         assert abs(exponent - 0.5) < 0.03 and spread < 0.02
 
 
+@pytest.mark.slow
 def test_garbage_stops_all_but_the_robust_criterion():
     errors = pictures.sample_errors(outlying=0.1, methods=("designated", "robust", "least squares"))
     exponents = {method: errors.exponent(method)[0] for method in errors.by_method}
@@ -153,6 +155,7 @@ def test_terms_of_theorem_2_are_equal_at_the_number_of_tasks_that_is_asked():
     assert table[1, 0] < table[0, 0] and table[1, 1] > table[0, 1]
 
 
+@pytest.mark.slow
 def test_the_panel_draws_fewer_crowds_where_few_blocks_are_left_and_the_legend_tells_it():
     panel = panels.sample_panel()
     for share, n_crowds in ((0.5, panels.CROWDS), (0.6, panels.FEWER)):

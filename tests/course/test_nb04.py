@@ -24,6 +24,7 @@ def medians(density, **how):
     return {name: np.median(each, axis=0) for name, each in panels.race(density, 0.75, np.inf, **how).items()}
 
 
+@pytest.mark.slow
 def test_sparser_factors_are_found_faster():
     rates = [linear_rate(medians(density, n_rows=1000, n_trials=5)["no shift"]) for density in (0.3, 0.5, 0.7)]
     assert rates[0] < rates[1] - 0.1 < rates[2] - 0.2
@@ -107,6 +108,7 @@ def test_the_problems_have_every_kind_in_an_order_of_the_seed():
     assert len({tuple(one) for one in kinds}) > 6
 
 
+@pytest.mark.slow
 def test_turning_by_hand_ends_where_no_row_is_outside():
     live = panels.turn_live()
     outside = []

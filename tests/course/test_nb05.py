@@ -153,6 +153,7 @@ def test_what_is_filled_is_what_frank_wolfe_stores():
     assert "2.0\xa0% of C is filled" in live.text and "60\xa0MB, a dense C 80\xa0GB" in live.text
 
 
+@pytest.mark.slow
 def test_the_selection_panel_falls_off_the_cliff():
     panel = panels.selection_panel()
     assert panel.text.startswith("40 of 40 anchors found")
@@ -185,6 +186,7 @@ def test_the_allowed_noise_is_where_both_sides_of_the_condition_meet():
     assert np.isclose(allowed * 10 ** (decibels / 20), delta) and 40 < decibels < 120
 
 
+@pytest.mark.slow
 def test_merit_fails_on_every_run_but_the_sound_one_and_each_remedy_mends_its_case():
     for seed in range(3):
         runs = judging.six_runs(seed)

@@ -22,6 +22,7 @@ def title(fig):
 # ---- pictures ----
 
 
+@pytest.mark.slow
 def test_the_picture_of_maps_tells_what_is_noticed():
     people, dishes = np.array([[1.6, 0.4], [0.3, -1.5]]), np.array([[0.9, 0.9], [1.1, -0.9], [-1.0, 1.0]])
     maps = {"made": (people, dishes), "moved": (people, dishes + 3.0), "turned": (people @ TURN, dishes @ TURN)}
@@ -44,6 +45,7 @@ def test_the_picture_of_a_spectrum_counts_what_is_flat():
     assert np.allclose(fig.axes[0].lines[0].get_ydata(), [1, 0.5, 1e-6, 1e-6])
 
 
+@pytest.mark.slow
 def test_the_picture_of_descents_counts_iterations():
     fig = pictures.draw_descents({"fast": 0.1 ** np.arange(9), "slow": 0.5 ** np.arange(9)}, rate=0.5)
     assert title(fig) == "Iterations to a relative error of utilities of 1e−06: 7 (fast), more than 8 (slow)"

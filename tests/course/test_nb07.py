@@ -148,6 +148,7 @@ def test_the_picture_of_labels_tells_how_much_is_filled():
 # ---- the panel ----
 
 
+@pytest.mark.slow
 def test_thinning_panel_tells_the_truth():
     panel = panels.thinning_panel(seed=2)
     panel.controls["method"].value = "MV-EM"
@@ -161,6 +162,7 @@ def test_thinning_panel_tells_the_truth():
     assert "overrules" not in panel.text
 
 
+@pytest.mark.slow
 def test_thinning_panel_says_what_is_refused():
     panel = panels.thinning_panel()
     panel.controls["crowd"].value = "digits"
@@ -195,6 +197,7 @@ def test_a_model_without_prior_learns_who_misleads_and_the_default_keeps_to_the_
     assert np.sum(labels.table.values != BLUEBIRD.labels.table.values) == 20 * 108
 
 
+@pytest.mark.slow
 def test_a_prior_moves_few_labels_and_is_outweighed_by_many():
     told = [moved(panels.belief_live(), right=r, wrong=2 * r, shown=True) for r in (1, 10, 100)]
     assert [text.split(": ")[1] for text in told] == [
@@ -206,6 +209,7 @@ def test_a_prior_moves_few_labels_and_is_outweighed_by_many():
 # ---- exercises ----
 
 
+@pytest.mark.slow
 def test_the_holes_of_the_exercise_are_those_that_the_library_diagnoses():
     exercise = exercises_of("nb07")["holes"]
     seen, K = exercise.given().values()

@@ -163,6 +163,7 @@ def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
     assert len(written & set(OWN[0])) < len(OWN[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", [0.0, 0.4, 0.6])
 def test_names_of_words_do_not_touch(leak):
     drawn = library(400, leak=leak)

@@ -131,6 +131,7 @@ def moved(live, **values):
     return live.text
 
 
+@pytest.mark.slow
 def test_what_is_enough_for_the_mean_is_not_enough_for_nine_of_ten():
     assert moved(panels.enough_live(), guessed=9, shown=True).endswith("nine of ten need 11")
     assert moved(panels.enough_live(), wanted=20, shown=True).startswith("with 5 labels 70")

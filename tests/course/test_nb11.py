@@ -29,6 +29,7 @@ def nobody(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_labels_allow_two_readings_and_the_truth_one(name):
     """The larger family is taken for merged, copies are found, and the right reading is right by far."""
@@ -42,6 +43,7 @@ def test_labels_allow_two_readings_and_the_truth_one(name):
     assert shares.argmax() == best and shares[best] > 0.88 and np.sort(shares)[1] < shares[best] - 0.03
 
 
+@pytest.mark.slow
 def test_either_guide_can_be_wrong_and_labels_do_not_tell():
     wrong = [drawn(name).guide_is_wrong for name in NAMES]
     assert 2 < sum(wrong) < len(wrong) - 2
@@ -181,6 +183,7 @@ def test_intervals_hold_the_truth_at_least_as_often_as_they_say_and_checks_find_
     assert np.mean(held) >= 0.9 and np.mean(found) >= 0.9
 
 
+@pytest.mark.slow
 @each("name", NAMES[:5])
 def test_the_library_believes_the_same_reading(name):
     made = drawn(name)
@@ -242,6 +245,7 @@ def test_what_checks_show_is_what_drawn_checks_show(name, nobody):
     assert np.abs(seen / DRAWS - [*ab.answer, *cd.answer]).max() < 4 * 0.5 / DRAWS**0.5
 
 
+@pytest.mark.slow
 def test_four_cases_are_as_the_text_tells(nobody):
     for number in range(30):
         seeds.choose(f"learner {number}")

@@ -59,6 +59,7 @@ def panel_of(name):
     return PANELS[name]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 def test_every_control_redraws_and_the_caption_names_its_value_and_the_same_values_give_the_same_bytes(name):
     panel, start = PANELS[name](), panel_of(name)

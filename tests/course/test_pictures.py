@@ -1,8 +1,6 @@
 """What holds for every picture: pure, repeatable, titled, legible without colour, kernel or eyes."""
 
 import base64
-import warnings
-from functools import cache
 from itertools import combinations
 
 import matplotlib
@@ -14,7 +12,6 @@ import seaborn as sns
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import same_color, to_rgb
 from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from cofactor import simulate
@@ -58,29 +55,38 @@ from tests.each import each
 
 MODEL = crowds.mixed_crowd(9, 3, seed=1)
 CROWD = simulate.crowd(MODEL, 80, 0.6, random_state=1)
-POSTERIOR = MODEL.posterior(CROWD.labels.table)
 HIDDEN = crowds.hide_pairs(9, 0.3)
 BLOCKS = Cooccurrences.from_model(MODEL, ~HIDDEN)
-H = factors_of_model(MODEL).reshape(-1, 3)
-U = principal_root(H)
-Q = symnmf(U, max_iter=2000)[1]
-BIRDS = load("bluebird", "crowd")
-PICTURES = {  # of pages, and of several notebooks
-    "confusions": lambda: crowd.draw_confusions(MODEL),
-    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels).figure,
-    "uncertainty": lambda: crowd.draw_uncertainty(POSTERIOR, CROWD.truth).figure,
-    "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
-    "plan": lambda: planning.draw_plan(planned()).figure,
-    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
-    "simplex": lambda: simplex.draw_simplex(H),
-    "rotation": lambda: simplex.draw_rotation(U, Q),
-}
-
 PROBLEM = simulate.symnmf_problem(60, 3, 0.5, random_state=0)
-SAMPLES = nb03.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))
 SCORES = np.array([0.9, 0.8, 0.3, 0.1])
 LINES = {"A": [0.3, 0.2, 0.1], "B": [0.4, 0.1, 0.05], "C": [0.5, 0.4, 0.3]}
-PICTURES |= {  # of all notebooks, and of 00 to 05
+TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
+PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
+NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
+POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([f"word{n}" for n in range(12)])
+
+
+def rotation():
+    U = principal_root(factors_of_model(MODEL).reshape(-1, 3))
+    return simplex.draw_rotation(U, symnmf(U, max_iter=2000)[1])
+
+
+def anchors():
+    joint = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
+    return nb08.draw_anchors({"with anchors": nb08.anchors(joint, joint.stacked[:30] @ joint.stacked[30:].T)})
+
+
+PICTURES = {  # of pages
+    "confusions": lambda: crowd.draw_confusions(MODEL),
+    "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels).figure,
+    "uncertainty": lambda: crowd.draw_uncertainty(MODEL.posterior(CROWD.labels.table), CROWD.truth).figure,
+    "plan": lambda: planning.draw_plan(plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)).figure,
+    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
+}
+PICTURES |= {  # of several notebooks, and of 00 to 05
+    "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),
+    "simplex": lambda: simplex.draw_simplex(factors_of_model(MODEL).reshape(-1, 3)),
+    "rotation": rotation,
     "cooccurrence": lambda: matrices.draw_cooccurrence(BLOCKS),
     "blocks": lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), MODEL.pairwise(0, 2)),
     "completion": lambda: crowds.draw_completion(crowds.HoledCrowd.of(CROWD, HIDDEN).complete("designated")),
@@ -93,7 +99,7 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "dual": lambda: nb02.draw_dual(np.eye(3) + 0.2),
     "margins": lambda: nb02.draw_margins([-0.2, 0.1], [0.1, 1e-3], [1e-9, 1e-9]),
     "recovery": lambda: nb02.panels.draw_recovery(nb02.panels.recovery(0.1, 0.3, 4)),
-    "sample_errors": lambda: nb03.draw_sample_errors(SAMPLES),
+    "sample_errors": lambda: nb03.draw_sample_errors(nb03.sample_errors(6, 2, sizes=(100, 300), seeds=(0, 1))),
     "race": lambda: nb04.draw_race(nb04.panels.race(0.5, 0.75, np.inf, n_rows=60, n_trials=3)),
     "clouds": lambda: nb04.draw_turn(nb04.panels.film(*PROBLEM, (0, 1, 20))),
     "starts": lambda: nb04.draw_starts([1e-20, 1e-2, 1e-18], [1e-20, 0.3, 0.2]),
@@ -104,13 +110,6 @@ PICTURES |= {  # of all notebooks, and of 00 to 05
     "success": lambda: nb05.draw_success([0, 1, 2], LINES, "λ", 10),
     "selection": lambda: nb05.panels.draw_selection(nb05.panels.select(100, 10, 10.0, "msr", 1e-5)),
 }
-
-TRIALS = {name: nb07.pictures.Trial(name, error, 0.01) for name, error in (("MajorityVote", 0.2), ("MV-EM", 0.1))}
-PAIRS = pd.MultiIndex.from_product([["rte"], ["ours", "printed"]])
-JOINT = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
-VIRTUAL = JOINT.stacked[:30] @ JOINT.stacked[30:].T
-NIGHT = CategoricalTable(np.random.default_rng(0).integers(-1, 5, (50, 9)), [5] * 9)
-POINTS, WORDS = np.random.default_rng(0).dirichlet(np.ones(3), 12).T, np.array([f"word{n}" for n in range(12)])
 PICTURES |= {  # of notebooks 06 to 09, and 11
     "descents": lambda: nb06.draw_descents(LINES, rate=0.5),
     "spectrum": lambda: nb06.draw_spectrum(LINES),
@@ -118,9 +117,9 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "who_labelled": lambda: nb07.draw_who_labelled({"made": CROWD.labels}),
     "time_and_error": lambda: nb07.draw_time_and_error({"made": TRIALS, "again": TRIALS}),
     "beside_published": lambda: nb07.draw_beside_published(pd.DataFrame([[9, 10.5]], ["MV-EM"], PAIRS)),
-    "thinned": lambda: nb07.panels.draw_thinned(nb07.panels.thin(BIRDS, "MV-EM", 5)),
+    "thinned": lambda: nb07.panels.draw_thinned(nb07.panels.thin(load("bluebird", "crowd"), "MV-EM", 5)),
     "coins": lambda: nb08.draw_coins({"independent": np.full((2, 2), 0.25), "dependent": np.eye(2) / 2}),
-    "anchors": lambda: nb08.draw_anchors({"with anchors": nb08.anchors(JOINT, VIRTUAL)}),
+    "anchors": anchors,
     "likelihoods": lambda: nb08.draw_likelihoods({"here": [-9.0, -1.0], "there": [-8.0, -7.5, -7.0]}),
     "starvation": lambda: nb08.draw_starvation([1, 0.1], {"two": [[1, 2]], "three": [[0.5, 3]]}, 900, 8, 0.3),
     "errors": lambda: nb08.draw_errors({"Constant": 0.1, "a": 0.2}, {"Constant": 1.0, "a": 0.4}),
@@ -132,48 +131,34 @@ PICTURES |= {  # of notebooks 06 to 09, and 11
     "agreement": lambda: nb11.draw_agreement(nb11.draw_crowd("somebody")),
     "delivery": lambda: nb11.draw_delivery("somebody"),
 }
+REPEATED = ("cooccurrence", "turn", "coefficients", "ratings", "words")  # drawn again, in a session that has settings
 LEAST_CONTRAST = 4.5  # of text against paper: WCAG 2.2, success criterion 1.4.3
-SCHEMATIC = {"expected", "latent_class", "kit", "simplex", "dual"}  # drawn without axes
+SCHEMATIC = {"latent_class", "kit", "simplex", "dual"}  # drawn without axes
 
 
-@cache
-def planned():
-    return plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)
-
-
-def of_panel(make):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        panel = make()
-    return panel.draw(panel.outcome)
-
-
-@pytest.fixture(scope="module", params=PICTURES)
-def name(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def once(name):
-    """Give a picture, drawn once for all that is looked at; what it leaves behind it is noted."""
-    before = plt.get_fignums(), dict(matplotlib.rcParams)
-    fig = PICTURES[name]()
-    assert isinstance(fig, Figure)
-    assert (plt.get_fignums(), dict(matplotlib.rcParams)) == before
-    return fig
-
-
-# ---- pure, and of a size ----
-
-
-def test_same_bytes_whatever_the_session_has_set_and_it_stays_set(name, once):
-    first = to_png(once)
+@pytest.mark.slow
+@each("name", REPEATED)
+def test_same_bytes_whatever_the_session_has_set_and_it_stays_set(name):
+    first = to_png(PICTURES[name]())
+    assert first.startswith(b"\x89PNG")
     with sns.plotting_context("poster"), sns.axes_style("darkgrid"), matplotlib.rc_context({"savefig.dpi": 30}):
         before = dict(matplotlib.rcParams)
         assert to_png(PICTURES[name]()) == first
         assert dict(matplotlib.rcParams) == before
-    assert to_png(once) == first
-    assert first.startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@each("name", PICTURES)
+def test_picture_keeps_the_rules(name):
+    before = plt.get_fignums(), dict(matplotlib.rcParams)
+    fig = PICTURES[name]()
+    assert (plt.get_fignums(), dict(matplotlib.rcParams)) == before
+    fits_a_notebook(name, fig)
+    states_a_finding_and_names_its_axes(name, fig)
+    shows_itself_without_pyplot(fig)
+    assert [told_by_colour_alone(ax) for ax in fig.axes if told_by_colour_alone(ax)] == []
+    has_readable_words_beside_it(fig)
+    has_an_alternative_text_that_names_axes_and_series(fig)
 
 
 def fits_a_notebook(name, fig):
@@ -191,18 +176,30 @@ def states_a_finding_and_names_its_axes(name, fig):
     assert fig.get_suptitle().replace("\n", " ") in alt_text(fig)
 
 
-def shows_itself_without_pyplot(name, fig):
+def shows_itself_without_pyplot(fig):
     bundle, metadata = fig._repr_mimebundle_(include=None, exclude=None)
     assert base64.b64decode(bundle["image/png"]) == to_png(fig)
     assert bundle["text/plain"] == alt_text(fig) == f"Figure: {metadata['image/png']['alt']}"
 
 
-def test_percent_rounds_and_keeps_the_unit_on_the_line():
-    assert percent(0.1019) == "10\xa0%"
-    assert percent(0.1019, 1) == "10.2\xa0%"
+def has_readable_words_beside_it(fig):
+    for ax in fig.axes:
+        legend = ax.get_legend()
+        texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())]
+        texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
+        faint = {text.get_text() for text in texts if contrast(text.get_color()) < LEAST_CONTRAST}
+        assert not faint - {""}
+    assert not [text for text in fig.findobj(Text) if text.get_text() and same_color(text.get_color(), FAINT)]
 
 
-# ---- for everybody ----
+def has_an_alternative_text_that_names_axes_and_series(fig):
+    said = alt_text(fig)
+    assert said.startswith("Figure: ") and not set("$\\{}\n") & set(said.replace(fig.get_suptitle(), ""))
+    plain = said.replace("‖", "||")
+    for ax in fig.axes:
+        for label in ax.get_legend_handles_labels()[1]:
+            assert "$" in label or label.replace("\n", " ").replace("‖", "||") in plain
+    assert len(said) > len(fig.get_suptitle()) + 20, "alternative text is the title only"
 
 
 def looks(ax):
@@ -224,8 +221,16 @@ def told_by_colour_alone(ax):
     return [(a, b) for (a, look, colour), (b, other, paint) in pairs if look == other and not same_color(colour, paint)]
 
 
-def tells_no_two_series_apart_by_colour_alone(name, fig):
-    assert [told_by_colour_alone(ax) for ax in fig.axes if told_by_colour_alone(ax)] == []
+def contrast(colour, paper="white"):
+    def luminance(one):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(one)]
+        return np.dot([0.2126, 0.7152, 0.0722], linear)
+
+    light, dark = sorted((luminance(colour), luminance(paper)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+# ---- the rules themselves, and what all pictures share ----
 
 
 def test_two_lines_of_one_style_are_found():
@@ -242,50 +247,14 @@ def test_classes_have_hatches_of_their_own():
     assert len(set(CLASS_HATCHES)) == len(CLASS_COLOURS) == len(set(CLASS_COLOURS))
 
 
-def contrast(colour, paper="white"):
-    def luminance(one):
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(one)]
-        return np.dot([0.2126, 0.7152, 0.0722], linear)
-
-    light, dark = sorted((luminance(colour), luminance(paper)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
 def test_contrast_is_that_of_the_guidelines():
     assert np.isclose(contrast("black"), 21) and np.isclose(contrast("#767676"), 4.54, atol=0.01)
     assert contrast(INK) > 10 and contrast(FAINT) > 3  # lines need three
 
 
-def has_readable_words_beside_it(name, fig):
-    for ax in fig.axes:
-        legend = ax.get_legend()
-        texts = [ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())]
-        texts += [*ax.get_xticklabels(), *ax.get_yticklabels()]
-        faint = {text.get_text() for text in texts if contrast(text.get_color()) < LEAST_CONTRAST}
-        assert not faint - {""}
-    assert not [text for text in fig.findobj(Text) if text.get_text() and same_color(text.get_color(), FAINT)]
-
-
-def has_an_alternative_text_that_names_axes_and_series(name, fig):
-    said = alt_text(fig)
-    assert said.startswith("Figure: ") and not set("$\\{}\n") & set(said.replace(fig.get_suptitle(), ""))
-    plain = said.replace("‖", "||")
-    for ax in fig.axes:
-        for label in ax.get_legend_handles_labels()[1]:
-            assert "$" in label or label.replace("\n", " ").replace("‖", "||") in plain
-    assert len(said) > len(fig.get_suptitle()) + 20, "alternative text is the title only"
-
-
-RULES = [
-    *(fits_a_notebook, states_a_finding_and_names_its_axes, shows_itself_without_pyplot),
-    *(tells_no_two_series_apart_by_colour_alone, has_readable_words_beside_it),
-    has_an_alternative_text_that_names_axes_and_series,
-]
-
-
-@each("rule", RULES)
-def test_picture_keeps_the_rule(name, once, rule):
-    rule(name, once)
+def test_percent_rounds_and_keeps_the_unit_on_the_line():
+    assert percent(0.1019) == "10\xa0%"
+    assert percent(0.1019, 1) == "10.2\xa0%"
 
 
 def test_alternative_text_says_what_is_seen():

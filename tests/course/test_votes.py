@@ -9,10 +9,6 @@ from cofactor.crowd import vote_shares
 from course.crowds import mixed_crowd
 from course.votes import disagreements, draw_methods
 
-MODEL = mixed_crowd(9, 3, seed=1)
-CROWD = simulate.crowd(MODEL, 300, 0.5, random_state=1)
-POSTERIOR = MODEL.posterior(CROWD.labels.table)
-
 
 def title(fig):
     return fig.get_suptitle().replace("\n", " ")
@@ -39,7 +35,9 @@ def test_a_tie_is_no_disagreement():
     assert list(disagreements(labels, [[0.1, 0.9], [0.1, 0.9]])) == [1]
 
 
-def test_model_and_majority_differ_where_the_model_overrules():
-    overruled = disagreements(CROWD.labels, POSTERIOR)
-    winner = vote_shares(CROWD.labels).argmax(axis=1)
-    assert len(overruled) > 0 and np.all(POSTERIOR[overruled].argmax(axis=1) != winner[overruled])
+def test_the_tasks_of_a_disagreement_are_those_where_model_and_majority_differ():
+    model = mixed_crowd(9, 3, seed=1)
+    labels = simulate.crowd(model, 300, 0.5, random_state=1).labels
+    posterior = model.posterior(labels.table)
+    overruled, winner = disagreements(labels, posterior), vote_shares(labels).argmax(axis=1)
+    assert len(overruled) > 0 and np.all(posterior[overruled].argmax(axis=1) != winner[overruled])

@@ -14,9 +14,10 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.result import Result
 from cofactor.crowd import METHODS
 from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.base import Floats, TaskScorer, error_rate
+from cofactor.crowd.base import Floats, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.scores import error_rate
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.oracles.generators import recorded, skilled_crowd, triples
 from tests.oracles.textbook import dawid_skene_1979
@@ -24,6 +25,7 @@ from tests.oracles.textbook import dawid_skene_1979
 FAMILY = [name for name in METHODS if "SymNMF" in name]
 ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio")  # see test_binary
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
+QUICK = ("MajorityVote", "MV-EM", "WorkerTypes", "MultiSPA-EM", "Spectral-D&S")  # the others' items are slow
 CLASSES = [MajorityVote, MVEM, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
 
@@ -46,12 +48,9 @@ def assert_finite(method, labels):
     assert method.model_.n_variables == labels.n_workers
 
 
-@pytest.fixture(params=ANY_K)
+@pytest.fixture(params=[one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in ANY_K])
 def name(request):
     return request.param
-
-
-# ---- names never matter ----
 
 
 # ---- nobody is dropped, nothing is NaN ----
@@ -207,6 +206,7 @@ def test_no_method_beats_the_truth_by_more_than_chance(name):
     assert best - 5 * np.sqrt(best * (1 - best) / 400) <= found <= best + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [n for n in ANY_K if n != "MajorityVote"])
 def test_a_fifth_of_adversaries_is_seen_through(method):
     honest = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
@@ -263,6 +263,7 @@ def test_majority_vote_counts():
     assert method.result_.converged
 
 
+@pytest.mark.slow
 def test_refuses_to_predict_after_a_fit_that_failed():
     labels, method = skilled_crowd(0).labels, MultiStartEM(pseudo_counts=(-1, 0))
     with pytest.raises(CofactorError):

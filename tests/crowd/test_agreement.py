@@ -51,6 +51,7 @@ def test_the_published_example():
         assert krippendorff_alpha(read(PUBLISHED), level) == pytest.approx(alpha, abs=5e-4), level
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_equals_the_definition_by_pairs(seed):

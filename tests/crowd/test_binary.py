@@ -9,8 +9,8 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd import binary
 from cofactor.rivals.crowd.binary import KOS, EigenRatio, GhoshSVD, first_no, vote_share
 from tests.oracles import binary as slow
@@ -50,6 +50,7 @@ def test_the_same_sides_as_by_full_decomposition(seed):
         assert np.array_equal(fitted.predict(labels)[clear], (score > 0)[clear]), method
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_ordered_classes_by_their_splits(seed):
@@ -209,6 +210,7 @@ ERRORS = {  # published: 11.11, 31.84, 39.75, 51.95; 27.77, -, 49.12, 43.03; 27.
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_errs_as_published(cls, name):
     found = cf.load(name)
@@ -217,6 +219,7 @@ def test_errs_as_published(cls, name):
     assert round(100 * error_rate(method.predict_proba(labels), found.truth), 2) == ERRORS[cls][name]
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_what_is_published_of_eigen_ratio_on_trec_is_one_class_for_all():
     truth = cf.load("trec").truth

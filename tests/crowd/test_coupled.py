@@ -36,6 +36,7 @@ def percent(method, name):
     return 100 * error_rate(recorded(method.fit, labels)[0].predict_proba(labels), truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", ["CNMF", "CNMF-EM", "TensorADMM"])
 def test_errors_stay_at_their_level(method, name):

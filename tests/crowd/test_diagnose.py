@@ -29,7 +29,7 @@ def test_a_sound_crowd_passes():
     crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
     report = diagnose(crowd.labels)
     assert report.status == "pass"
-    assert report.verdict == "WorkerTypes suits these labels, and there are enough a worker for methods without a prior"
+    assert report.verdict == "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
 
 
 def test_names_the_share_of_missing_pairs_both_ways():
@@ -104,6 +104,7 @@ def test_reach_counts_observed_and_linked_blocks():
     assert diagnose(useless)["reach of imputation"].value == "66.7% of blocks observed or linked"
 
 
+@pytest.mark.slow
 def test_classes_are_counted_that_pairs_of_labels_tell_apart():
     model = cf.simulate.dawid_skene_model(20, 3, skill=0.6, random_state=2)
     merged = cf.LatentClassModel(model.prior, [A[:, [0, 1, 1]] for A in model.conditionals])
@@ -114,6 +115,7 @@ def test_classes_are_counted_that_pairs_of_labels_tell_apart():
     assert (check.status, check.value) == ("warn", "2 of 3 by pairs of labels") and "merge classes" in check.advice
 
 
+@pytest.mark.slow
 def test_more_structure_than_classes_is_a_warning():
     """Half of the workers look at one thing, half at another."""
     read = np.array([[0.9, 0.2], [0.1, 0.8]])
@@ -135,6 +137,7 @@ def test_labels_are_weighed_against_the_cells_of_a_confusion_matrix():
         assert check.status == status and check.value.startswith(value)
 
 
+@pytest.mark.slow
 def test_a_camp_that_decides_is_a_warning():
     found = diagnose(cf.CrowdLabels.from_arrays(*over_callers(0)[:3]))
     assert (
@@ -145,6 +148,7 @@ def test_a_camp_that_decides_is_a_warning():
     assert alone["readings"].status == "pass"
 
 
+@pytest.mark.slow
 def test_coin_flips_fail_whatever_the_classes():
     failed = []
     for seed in range(10):  # of intervals of 90 %, one in twenty lies above zero by chance
@@ -164,7 +168,7 @@ def test_gold_with_exchanged_classes_fails():
     gold = {task: int(truth[task]) for task in range(20)}
     assert diagnose(labels, gold=gold)["gold"].status == "pass"
     found = diagnose(labels, gold={task: 1 - y for task, y in gold.items()})["gold"]
-    assert found.status == "fail" and found.advice.endswith("are its classes exchanged?")
+    assert found.status == "fail" and found.advice.endswith("are its classes swapped?")
     assert "gold" not in [check.name for check in diagnose(labels).checks]
 
 
@@ -173,6 +177,7 @@ def test_an_answer_by_vote_is_told():
     assert found["who knows"].status == "warn" and "majority vote" in found["who knows"].advice
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_on_thin_real_crowds_the_methods_that_lose_are_advised_against():
     """Music: 44 workers, ten classes, 2,945 labels. The verdict agrees with what the truth says."""

@@ -5,6 +5,7 @@ from dataclasses import astuple
 from functools import partial
 
 import numpy as np
+import pytest
 
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
@@ -113,6 +114,7 @@ def test_rows_are_the_pairs_that_occur():
     assert len(Evidence.of(labels).rows.owner) == len(Rows.all(7, 3).owner) == 21
 
 
+@pytest.mark.slow
 @each("n_known", [4, 35])
 def test_a_fit_is_the_same_wherever_the_tasks_are(n_known, monkeypatch):
     """35 gold tasks are held out in turn, and choose the design effect."""

@@ -8,15 +8,17 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.aggregators import MVEM
-from cofactor.crowd.base import error_rate, vote_model
+from cofactor.crowd.base import vote_model
 from cofactor.crowd.confidence import accuracies, dependence, tempered
 from cofactor.crowd.evidence import Evidence, Rows
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.binary import KOS
 from tests.oracles.generators import skilled_crowd, triples
 
 
+@pytest.mark.slow
 def test_beats_maximum_likelihood_on_thin_crowds():
     """Five labels a task, 24 a worker, six classes: the case the prior is for."""
     ours, theirs = [], []
@@ -73,6 +75,7 @@ def gold_of(crowd, n):
     return np.where(np.arange(crowd.labels.n_tasks) < n, crowd.truth, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [WorkerTypes, MVEM])
 def test_gold_tasks_keep_their_class_and_help_the_others(make):
     gains = []

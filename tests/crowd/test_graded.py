@@ -34,6 +34,7 @@ def rounded_mean(labels):
 # ---- the model ----
 
 
+@pytest.mark.slow
 def test_tables_are_those_of_graders_one_by_one():
     for K in (3, 5):
         log_tables, log_weights = graded_tables(K)
@@ -57,6 +58,7 @@ def test_rounds_are_those_of_the_loops(seed, n_grades):
 # ---- answers ----
 
 
+@pytest.mark.slow
 def test_graders_are_read_better_than_by_classes_or_by_the_mean():
     gains = {"types": [], "mean": []}
     for setting in ({"spread": (0.2, 2.0)}, {"random_share": 1 / 3}, {"reversed_share": 0.2}, {"offset": 0.7}):
@@ -69,6 +71,7 @@ def test_graders_are_read_better_than_by_classes_or_by_the_mean():
         assert np.mean(gain) > 0.08 and np.min(gain) > -0.03, (name, gain)
 
 
+@pytest.mark.slow
 def test_little_is_lost_where_workers_err_by_classes():
     lost = []
     for seed in range(3):
@@ -91,6 +94,7 @@ def test_grades_of_web_pages():
 WEB = 0.1459, 0.8775  # steps off, share right
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_median_and_the_interval_holds_nine_of_ten():
     inside = []
     for seed in range(4):
@@ -105,6 +109,7 @@ def test_the_answer_is_the_median_and_the_interval_holds_nine_of_ten():
     assert np.mean(inside) > 0.9
 
 
+@pytest.mark.slow
 def test_names_and_their_order_do_not_matter():
     labels, _ = grader_crowd(150, 10, offset=0.5, seed=1)
     words = ["awful", "weak", "mixed", "fine", "best"]  # sorted by name: 0, 4, 3, 2, 1
@@ -152,6 +157,7 @@ def test_orders_that_are_none_are_refused():
     assert WorkerTypes(order=wider.classes).fit(wider).predict_proba(wider).shape == (30, 5)
 
 
+@pytest.mark.slow
 def test_copies_count_once_among_graders():
     labels, _ = grader_crowd(500, 6, per=6, spread=(0.8, 0.8), seed=4)
     frame = labels.to_frame()

@@ -13,9 +13,10 @@ from cofactor.core import checks
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.crowd import METHODS
 from cofactor.crowd.aggregators import MVEM, MajorityVote
-from cofactor.crowd.base import error_rate, tied_share, worker_accuracy
+from cofactor.crowd.base import tied_share, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import weighted_vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.crowd.workers import agreement_with_others, mean_over_labels
 from cofactor.reading.truth import read_truth
 from cofactor.rivals.crowd.binary import KOS

@@ -9,8 +9,8 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.minimax import MinimaxEntropy
 from tests.oracles.generators import recorded, skilled_crowd, triples
 from tests.oracles.minimax import minimax_rounds
@@ -113,6 +113,7 @@ PUBLISHED = [  # per cent: paper 8.33, 16.23, 7.5 and (unknown truth counted as 
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "percent"), PUBLISHED)
 def test_errors_on_public_data(name, percent):
     found = cf.load(name)

@@ -10,9 +10,9 @@ import cofactor as cf
 from cofactor import plain, simulate
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.multispa import MultiSPA, match_to_votes, model_of_matrices, vertex_matrices
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import laws, random_model, recorded, seeds, skilled_crowd
@@ -107,6 +107,7 @@ def test_refuses_where_it_can_estimate_nobody():
         MultiSPA().fit(labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "plain", "with_zeros"),
     [

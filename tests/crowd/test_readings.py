@@ -39,6 +39,7 @@ def crowd_of(drawn):
 # ---- camps and dissenters ----
 
 
+@pytest.mark.slow
 def test_the_numbers_of_three_crowds():
     """Node of highest z with a share of .2: z, share, workers; camps, dissenters, and the share of the warning."""
     cases = {
@@ -122,6 +123,7 @@ def test_dissent_is_worked_by_the_definition():
     assert np.allclose(found[0], c) and np.allclose(found[1], z)
 
 
+@pytest.mark.slow
 def test_a_source_in_common_is_found_and_honest_crowds_are_not_warned():
     warned = [readings(crowd_of(over_callers(seed))).ambiguous for seed in range(6)]
     assert sum(warned) >= 4
@@ -184,6 +186,7 @@ def test_checks_are_drawn_among_the_differing_tasks_and_go_on_with_doubtful_ones
 # ---- gold ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_ten_checked_tasks_choose_the_reading(seed):
     labels, truth = judges(seed)

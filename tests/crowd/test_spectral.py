@@ -9,8 +9,8 @@ import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from tests.oracles import spectral as oracle
 from tests.oracles.generators import skilled_crowd, triples
@@ -137,6 +137,7 @@ MEASURED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "before", "after"), MEASURED)
 def test_errors_on_public_data(name, before, after):
     found = cf.load(name)

@@ -40,6 +40,7 @@ def exact(model):
 # ---- the whole way without noise ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imputed", [False, True])
 def test_finds_the_model_when_one_specialist_is_perfect(imputed):
     errors = []
@@ -253,6 +254,7 @@ def medians(density, snr_db):
     return [np.median([convergence_curve(U, H, *shift) for U, H in problems], axis=0) for shift in shifts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density, snr_db", MEDIANS)
 def test_medians_are_those_of_an_independent_implementation(density, snr_db):
     curves = medians(density, snr_db)
@@ -348,6 +350,7 @@ def error(method, name):
     return 100 * cf.crowd.error_rate(fitted.predict_proba(labels), found.truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("method", LIMITS)
 def test_is_within_the_limit(method, name):

@@ -10,13 +10,13 @@ import cofactor as cf
 from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.copies import Gains, candidates, joined, owners, voiced
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import best_shares, type_probabilities
+from cofactor.crowd.scores import error_rate
 from cofactor.plain.copies import bound, log_choices, log_probability
 from cofactor.plain.worker_types import rounds
 from tests.oracles.crowds import independent, over_callers, with_copies
@@ -113,6 +113,7 @@ def test_the_bound_never_falls(n_classes):
         assert len(bounds) > 5 and (np.diff(bounds) > -1e-10 * abs(bounds[0])).all()
 
 
+@pytest.mark.slow
 def test_shares_settle_where_workers_have_few_labels(monkeypatch):
     labels = few_labels_each(n_tasks=400, n_workers=600, n_classes=3)
     method = WorkerTypes().fit(labels)
@@ -283,7 +284,7 @@ def test_where_no_worker_knows_the_answer_is_the_vote():
 
 def test_gold_that_contradicts_the_vote_is_asked_about():
     labels, _ = with_constant_workers(0, n_constant=0)
-    with pytest.warns(DataWarning, match="gold contradicts the vote on 20 of 20 tasks: are its classes exchanged"):
+    with pytest.warns(DataWarning, match="gold contradicts the vote on 20 of 20 tasks: are its classes swapped"):
         WorkerTypes().fit(labels, {i: int(1 - vote) for i, vote in enumerate(labels.votes[:20].argmax(axis=1))})
 
 
@@ -344,6 +345,7 @@ def test_refuses_settings_by_name(name, value):
 
 # ---- levels on public sets ----
 
+AWAY = (pytest.mark.needs_mirror, pytest.mark.slow)
 LEVELS = {  # accuracy (%)
     "adult_content": 75.9760,
     "bluebird": 87.9630,
@@ -365,9 +367,7 @@ LEVELS = {  # accuracy (%)
 }
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "bluebird" else pytest.param(name, marks=pytest.mark.needs_mirror) for name in LEVELS]
-)
+@pytest.mark.parametrize("name", [name if name == "bluebird" else pytest.param(name, marks=AWAY) for name in LEVELS])
 def test_levels_on_public_sets(name):
     found = cf.load(name)
     accuracy = 100 * (1 - error_rate(WorkerTypes().fit(found.labels).predict_proba(found.labels), found.truth))

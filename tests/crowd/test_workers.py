@@ -158,6 +158,7 @@ def covered(method, labels, truth):
     return np.mean((table["low"] <= rate) & (rate <= table["high"])), table["verdict"]
 
 
+@pytest.mark.slow
 def test_workers_are_not_judged_where_classes_may_be_grades_and_intervals_do_not_hold():
     """A crowd grades one step too low, so that its shared error is in no label; beside it, a crowd of names."""
     drawn, truth = grader_crowd(300, 25, spread=(0.3, 0.3))
@@ -174,6 +175,7 @@ def test_workers_are_not_judged_where_classes_may_be_grades_and_intervals_do_not
     assert share > 0.8 and NOT_KNOWN not in set(verdicts)
 
 
+@pytest.mark.slow
 def test_a_worker_is_not_judged_whose_accuracy_depends_on_a_camp():
     i, w, l, _ = over_callers(0)
     labels = CrowdLabels.from_arrays(i, w, l)
@@ -219,6 +221,7 @@ def uneven_crowd(seed):
     return truth, simulate.crowd(truth, 500, rates, random_state=rng).labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pseudo_counts", "least"), [((0, 0), 0.85), ((4, 1), 0.8)])
 def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten(pseudo_counts, least):
     """Pseudo-counts pull cells of few labels away from their truth; of those the intervals hold fewer."""
@@ -343,6 +346,7 @@ def coverage(table, labels, truth, least=20):
     return np.mean(high - low)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", ["weather_amt", "sentiment_polarity_amt", "face_sentiment", "dog", "rte"])
 def test_accuracies_of_real_workers_lie_in_their_intervals(name):
@@ -388,7 +392,7 @@ def test_gold_tasks_are_gold_in_every_refit():
     """Gold says the opposite of the vote, so that the workers are mostly wrong: without it they would be right."""
     labels = simulate.crowd(simulate.dawid_skene_model(6, 2, skill=0.7, random_state=0), 200, random_state=0).labels
     gold = 1 - crowd.MajorityVote().fit(labels).predict(labels)
-    with pytest.warns(DataWarning, match="are its classes exchanged"):
+    with pytest.warns(DataWarning, match="are its classes swapped"):
         fitted = crowd.WorkerTypes().fit(labels, gold)
     found = crowd.bootstrap(fitted, labels, n_draws=5, random_state=0)
     assert worker_accuracy(found.model).max() < 0.5

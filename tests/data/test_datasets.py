@@ -11,8 +11,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError, DatasetUnavailableError
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.data import DATASETS_DIR, fetch, storage, verify
 from cofactor.data.registry import NUMBER, entries
 from cofactor.separable.least_squares import simplex_least_squares

@@ -6,8 +6,8 @@ from hypothesis import given
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from evaluation.released import crowd_criav as criav
 from evaluation.released import crowd_pgtac as pgtac
 from evaluation.released import crowd_soft_impute as soft_impute

@@ -7,8 +7,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.core.errors import CofactorError
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import vote_shares
+from cofactor.crowd.scores import error_rate
 from evaluation.crowd.deep import DLMV, CrowdLayer
 
 BOTH = pytest.mark.parametrize("method", [CrowdLayer, DLMV])

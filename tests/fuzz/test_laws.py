@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def test_order_repeats_and_names_change_no_label(seed):
     assert_same(renamed, expected.assign(label=expected["label"].map(label)), 1e-4)
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 def test_what_adds_little_moves_labels_little(seed):
@@ -104,6 +106,7 @@ def test_rankings_turn_round_and_do_not_hang_on_the_order(seed):
 # ---- joint ----
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 def test_filled_cells_do_not_hang_on_the_order_of_rows(seed):

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import cofactor
 from tests.each import each
 
@@ -42,6 +44,7 @@ def _called(node):
     return name if careless or forbidden or (missing and missing not in given) else ""
 
 
+@pytest.mark.slow
 def test_nothing_is_unpickled():
     found = {path.relative_to(PACKAGE).as_posix(): dangers(path.read_text(encoding="utf8")) for path in SOURCES}
     assert len(found) > 100 and {path: lines for path, lines in found.items() if lines} == SENT

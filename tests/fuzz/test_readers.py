@@ -70,6 +70,7 @@ def damaged(data, cuts):
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(cuts=damage)

@@ -86,6 +86,7 @@ def test_it_stops_where_the_estimated_error_is_as_wanted(labels, method):
     assert never.needed is None and "more than 5 more for every task" in str(never)
 
 
+@pytest.mark.slow
 def test_chosen_labels_help_more_than_even_ones():
     """On simulated crowds: one more label for 60 chosen tasks, or for 60 at random."""
     gains = []

@@ -47,6 +47,7 @@ def median_errors(found, name):
 # ---- the simulated crowd ----
 
 
+@pytest.mark.slow
 def test_the_plan_of_a_crowd_without_hard_tasks_is_what_that_crowd_does():
     found = plan(CROWD.labels, 0.1, ["MajorityVote", "MV-EM"], AMOUNTS, CROWD.truth, n_trials=12, random_state=0)
     everybody = simulate.crowd(TRUTH, 3000, 1.0, random_state=1)
@@ -97,6 +98,7 @@ def test_without_truth_the_range_is_that_of_the_difficulties():
     assert said == pytest.approx([low, high], abs=0.03) and low < high - 0.1
 
 
+@pytest.mark.slow
 def test_errors_that_no_difficulty_explains_are_told():
     """Everybody agrees, and the truth is another."""
     wrong = (MVEM().fit(CROWD.labels).predict(CROWD.labels) + 1) % 3
@@ -128,6 +130,7 @@ def test_where_no_clarity_explains_the_agreement_the_nearest_is_taken():
     assert 0 < with_difficulty(nothing, labels.table, 0.0, seed=0).clarity < 25
 
 
+@pytest.mark.slow
 def test_harder_tasks_mean_more_errors_at_the_same_agreement():
     method = MVEM().fit(CROWD.labels)
     levels = [*harder(population_of(CROWD.labels, method), CROWD.labels, method, 0)]
@@ -166,6 +169,7 @@ def test_workers_are_drawn_together_as_far_as_they_are_alike():
 # ---- the real one ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(("name", "d"), [("dog", 3), ("rte", 5)])
 def test_a_pilot_with_a_hundred_truths_predicts_the_whole_crowd(name, d):
@@ -184,6 +188,7 @@ def test_a_pilot_with_a_hundred_truths_predicts_the_whole_crowd(name, d):
     assert np.mean(off) < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", ["weather_amt", "music_genre", "zencrowd_us"])
 def test_without_truth_the_range_holds_the_error_of_real_crowds(name):

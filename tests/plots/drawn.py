@@ -1,90 +1,78 @@
-"""Figures of pages, drawn from small fixed data, and their stored fingerprints.
+"""The five pages of reports, drawn from small fixed data, and the stored fingerprints of their figures.
 
 `python -m tests.plots.drawn` stores them anew.
 """
 
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.core.errors import DataWarning
+from cofactor import simulate
 from cofactor_app.pages import render
-from cofactor_app.pages.crowd import page
-from evaluation import summary
-from evaluation.plots import PLOTS, draw
-from tests.course.test_pictures import CROWD, PICTURES
-from tests.evaluation.toy import FACTS, toy
 from tests.fingerprint import fingerprint
 
 STORED = Path(__file__).with_name("fingerprints")
-VIEWS = "confusions", "worker_accuracy", "uncertainty", "methods", "votes", "plan", "simplex", "rotation", "convergence"
-CORNERS = {f"h{i}{j}": float(i == j) or 0.1 for i in range(3) for j in range(3)} | {"unique": 1.0, "1/r": 0.7}
-FIELDS = {  # of a toy experiment that is drawn as a curve, ...
-    "curves": {"metrics": {"t=1": "1"}},
-    "sweep": {"settings": ("N=1,000", "N=20")},
-}
-FOUND = {  # method: metric: values of the two settings, in the first trial
-    "curves": {"Sum": {"t=1": (3, 4), "t=2": (2, 3.5)}, "Largest": {"t=1": (5, 6), "t=2": (4, 1)}},
-    "simplex": {"Sum": {name: (value, value) for name, value in CORNERS.items()}},
-}
-USUAL = {"Sum": {"error": (9, 11)}, "Largest": {"error": (7, 12)}}
 
 
-def page_of_labels():
-    """Figures of the page of `cofactor aggregate --report`."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
-        for draws in (10, 0):
-            page(cf.aggregate(CROWD.labels, method=cf.crowd.MVEM(), draws=draws))
-    return found
+def labels():
+    """Labels of nine workers of two kinds, with intervals."""
+    model = simulate.dawid_skene_model(9, 3, skill=0.5, random_state=1)
+    return cf.aggregate(simulate.crowd(model, 80, 0.6, random_state=1).labels, method="MV-EM", draws=10)
 
 
-def of_results(kind):
-    """Draw the results of a made experiment of two settings and three trials, as its page and the book do."""
-    experiment = toy(plot=kind, **FIELDS.get(kind, {}))
-    trials = pd.DataFrame(
-        [
-            (setting, trial, method, metric, values[place] * (1 + 0.1 * trial), 0.0, "")
-            for place, setting in enumerate(experiment.settings)
-            for trial in range(3)
-            for method, metrics in FOUND.get(kind, USUAL).items()
-            for metric, values in metrics.items()
-        ],
-        columns=["setting", "trial", "method", "metric", "value", "seconds", "error"],
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(summary, "published", lambda name: FACTS)
-        return draw(experiment, trials, summary.summarise(experiment, trials))
+def votes():
+    """Votes between six items."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([rng.permutation(6)[:2] for _ in range(90)])
+    ahead = rng.random(90) < 1 / (1 + np.exp(pairs[:, 0] - pairs[:, 1]))
+    best = np.where(ahead, pairs[:, 0], pairs[:, 1])
+    return cf.rank(pd.DataFrame({"winner": best, "loser": pairs.sum(axis=1) - best}).astype(str))
 
 
-DRAWN = {
-    **{f"view_{name}": PICTURES[name] for name in VIEWS},
-    **{f"results_{kind}": lambda kind=kind: of_results(kind) for kind in PLOTS},
-    "page_of_labels": page_of_labels,
-}
+def table():
+    """Two latent classes, and gaps."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 200)
+    frame = pd.DataFrame({f"q{n}": kind ^ (rng.random(200) < 0.1) for n in range(4)}).astype(str)
+    return cf.joint(frame.mask(rng.random(frame.shape) < 0.1), method="RAND-EM", rank=2)
+
+
+def points():
+    """Mixtures of three pure columns."""
+    rng = np.random.default_rng(0)
+    X = rng.random((8, 3)) @ np.hstack([np.eye(3), rng.dirichlet(np.ones(3), 30).T])
+    return cf.anchors(X, n_anchors=3)
+
+
+def texts():
+    """Counts of the words of two topics."""
+    counts = np.random.default_rng(0).poisson(np.kron(np.eye(2), np.full((20, 5), 2.0)) + 0.1)
+    return cf.topics(pd.DataFrame(counts, columns=[f"word{n}" for n in range(10)]), n_topics=2)
+
+
+PAGES = {make.__name__: make for make in (labels, votes, table, points, texts)}
 
 
 def text_of(name):
-    """Fingerprints of the figures of this name, one after the other."""
-    drawn = DRAWN[name]()
-    return "\n".join(map(fingerprint, drawn if isinstance(drawn, list) else [drawn])) + "\n"
-
-
-def store(names):
-    """Write the fingerprints of these figures, or of all; files of others that were stored once go."""
-    STORED.mkdir(exist_ok=True)
-    for path in STORED.glob("*.txt"):
-        if path.stem not in DRAWN:
-            path.unlink()
-    for name in names or DRAWN:
-        (STORED / f"{name}.txt").write_text(text_of(name), encoding="utf8", newline="\n")
+    """Fingerprints of the figures of this page, one after the other."""
+    found = []
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(action="ignore"),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        patch.setattr(render, "to_png", lambda figure, dpi: found.append(figure) or b"")
+        PAGES[name]().report(Path(folder, "page.html"))
+    return "\n".join(map(fingerprint, found)) + "\n"
 
 
 if __name__ == "__main__":
-    store(sys.argv[1:])
+    STORED.mkdir(exist_ok=True)
+    for page in sys.argv[1:] or PAGES:
+        (STORED / f"{page}.txt").write_text(text_of(page), encoding="utf8", newline="\n")

@@ -53,6 +53,7 @@ def written(folder, rows):
     return [folder / name for name in (*forms, "labels.parquet", "coded.parquet", "packed.csv.gz", "labels.jsonl")]
 
 
+@pytest.mark.slow
 @FEW
 @given(rows=ROWS, conflicts=st.sampled_from(["error", "first", "last", "all"]))
 def test_a_table_is_the_same_in_every_form(tmp_path_factory, rows, conflicts):

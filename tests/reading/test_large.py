@@ -166,6 +166,7 @@ def test_what_a_database_refuses_is_one_sentence(address, query, error, tmp_path
         reading.read_database(address.format(path=path), query)
 
 
+@pytest.mark.slow
 def test_a_password_is_in_no_message():
     pytest.importorskip("sqlalchemy")
     for address in ("postgresql://me:s3cret@localhost/none", "nothing://me:s3cret@localhost/none"):

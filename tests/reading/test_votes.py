@@ -249,7 +249,7 @@ def test_names_that_look_alike_are_noted_or_merged(tmp_path):
     merged = read(tmp_path, "winner,loser,user\n" + rows, spelling="all")
     items = ("Claude", "Cl\u0430ude", "GPT 4", "GPT4")
     assert (sorted(merged.comparisons.items), merged.comparisons.users) == (sorted(items), ("Ann", "Bo"))
-    one = "that differ in capitals, blanks or invisible characters alone are one:"
+    one = "that differ only in capitals, blanks or invisible characters count as one:"
     assert [note for note in merged.notes if one in note] == [
         f"items {one} 'Claude' = 'claude'; spelling='keep' keeps them apart",
         f"users {one} 'Ann' = 'ann'; spelling='keep' keeps them apart",

@@ -281,7 +281,7 @@ def test_bad_counts_are_named():
         bad = counts.copy()
         bad[[2, 5], [3, 4]] = value
         for kind in (np.array, sparse.csc_array):
-            with pytest.raises(CofactorError, match="counts of documents 2, 5 are not zero or at least one"):
+            with pytest.raises(CofactorError, match="counts must be 0 or at least 1: not so in documents 2, 5"):
                 topic_model(kind(bad), 2, "SPA")
     counts[:, [4, 9]] = 0
     with pytest.raises(CofactorError, match=r"no document has the words 4, 9: pass min_documents=1 to drop them"):

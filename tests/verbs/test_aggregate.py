@@ -69,6 +69,7 @@ def test_a_database_is_a_source_in_python_too(labels, tmp_path):
     pd.testing.assert_frame_equal(found.labels, cf.aggregate(labels, method="MV-EM").labels, check_dtype=False)
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_the_verb_returns(labels, tmp_path):
     path = tmp_path / "labels.csv"
     labels.to_frame().to_csv(path, index=False)
@@ -109,6 +110,7 @@ def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):
     assert quietly(numbers).labels["task"].tolist() == [2, 9, 10]
 
 
+@pytest.mark.slow
 def test_gold_truth_and_order_are_taken_in_every_form(labels, tmp_path):
     data = cf.load("bluebird")
     truth = pd.DataFrame({"task": labels.tasks, "truth": data.truth})
@@ -146,6 +148,7 @@ def test_notes_and_warnings_are_those_of_the_command(tmp_path, capsys):
     assert "error: --strict: " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_report_is_a_page_and_is_not_overwritten_unasked(labels, tmp_path):
     found = cf.aggregate(labels, draws=0)
     found.report(tmp_path / "page.html")

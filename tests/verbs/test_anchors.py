@@ -192,6 +192,7 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
         quiet(X, 3, method="SPA")
 
 
+@pytest.mark.slow
 def test_predicted_memory_is_near_the_peak(monkeypatch):
     X = simulate.dirichlet_mixtures(50, 8000, 5, snr_db=40, random_state=0).X
     quiet(X[:, :50], 5)  # imports are over
@@ -228,6 +229,7 @@ def test_the_command_writes_what_the_verb_returns(files, capsys):
         assert arrays["names"].tolist() == found.points.names and arrays["columns"].tolist() == list(found.spectra)
 
 
+@pytest.mark.slow
 def test_the_bundled_mixture_is_unmixed_and_its_spectra_are_drawn(tmp_path, capsys):
     assert main(["anchors", "mixture", "--report", str(tmp_path / "r.html")]) == 0
     said = capsys.readouterr()
@@ -248,6 +250,7 @@ def test_notes_are_an_error_with_strict_and_nothing_is_written(files, X, capsys)
     assert "".join(capsys.readouterr()) == ""
 
 
+@pytest.mark.slow
 def test_points_with_cells_that_cannot_be_read_go_with_skip_bad(files, capsys):
     text = Path("a.csv").read_text().splitlines()
     cells = text[4].split(",")
@@ -271,6 +274,7 @@ def same(X, K):
 """
 
 
+@pytest.mark.slow
 def test_a_method_of_one_s_own_finds_anchors(files, X, capsys):
     Path("my.py").write_text(OWN)
     assert main(["anchors", "a.csv", "--method", "my.py:longest(turned=True)", "--anchors", "3", "-o", "o.csv"]) == 0

@@ -88,6 +88,7 @@ def test_classes_are_profiles_the_largest_first_and_memberships_posteriors(frame
     assert share.max() > 0.9 > 0.1 > share.min()  # what the kinds were drawn with
 
 
+@pytest.mark.slow
 def test_few_distinct_rows_have_few_classes():
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 2, 600)
@@ -108,6 +109,7 @@ def test_a_column_that_tells_another_is_told_of_truly():
     assert {str(one.message) for one in caught} == set(found.warnings) <= set(found.notes)
 
 
+@pytest.mark.slow
 def test_the_result_shows_itself_draws_and_writes_a_page(frame, tmp_path):
     found = cf.joint(frame, **FAST)
     draws = found.draws(2)

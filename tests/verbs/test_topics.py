@@ -67,6 +67,7 @@ def test_coherence_of_pairs_is_one_together_zero_by_chance_minus_one_apart():
 # ---- the user's documents ----
 
 
+@pytest.mark.slow
 def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(folder):
     ids = [f"AX{n}" for n in (10, 1, 2, 3, 100, 20, 5, 7, 9, 11, 12, 13)]
     texts = [*TEXTS[:4], "", *TEXTS[5:]]
@@ -106,7 +107,7 @@ def test_half_empty_texts_words_for_none_and_scripts_without_blanks(recwarn):
     alike = ["the quick brown fox" if n % 2 else "" for n in range(30)]  # four words, always together
     assert quiet(alike, 1).topics["word"].tolist() == ["brown", "fox", "quick", "the"]
     recwarn.clear()
-    with pytest.raises(CofactorError, match="the 4 words that are used tell no 2 topics apart: ask for 1 at most"):
+    with pytest.raises(CofactorError, match="the 4 words that are used do not distinguish 2 topics: ask for 1 at most"):
         cf.topics(alike, 2)
     assert not any(issubclass(one.category, RuntimeWarning) for one in recwarn)
     with pytest.raises(CofactorError, match="columns text: no blanks between words"):
@@ -295,6 +296,7 @@ def test_the_command_writes_what_the_verb_returns(folder, capsys):
     assert "2 topics" in repr(report) and "<table" in report._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_bundled_notes_are_sorted_into_their_lists(capsys):
     assert main(["topics", "notes", "--anchors", "6"]) == 0
     said = capsys.readouterr()
@@ -306,6 +308,7 @@ def test_the_bundled_notes_are_sorted_into_their_lists(capsys):
     assert (found.topics.groupby("topic")["coherence"].first() > 0.3).all()
 
 
+@pytest.mark.slow
 def test_texts_are_counted_in_lower_case_without_stop_words_and_with_neighbours(folder, capsys):
     Path("words.txt").write_text("And\n")
     Path("texts.csv").write_text("\n".join(["text", *TEXTS]) + "\n")

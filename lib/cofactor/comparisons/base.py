@@ -140,7 +140,9 @@ class PreferenceModel(Estimator):
     def _features(self, user: Hashable | Floats) -> Floats:
         if isinstance(user, np.ndarray):
             if user.shape != self.item_factors_.shape[1:]:
-                raise CofactorError(f"features of shape {user.shape}: this model has {self.item_factors_.shape[1]}")
+                raise CofactorError(
+                    f"features of shape {user.shape}: this model has {self.item_factors_.shape[1]} per user"
+                )
             if not np.isfinite(user).all():
                 raise CofactorError("features hold NaN or infinity: take a row of what fold_in returns")
             return user

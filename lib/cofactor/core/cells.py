@@ -164,7 +164,7 @@ def told_merged(known: Mapping[str, str], what: str) -> str:
     for name, one in known.items():
         groups[one].append(name)
     found = listing(sorted(" = ".join(shown(group)) for group in groups.values()))
-    how = "that differ in capitals, blanks or invisible characters alone are one"
+    how = "that differ only in capitals, blanks or invisible characters count as one"
     return f"{what} {how}: {found}; spelling='keep' keeps them apart" if found else ""
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import lazy_exports
 from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.agreement import in_order, krippendorff_alpha
-from cofactor.crowd.base import Aggregator, error_rate, worker_accuracy
+from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
@@ -13,7 +13,7 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
-from cofactor.crowd.scores import Difference, Score, paired_difference, score, sign_test
+from cofactor.crowd.scores import Difference, Score, error_rate, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.workers import CrowdBootstrap, bootstrap, workers_table
 from cofactor.registry import Methods

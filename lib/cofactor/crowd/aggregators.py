@@ -26,6 +26,7 @@ from cofactor.crowd.base import (
     EM_TOL,
     PRIOR,
     Aggregator,
+    Gold,
     Labels,
     PseudoCounts,
     as_labels,
@@ -34,7 +35,6 @@ from cofactor.crowd.base import (
     vote_model,
 )
 from cofactor.crowd.cooccurrence import Cooccurrences, CrowdMoments
-from cofactor.crowd.evidence import Gold
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf

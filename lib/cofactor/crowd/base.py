@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any, Self, TypeAlias, overload
 
@@ -19,7 +19,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.evidence import UNKNOWN, Evidence, Gold, gold_codes
+from cofactor.crowd.evidence import UNKNOWN, Evidence
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 
 
@@ -50,6 +50,7 @@ def own_class(labels: CrowdLabels) -> Floats:
 
 Table: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 Labels: TypeAlias = "CrowdLabels | Table"
+Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 PseudoCounts = tuple[float, float]
 
 PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
@@ -387,6 +388,63 @@ def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassMod
     return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
 
 
+def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
+    """Return the known class of every task as a code, -1 where unknown; `gold` is that, or a class for some tasks.
+
+    Raises a CofactorError for other than one whole number a task, codes or classes that are none, tasks of two classes
+    (their tasks are named), or where no task is known. Tasks that are not among the labels are passed over, with a
+    `DataWarning` that names them.
+    """
+    if not isinstance(gold, np.ndarray) and isinstance(gold, Mapping | pd.Series | pd.DataFrame):
+        return _codes_by_task(_one_class_each(gold), labels)
+    codes = unmasked(gold, np.int64(UNKNOWN))
+    if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
+        raise CofactorError(
+            f"gold must hold one class code a task, -1 where unknown: {labels.n_tasks} whole numbers, "
+            f"got shape {codes.shape} of {codes.dtype}"
+        )
+    bad = np.flatnonzero((codes < UNKNOWN) | (codes >= labels.n_classes))
+    if bad.size:
+        tasks = listing(f"task {labels.tasks[n]!r}: {codes[n]}" for n in bad)
+        raise CofactorError(f"gold codes must lie between -1 and {labels.n_classes - 1}; not so for {tasks}")
+    if (codes == UNKNOWN).all():
+        raise CofactorError("gold knows the class of no task: leave it out")
+    return codes.astype(np.int64)
+
+
+def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame) -> Mapping[Any, Any]:
+    """Return the class by task, and refuse tasks that have two."""
+    if isinstance(gold, pd.DataFrame):
+        name = next((name for name in ("truth", "label") if name in gold), None)
+        if "task" not in gold or name is None:
+            found = listing(gold.columns)
+            raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label), found {found}")
+        pairs = list(zip(gold["task"].tolist(), gold[name].tolist(), strict=True))
+    else:
+        pairs = list(gold.items())
+    known: dict[Any, Any] = {}
+    twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
+    if twice:
+        raise CofactorError(f"gold gives two classes for tasks {listing(map(repr, dict.fromkeys(twice)))}: leave one")
+    return known
+
+
+def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
+    code = {known: k for k, known in enumerate(labels.classes)}
+    bad = [f"task {task!r}: {known!r}" for task, known in gold.items() if known not in code]
+    if bad:
+        raise CofactorError(f"gold of classes that no label has: {listing(bad)}; the classes are {listing(code)}")
+    codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
+    if (codes == UNKNOWN).all():
+        raise CofactorError(f"gold knows none of the labelled tasks: it has {listing(map(repr, gold))}")
+    there = set(labels.tasks)
+    other = [repr(task) for task in gold if task not in there]
+    if other:
+        message = f"{len(other)} gold tasks have no labels and are passed over: {listing(other)}"
+        warnings.warn(message, DataWarning, stacklevel=5)
+    return codes
+
+
 def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
     """Return a question where gold (N,), -1 where unknown, contradicts the vote on most tasks, and on most clear ones.
 
@@ -398,7 +456,7 @@ def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
     against, clear = votes[np.arange(len(known)), gold[known]] < most, most >= CLEAR_VOTE
     if 2 * against.sum() <= len(known) or 2 * against[clear].sum() <= clear.sum():
         return ""
-    return f"gold contradicts the vote on {against.sum()} of {len(known)} tasks: are its classes exchanged?"
+    return f"gold contradicts the vote on {against.sum()} of {len(known)} tasks: are its classes swapped?"
 
 
 def tied_share(labels: CrowdLabels) -> float:
@@ -412,55 +470,3 @@ def worker_accuracy(model: LatentClassModel) -> Floats:
     if (other := np.flatnonzero(model.sizes != model.n_classes)).size:
         raise CofactorError(f"not one label per class, as a crowd's model has: variables {listing(other.tolist())}")
     return np.array([model.prior @ np.diag(A) for A in model.conditionals])
-
-
-def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
-    """Share of tasks with known truth that are labelled wrongly.
-
-    Parameters
-    ----------
-    predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
-        Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
-    truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that none chose, as `read_truth` has it: never predicted rightly.
-
-    Raises
-    ------
-    CofactorError
-        Lengths differ, or no truth is known.
-
-    Examples
-    --------
-    >>> error_rate([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1])
-    0.75
-    """
-    return float(1 - right_shares(predicted, truth).mean())
-
-
-def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
-    """Tell of every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
-
-    Parameters, errors and the rule for ties are those of `error_rate`, which is one minus their mean.
-
-    Examples
-    --------
-    >>> right_shares([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1]).tolist()
-    [0.5, 0.0]
-    """
-    predicted, truth = unmasked(predicted), unmasked(truth, np.int64(UNKNOWN))
-    if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
-        raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
-    if truth.ndim != 1 or predicted.ndim not in (1, 2) or len(predicted) != len(truth):
-        n_tasks = len(np.atleast_1d(predicted))
-        raise CofactorError(f"truth of the wrong length: {truth.size} entries for {n_tasks} tasks (-1: unknown)")
-    if not (known := truth >= 0).any():
-        raise CofactorError("the truth of no task is known (-1 means unknown)")
-    predicted, truth = predicted[known], truth[known]
-    if np.isnan(predicted).any() or (predicted.ndim == 2 and truth.max() > predicted.shape[1]):
-        raise CofactorError("scores or codes without NaN, and truth up to the number of classes, are needed")
-    if predicted.ndim == 1:
-        return np.asarray(predicted == truth, dtype=np.float64)
-    tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
-    among = truth < predicted.shape[1]
-    hit = tied[np.arange(len(truth)), np.where(among, truth, 0)] & among
-    return np.asarray(hit / tied.sum(axis=1))

@@ -11,9 +11,9 @@ from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.moments import classes_told_apart, pairwise_moments
 from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha, suggested_order
-from cofactor.crowd.base import gold_against_vote, require_labels, tied_share
+from cofactor.crowd.base import Gold, gold_against_vote, gold_codes, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
+from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.imputation import reachable_blocks, too_large
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
@@ -182,7 +182,7 @@ def _told_apart(labels: CrowdLabels) -> Check:
         advice = "collect more labels, or merge classes that workers take for one another"
         return Check("classes told apart", "warn", value, advice)
     if found > K:
-        advice = "tasks differ in more than their class, such as difficulty: any model here is too sure of itself"
+        advice = "tasks probably differ in difficulty, too: the probabilities of any model are too high"
         return Check("classes told apart", "warn", f"{found}, more than the {K} there are", advice)
     return Check("classes told apart", "pass", f"{value}, the weakest {strength[K - 2]:.1f} times chance")
 
@@ -209,7 +209,7 @@ def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
     if (none := without_information(fit)).any() and not why_not_judged(fit, labels):
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
-        advice = "they move no label; look how they work before anything is said of them"
+        advice = "their answers did not affect any label: look at their work before judging them"
         yield Check(NO_INFORMATION, "warn", f"{none.sum()} workers ({share:.1%} of the labels): {named}", advice)
 
 
@@ -225,7 +225,7 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if status["labels per cell"] == "warn":
         said.append(f"WorkerTypes suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
-        said.append("WorkerTypes suits these labels, and there are enough a worker for methods without a prior")
+        said.append("WorkerTypes suits these labels; they are enough per worker for methods without a prior")
     if status.get("readings") == "warn":
         said.append("no probability is sure before it was checked on tasks of known truth")
     return "; ".join(said)

@@ -15,23 +15,19 @@ Models and counts have a row for every pair of a worker and a label, or for thos
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
-from cofactor.core.checks import unmasked
 from cofactor.core.em import SoftCounts, expectation, soft_counts
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.labels import CrowdLabels
@@ -113,7 +109,6 @@ class Rows:
 
 
 Split = Callable[[Floats, int], Floats]
-Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 UNKNOWN = -1  # class of a task that is not gold
 LABELS_OF_A_PIECE = 1 << 20  # whole tasks of about as many labels; fewer pieces where models have many rows
 T = TypeVar("T")
@@ -337,60 +332,3 @@ def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
     """Return the model in which only the states of class k can occur."""
     possible = np.repeat(np.arange(n_classes) == k, model.n_classes // n_classes)
     return LatentClassModel.from_stacked(model.prior * possible, model.stacked, model.sizes)
-
-
-def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
-    """Return the known class of every task as a code, -1 where unknown; `gold` is that, or a class for some tasks.
-
-    Raises a CofactorError for other than one whole number a task, codes or classes that are none, tasks of two classes
-    (their tasks are named), or where no task is known. Tasks that are not among the labels are passed over, with a
-    `DataWarning` that names them.
-    """
-    if not isinstance(gold, np.ndarray) and isinstance(gold, Mapping | pd.Series | pd.DataFrame):
-        return _codes_by_task(_one_class_each(gold), labels)
-    codes = unmasked(gold, np.int64(UNKNOWN))
-    if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
-        raise CofactorError(
-            f"gold must hold one class code a task, -1 where unknown: {labels.n_tasks} whole numbers, "
-            f"got shape {codes.shape} of {codes.dtype}"
-        )
-    bad = np.flatnonzero((codes < UNKNOWN) | (codes >= labels.n_classes))
-    if bad.size:
-        tasks = listing(f"task {labels.tasks[n]!r}: {codes[n]}" for n in bad)
-        raise CofactorError(f"gold codes must lie between -1 and {labels.n_classes - 1}; not so for {tasks}")
-    if (codes == UNKNOWN).all():
-        raise CofactorError("gold knows the class of no task: leave it out")
-    return codes.astype(np.int64)
-
-
-def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame) -> Mapping[Any, Any]:
-    """Return the class by task, and refuse tasks that have two."""
-    if isinstance(gold, pd.DataFrame):
-        name = next((name for name in ("truth", "label") if name in gold), None)
-        if "task" not in gold or name is None:
-            found = listing(gold.columns)
-            raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label), found {found}")
-        pairs = list(zip(gold["task"].tolist(), gold[name].tolist(), strict=True))
-    else:
-        pairs = list(gold.items())
-    known: dict[Any, Any] = {}
-    twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
-    if twice:
-        raise CofactorError(f"gold gives two classes for tasks {listing(map(repr, dict.fromkeys(twice)))}: leave one")
-    return known
-
-
-def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
-    code = {known: k for k, known in enumerate(labels.classes)}
-    bad = [f"task {task!r}: {known!r}" for task, known in gold.items() if known not in code]
-    if bad:
-        raise CofactorError(f"gold of classes that no label has: {listing(bad)}; the classes are {listing(code)}")
-    codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
-    if (codes == UNKNOWN).all():
-        raise CofactorError(f"gold knows none of the labelled tasks: it has {listing(map(repr, gold))}")
-    there = set(labels.tasks)
-    other = [repr(task) for task in gold if task not in there]
-    if other:
-        message = f"{len(other)} gold tasks have no labels and are passed over: {listing(other)}"
-        warnings.warn(message, DataWarning, stacklevel=5)
-    return codes

@@ -325,7 +325,7 @@ class WorkerTypes(Aggregator):
         )
 
     def _merged(self, labels: CrowdLabels) -> CrowdLabels:
-        """Return labels in which workers who are one have one label a task; workers are matched by their ids."""
+        """Return labels in which duplicate workers have one label per task; workers are matched by their ids."""
         if not self.copies_:
             return labels
         place = {worker: m for m, worker in enumerate(self.workers_)}

@@ -39,8 +39,9 @@ from cofactor.core.estimator import clone
 from cofactor.core.lazy import joblib, optimize, pd, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import Aggregator, error_rate
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 
 # ---- crowds to simulate ----
 

@@ -51,12 +51,13 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph, pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote
-from cofactor.crowd.base import Aggregator, Labels, as_labels, fitted_on, right_shares
+from cofactor.crowd.base import Aggregator, Gold, Labels, as_labels, fitted_on, gold_codes
 from cofactor.crowd.copies import ENOUGH, HOPELESS, Gains, joined, voiced
 from cofactor.crowd.copies import groups as groups_of
-from cofactor.crowd.evidence import UNKNOWN, Gold, gold_codes
+from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.scores import right_shares
 
 # ---- camps and dissenters ----
 
@@ -323,7 +324,7 @@ class Readings:
         )
 
     def checks(self, n_tasks: int) -> pd.DataFrame:
-        """Choose tasks to look up, whose truth would tell which reading is right.
+        """Choose tasks to check by hand: their truth shows which reading is right.
 
         They are drawn evenly (seed 0) among the tasks on which the readings differ, since the best-looking ones would
         favour one of them; where these are too few, the tasks come next of which the model is least sure.

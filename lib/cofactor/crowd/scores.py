@@ -16,7 +16,7 @@ from cofactor.core.checks import unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import special
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import right_shares
+from cofactor.crowd.evidence import UNKNOWN
 
 BINS = 15
 HIGH_PROBABILITY = 0.99
@@ -59,6 +59,58 @@ class Score:
     confidence: float = np.nan
     n_sure: int = 0
     sure_wrong: float = np.nan
+
+
+def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
+    """Share of tasks with known truth that are labelled wrongly.
+
+    Parameters
+    ----------
+    predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
+        Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
+    truth : (N,) class codes, -1 where unknown
+        K, one more than the last class, is a class that none chose, as `read_truth` has it: never predicted rightly.
+
+    Raises
+    ------
+    CofactorError
+        Lengths differ, or no truth is known.
+
+    Examples
+    --------
+    >>> error_rate([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1])
+    0.75
+    """
+    return float(1 - right_shares(predicted, truth).mean())
+
+
+def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
+    """Tell of every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
+
+    Parameters, errors and the rule for ties are those of `error_rate`, which is one minus their mean.
+
+    Examples
+    --------
+    >>> right_shares([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], truth=[0, 1, -1]).tolist()
+    [0.5, 0.0]
+    """
+    predicted, truth = unmasked(predicted), unmasked(truth, np.int64(UNKNOWN))
+    if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
+        raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
+    if truth.ndim != 1 or predicted.ndim not in (1, 2) or len(predicted) != len(truth):
+        n_tasks = len(np.atleast_1d(predicted))
+        raise CofactorError(f"truth of the wrong length: {truth.size} entries for {n_tasks} tasks (-1: unknown)")
+    if not (known := truth >= 0).any():
+        raise CofactorError("the truth of no task is known (-1 means unknown)")
+    predicted, truth = predicted[known], truth[known]
+    if np.isnan(predicted).any() or (predicted.ndim == 2 and truth.max() > predicted.shape[1]):
+        raise CofactorError("scores or codes without NaN, and truth up to the number of classes, are needed")
+    if predicted.ndim == 1:
+        return np.asarray(predicted == truth, dtype=np.float64)
+    tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
+    among = truth < predicted.shape[1]
+    hit = tied[np.arange(len(truth)), np.where(among, truth, 0)] & among
+    return np.asarray(hit / tied.sum(axis=1))
 
 
 def score(predicted: ArrayLike, truth: ArrayLike) -> Score:

@@ -56,7 +56,7 @@ def square_root(X: Floats | sparray, n_classes: int) -> Floats:
     X = sound_places(X, "X") if issparse(X) else finite_matrix(X, "X")
     check_whole(1, n_classes=n_classes)
     if X.shape[0] != X.shape[1] or n_classes > X.shape[0]:
-        raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give a larger square")
+        raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give more rows")
     values, vectors, lowest = _top_eigenpairs(X, n_classes)
     positive = int(np.sum(values > max(RANK_OF_ROOT**2 * values[0], 0)))
     if positive < n_classes:
@@ -262,7 +262,7 @@ def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, flo
     informative = np.ones(len(blocks), dtype=bool) if informative is None else informative
     prior = blocks[informative].sum(axis=1).mean(axis=0) ** 2 if informative.any() else np.zeros(K)
     if not prior.sum() > 0:
-        raise CofactorError("H is zero for all informative annotators: it tells nothing of the classes")
+        raise CofactorError("H is zero for all informative annotators: it says nothing about the classes")
     sizes = np.full(len(blocks), K)
     stacked = normalize_blocks(np.where(informative[:, None, None], blocks, 0.0).reshape(-1, K), sizes)
     stacked = normalize_blocks(np.maximum(stacked, floor), sizes)

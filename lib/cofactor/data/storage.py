@@ -66,7 +66,7 @@ def locate(entry: Entry, role: Role) -> File:
             return file
         except (OSError, ValueError) as error:
             failures.append(_failure(file, error))
-    raise DatasetUnavailableError(f"data set {entry.name!r} is not to be had:\n{''.join(failures)}{_ways_out(entry)}")
+    raise DatasetUnavailableError(f"data set {entry.name!r} is not available:\n{''.join(failures)}{_ways_out(entry)}")
 
 
 def _status(file: File) -> Status:

@@ -453,7 +453,7 @@ def _column_as_text(column: pd.Series[Any], name: object) -> pd.Series[str]:
     nested = [row for row, cell in enumerate(cells.tolist()) if pd.api.types.is_list_like(cell)]
     if nested:
         where = located(cells, cells.index.isin(nested))
-        raise CofactorError(f"column {name} holds lists or the like, no categories: {where}")
+        raise CofactorError(f"column {name} holds lists or other objects, not categories: {where}")
     text = cells.astype(object).where(cells.notna(), None)
     return text.map(lambda cell: cell if cell is None else str(cell).strip()).astype(object).where(cells.notna())
 

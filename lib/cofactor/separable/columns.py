@@ -97,12 +97,12 @@ def columns_with_size(X: Floats) -> Indices:
 
 
 def columns_kept(X: Floats) -> Indices:
-    """Return the columns that are not zero, warning of those that are; refuse X without any, or without squares."""
+    """Return the nonzero columns, with a warning of the others; refuse X if all are zero, or if squares overflow."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     exponent = int(np.frexp(largest.max())[1])
     if abs(exponent) > SQUARES:
         raise CofactorError(
-            f"the largest entry of X is {largest.max():.3g}: scores are squares, which no number holds then; divide X "
+            f"the largest entry of X is {largest.max():.3g}, and its square is outside the range of numbers: divide X "
             f"by 2.0**{exponent - 1}, which changes no anchor"
         )
     kept = columns_with_size(X)

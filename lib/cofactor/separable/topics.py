@@ -165,7 +165,7 @@ def topic_model(
     if not np.isfinite(S).all():
         rank = int(np.linalg.matrix_rank(X))
         fewer = f"ask for {rank} at most" if rank < n_topics else "ask for fewer"
-        raise CofactorError(f"the {used_words.size} words that are used tell no {n_topics} topics apart: {fewer}")
+        raise CofactorError(f"the {used_words.size} words that are used do not distinguish {n_topics} topics: {fewer}")
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
@@ -294,7 +294,7 @@ def word_counts(counts: Matrix) -> sparse.csr_array:
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
     if bad.any():
         rows = np.unique(matrix.tocoo().coords[0][bad])
-        raise CofactorError(f"counts of documents {listing(rows.tolist())} are not zero or at least one")
+        raise CofactorError(f"counts must be 0 or at least 1: not so in documents {listing(rows.tolist())}")
     if not matrix.nnz:
         raise CofactorError("no document has a word")
     return matrix

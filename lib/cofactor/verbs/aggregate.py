@@ -16,8 +16,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Ints, Seed
 from cofactor.crowd.aggregators import MajorityVote
 from cofactor.crowd.agreement import in_declared_order
-from cofactor.crowd.base import Aggregator
-from cofactor.crowd.evidence import Gold, gold_codes
+from cofactor.crowd.base import Aggregator, Gold, gold_codes
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.outside import Outside

@@ -20,11 +20,12 @@ from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote, MultiStartEM
 from cofactor.crowd.agreement import krippendorff_alpha, suggested_order
-from cofactor.crowd.base import Aggregator, error_rate, right_shares, tied_share
+from cofactor.crowd.base import Aggregator, tied_share
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import Believed, Readings
+from cofactor.crowd.scores import error_rate, right_shares
 from cofactor.crowd.workers import (
     NO_INFORMATION,
     CrowdBootstrap,
@@ -385,7 +386,7 @@ def graded(method: Aggregator) -> bool:
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
-    """Return the posterior; of grades, whose answer may not be the most probable one, one at the answer."""
+    """Return the posterior; for grades, whose answer may not be the most probable class, one at the answer."""
     return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 

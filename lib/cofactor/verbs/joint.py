@@ -210,7 +210,7 @@ def joint(
         Number of latent classes; "auto" chooses it on hidden cells.
     method : name in `cofactor.pmf.METHODS`, or an estimator
     spelling : {"classes", "keep", "all"}
-        "classes" and "all": values that differ in capitals, blanks around or invisible characters alone are one.
+        "classes" and "all": values that differ only in capitals, blanks around or invisible characters are merged.
     skip_bad : bool
         Text in a column of numbers counts as a gap, by name.
     encoding, sep : of text

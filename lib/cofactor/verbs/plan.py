@@ -21,7 +21,7 @@ from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import optimize, special
 from cofactor.core.types import Floats, Ints, Seed
-from cofactor.crowd.base import Aggregator, error_rate, fitted_on, right_shares
+from cofactor.crowd.base import Aggregator, fitted_on
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.plan_next import (
@@ -37,6 +37,7 @@ from cofactor.crowd.plan_next import (
     seen,
     simulated,
 )
+from cofactor.crowd.scores import error_rate, right_shares
 from cofactor.registry import Methods, names
 from cofactor.verbs.aggregate import read_crowd
 from cofactor.verbs.result import noting
@@ -202,7 +203,7 @@ def _as_known(
     ladder = _Ladder.climb(levels, lambda level: level[1] > wished.max())
     taus = np.interp(wished, ladder.errors, ladder.difficulties)
     notes = [
-        f"tasks differ in difficulty as {wrong:g} errors on {n} tasks of known truth tell: "
+        f"difficulty of tasks estimated from {wrong:g} errors on {n} tasks with known truth: "
         f"tau {np.median(taus):.2f} ({taus.min():.2f} to {taus.max():.2f})"
     ]
     if wrong / n > ladder.errors[-1] + ERROR_GAP:

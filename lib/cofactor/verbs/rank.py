@@ -170,7 +170,7 @@ def rank(
     min_comparisons : int
         Leave out items with fewer.
     spelling : {"classes", "keep", "all"}
-        "all": items and users that differ in capitals, blanks around them or invisible characters alone are one.
+        "all": items and users that differ only in capitals, blanks around or invisible characters are merged.
     skip_bad : bool
         Leave out rows that cannot be read, by name, in place of an error.
     encoding, sep : of text

@@ -148,7 +148,7 @@ def topics(
     words : int
         Leading words of a topic in the table.
     spelling : {"classes", "keep", "all"}
-        "all": words and documents of a table of counts that differ in capitals and the like alone are one.
+        "all": words and documents of a table of counts that differ only in capitals and the like are merged.
     skip_bad : bool
         Leave out rows of counts that cannot be read, by name, in place of an error.
     encoding, sep : of text

@@ -87,7 +87,7 @@ def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) ->
     own = _name(arguments.method)
     tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
     trivial, default = ANSWERS[line]
-    what = f"line {line}: {ASKED[line]}; beside {trivial}, the simple way, and {default}, the default"
+    what = f"line {line}: {ASKED[line]}; beside {trivial}, the trivial answer, and {default}, the default"
     return [*([] if line == "crowd" else [what]), *report(trials, {own: len(tried)}, line)]
 
 

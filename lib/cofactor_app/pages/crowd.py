@@ -115,7 +115,7 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:
-        yield f"Of {len(people)} workers, {silent} say nothing beside the others: their labels move none"
+        yield f"Of {len(people)} workers, {silent} are uninformative: their labels change no answer"
     if UNJUDGED in counts:
         return
     depends = int(counts.get(NOT_KNOWN, 0))

@@ -88,14 +88,15 @@ def draw_confusions(
     chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
-    if fig is None:
-        fig = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
-        shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
-        say(fig, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
+    own = None if fig else new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
+    fig = fig or own
     axes = fig.subplots(rows, columns, squeeze=False)
     fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"), accuracy)
     fig.supxlabel("true class (columns sum to 100 %)", fontsize=9.5)
     fig.supylabel("label given", fontsize=9.5)
+    if own:
+        shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
+        say(own, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
     return fig
 
 

@@ -8,8 +8,9 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import ArrayLike
 
 from cofactor.core.latent_class import LatentClassModel, map_class
-from cofactor.crowd.base import Aggregator, error_rate
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor_app.plots.crowd import draw_uncertainty, fill_confusions, spread_workers
 from cofactor_app.plots.style import names_of, new_picture, percent, say, styled
 from course.votes import VOTE, fill_methods

@@ -17,9 +17,10 @@ from cofactor import simulate
 from cofactor.core.em import maximization
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import error_rate, worker_accuracy
+from cofactor.crowd.base import worker_accuracy
 from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.crowd.symnmf import model_of_factor, principal_root, symnmf
 from cofactor_app.plots.simplex import CENTRE, CORNERS, RADIUS, draw_triangle, to_plane
 from cofactor_app.plots.style import (

@@ -16,8 +16,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd import METHODS
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.scores import error_rate
 from cofactor.data.loading import CrowdDataset, load
 from cofactor_app.plots.crowd import draw_uncertainty
 from cofactor_app.plots.style import BLUE, FAINT, INK, LOOKS, ORANGE, WIDTH, new_picture, percent, say, styled

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import error_rate
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.scores import error_rate
 from cofactor.data.loading import CrowdDataset
 from cofactor_app.plots import style
 from cofactor_app.plots.style import BLUE, FAINT, INK, WIDTH, new_picture, percent, say, styled
