@@ -31,7 +31,7 @@ COUNTED = {  # numbers of a text's own, which nothing prints; most are computed 
     "04_symnmf_convergence": {34},  # a power
     "05_fw_memory_profiling": {100_000, 400, 0.93, 0.22, 0.87},
     "06_comparison_mf_recovery": {250, 400, 25, 21},  # of the first figure; 1500 / 60; recipes that a person sorted
-    "07_crowd_on_real_data": {90, 127, 62, 34, 461, 300},  # free numbers of a person; 0.157 * 807; a prior; Weather
+    "07_crowd_on_real_data": {90, 127, 62, 40, 34, 461, 300},  # free numbers of a person; 0.157 * 807; a prior; Weather
     "08_joint_pmf": {125, 392},  # cells; votes that are missing
     "09_topics_and_communities": {961, 36_771, 10.8, 0.015, 0.84, 0.21, 81, 0.29},  # words, their square; of lab 09
     "10_your_own_data": {30, 120, 80},  # labels of either shift; read off figures
