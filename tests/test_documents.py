@@ -15,7 +15,8 @@ MADE = {"docs/fidelity.md", "datasets/index"}  # by docs/build.py
 
 
 def words(text):
-    return len(re.findall(r"\S*\w\S*", text))
+    """Return how many words a page has; a list of files grows with the library."""
+    return len(re.findall(r"\S*\w\S*", text.partition("## Every file of lib")[0]))
 
 
 def anchors(text):

@@ -11,7 +11,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.data.registry import entries
-from evaluation.released import METHODS, RELEASED
+from evaluation.methods import METHODS
+from evaluation.released import RELEASED
 from evaluation.released.pmf import CLASSIFIERS
 from tests.each import each
 

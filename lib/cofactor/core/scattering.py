@@ -323,7 +323,7 @@ def _second_condition(others: Floats, tol: float) -> Verdict:
 
 
 def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool | None:
-    """Tell whether some `size` nodes are all neighbours, one of them among the first `n_starts`; None: gave up."""
+    """Return whether some `size` nodes are all neighbours, one of them among the first `n_starts`; None: gave up."""
     steps = 0
     pending = [(1, neighbours[i] & (np.arange(len(neighbours)) > i)) for i in range(n_starts)]
     while pending:

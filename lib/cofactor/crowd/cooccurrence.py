@@ -134,7 +134,7 @@ class Cooccurrences:
         return cls(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), blocks, pairs.data)
 
     def _connects_like(self, other: Cooccurrences) -> bool:
-        """Tell whether leaving out pairs cut nobody off and left an odd cycle wherever there was one."""
+        """Return whether leaving out pairs cut nobody off and left an odd cycle wherever there was one."""
         same = [np.array_equal(a, b) for a, b in zip(self.components, other.components, strict=False)]
         return all(same) and len(self.components) == len(other.components) and self.bipartite == other.bipartite
 

@@ -142,7 +142,7 @@ class Fit:
         return max(fits[0] - fits[1], 0.0)
 
     def uninformed(self, found: Rounds) -> bool:
-        """Tell whether more than nine tenths of the labels are of workers without information."""
+        """Return whether more than nine tenths of the labels are of workers without information."""
         n = self.rows.by_worker(self.start.cells.sum(axis=1))
         return bool(found.belief.q[:, found.belief.types.index("none")] @ n > UNINFORMED * n.sum())
 

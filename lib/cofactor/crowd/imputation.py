@@ -170,7 +170,7 @@ def _scale_pair(X: Floats, row: int, column: int, K: int, noise: float) -> bool:
 
 
 def too_large(cooc: Cooccurrences) -> bool:
-    """Tell whether the completed matrix of this many annotators would pass 1 GB."""
+    """Return whether the completed matrix of this many annotators would pass 1 GB."""
     return 8 * (cooc.n_workers * cooc.n_classes) ** 2 > MOST_BYTES
 
 

@@ -395,7 +395,7 @@ class WorkerTypes(Aggregator):
         return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
 
     def disagreement(self, labels: Labels, posterior: Floats | None = None) -> NDArray[np.bool_]:
-        """Tell of every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
+        """Return for every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
 
         `posterior` is what `predict_proba` gives of the labels, where that is known already. A label among tied classes
         agrees; so does every label of a task without votes, and that of a gold task. Where both differ, neither is to

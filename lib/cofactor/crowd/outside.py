@@ -93,7 +93,7 @@ def answer_of(method: Any, given: Any) -> Any:
 
 
 def takes_frame(method: Any) -> bool:
-    """Tell whether a method wants a DataFrame, by the name or the annotation of its first parameter."""
+    """Return whether a method wants a DataFrame, by the name or the annotation of its first parameter."""
     try:
         parameters = inspect.signature(getattr(method, "fit", method)).parameters
     except (TypeError, ValueError):  # of compiled code

@@ -272,7 +272,7 @@ class Readings:
         return np.asarray(self.posteriors[self.names.index(name)])
 
     def depending(self, name: str) -> NDArray[np.bool_]:
-        """Tell of every task whether the label under this reading is another than that of the model."""
+        """Return for every task whether this reading gives another label than the model."""
         return np.asarray(self.posterior(name).argmax(axis=1) != self.posterior("model").argmax(axis=1))
 
     @property
@@ -516,7 +516,7 @@ class Believed(Aggregator):
 
 
 def _differ(posteriors: Floats) -> NDArray[np.bool_]:
-    """Tell of every task whether a label of the others is none of the vote's, or no label of the model."""
+    """Return for every task whether a label of the others is none of the vote's, or no label of the model."""
     votes, others = posteriors[0], posteriors[1:]
     chosen = others.argmax(axis=2)
     behind = votes.max(axis=1) - np.take_along_axis(votes, chosen.T, axis=1).T > SAME_SHARE

@@ -85,7 +85,7 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
 
 
 def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
-    """Tell of every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
+    """Return for every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
 
     Parameters, errors and the rule for ties are those of `error_rate`, which is one minus their mean.
 

@@ -340,7 +340,7 @@ def workers_table(
 
 
 def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Tell of every worker whether the mean probability of being right under a camp's reading leaves the limits."""
+    """Return for every worker whether the mean probability of being right under a camp's reading leaves the limits."""
     outside = np.zeros(labels.n_workers, dtype=bool)
     if readings is None:
         return outside
@@ -351,7 +351,7 @@ def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floa
 
 
 def _below_by_vote(labels: CrowdLabels, readings: Readings) -> NDArray[np.bool_]:
-    """Tell of every worker whether the votes put them below the crowd's mean, too."""
+    """Return for every worker whether the votes put them below the crowd's mean, too."""
     right = mean_over_labels(labels, of_labels(labels, readings.posterior("vote")))
     return np.asarray(right < np.average(right, weights=labels.table.entries_per_variable))
 
@@ -405,7 +405,7 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
 
 
 def without_information(method: Aggregator) -> NDArray[np.bool_]:
-    """Tell of every worker whether the labels say that they have no information beside the others.
+    """Return for every worker whether the labels say that they have no information beside the others.
 
     It is `WorkerTypes` that asks, by its type "none". Said of no worker by other methods, where no task has two labels,
     where the answer is the vote, where fewer than three workers are left when copies count as one, or fewer than two

@@ -37,7 +37,7 @@ def vertices(H: ArrayLike, slack: float = 1e-9) -> Floats:
 
 
 def is_scattered(H: ArrayLike, tol: float = 1e-6) -> bool:
-    """Tell whether H is scattered beyond doubt: no vertex of T but the unit vectors is as long as one.
+    """Return whether H is scattered beyond doubt: no vertex of T but the unit vectors is as long as one.
 
     >>> is_scattered([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), is_scattered([[4, 1, 1], [1, 4, 1], [1, 1, 4]])
     (True, False)

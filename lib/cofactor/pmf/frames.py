@@ -217,7 +217,7 @@ def _told(left_out: dict[str, str]) -> str:
 
 
 def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
-    """Tell the cells of a column in which nothing was observed."""
+    """Return the cells of a column in which nothing was observed."""
     found = column.isna() | column.isin(["", *(GAPS if gaps is None else gaps)])
     rest = column[~found & (column != ANSWER)]
     among_numbers = gaps is None and len(rest) > 0 and as_numbers(rest) is not None
@@ -234,7 +234,7 @@ def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int
 
 
 def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
-    """Tell the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
+    """Return the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
     cells = column.dropna()
     numbers = as_numbers(cells)
     if numbers is None:

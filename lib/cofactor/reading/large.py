@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
 
 def is_large(path: str | PathLike[str]) -> bool:
-    """Tell of a file whether DuckDB is to read it, by its size alone."""
+    """Return whether DuckDB is to read a file, by its size alone."""
     try:
         size = os.stat(path).st_size if Path(path).is_file() else 0
     except OSError:

@@ -25,7 +25,7 @@ TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
 
 
 def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: ArrayLike) -> float:
-    """Tell how often the leading words of a topic stand in the same documents.
+    """Return how often the leading words of a topic stand in the same documents.
 
         Coh = 1/K sum_k 2 sum_{a < b} ln((D(v_ka, v_kb) + 0.01) / D(v_ka))
 
@@ -55,7 +55,7 @@ def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: A
 
 
 def pair_coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, words: ArrayLike) -> float:
-    """Tell how much more often the words of one topic share documents than by chance: from -1 over 0 (chance) to 1.
+    """Return how much more often the words of one topic share documents than by chance: from -1 over 0 (chance) to 1.
 
         mean over pairs a < b of  ln(p_ab / (p_a p_b)) / -ln p_ab
 

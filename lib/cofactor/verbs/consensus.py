@@ -279,7 +279,7 @@ def expected_error(found: Consensus) -> float:
 
 
 def knows(method: Aggregator) -> bool:
-    """Tell whether labels tell of the error."""
+    """Return whether the labels say anything about the error."""
     return not isinstance(method, WorkerTypes) or bool(method.types_)
 
 
@@ -381,7 +381,7 @@ def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None
 
 
 def graded(method: Aggregator) -> bool:
-    """Tell whether a method takes classes as grades."""
+    """Return whether a method takes classes as grades."""
     return getattr(method, "grades_", None) is not None
 
 

@@ -149,7 +149,7 @@ def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 
 def checked(folder: Path) -> Iterator[tuple[bool, str]]:
-    """Tell of every set of a folder whether it can be used, and in one line what it has, or all that is wrong with it.
+    """Yield for every set of a folder whether it can be used, and in one line what it has, or what is wrong with it.
 
     Cost: every file is read.
     """

@@ -75,7 +75,7 @@ def _refuse_without_result(method: str, trials: Sequence[Trial]) -> None:
 
 
 def _check_data(folder: Path) -> None:
-    """Tell of every set of a folder whether it can be used."""
+    """Return for every set of a folder whether it can be used."""
     found = list(checked(folder))
     tell([line for sound, line in found if sound], [line for sound, line in found if not sound])
     if wrong := sum(not sound for sound, _ in found):
