@@ -419,6 +419,7 @@ def test_errors_of_mirror_descent_are_those_of_the_released_code(method, name):
     assert found == pytest.approx(CNMF_LEVELS[name][method], abs=0.1 if name == "trec" else 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_the_shifted_list_explains_the_published_error_on_trec():
     labels, truth = loaded("trec")
