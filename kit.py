@@ -10,7 +10,7 @@ usage: python3 kit.py TASK [extra arguments]
   notebooks  run the notebooks and store their outputs     (--check: only report what would change)
   bench      run every benchmark in order
   classroom  write copies for learners and an nbgrader course into classroom/    (-o FOLDER; --marks)
-  book       build the documentation as a web site in book/_build    (--live: panels move, which takes ten minutes)
+  book       build the documentation as a web site in book/_build
 
 The first task of a fresh clone creates .venv and installs the versions pinned in constraints.txt. When that file or
 pyproject.toml changes, the next task creates it anew. `test --oldest` and `test --newest` use environments of their

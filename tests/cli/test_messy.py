@@ -65,6 +65,7 @@ def zip_of_mac():
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("l.csv", "task,worker,label\n" + LONG)
         archive.writestr("__MACOSX/._l.csv", b"\x00\x05\x16\x07")
+        archive.writestr(".DS_Store", b"\x00\x00\x00\x01Bud1")
     return packed.getvalue()
 
 
@@ -90,7 +91,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "other names": (
         *("a.csv", GOOD.replace("task,worker", "item,who"), ("--task", "item"), 1),
-        ["no column worker; found item, who, label: say which column is which, for example --worker item, or rename"],
+        ["no column worker; found item, who, label: say which column is which, for example --worker who, or rename"],
     ),
     "other names, said so": (
         *("a.csv", GOOD.replace("task,worker", "item,who"), ("--task", "item", "--worker", "WHO"), 0, [READ]),

@@ -66,11 +66,6 @@ def test_the_picture_of_choices_tells_the_slope():
     assert title(fig) == "4 times the choices, an error 2.0 times smaller: slope −0.50"
 
 
-def test_the_picture_of_accuracies_names_the_best_of_each():
-    fig = pictures.draw_accuracies({"x": {"a": [0.6, 0.7], "b": [0.5, 0.5]}, "y": {"a": [0.5], "b": [0.8]}})
-    assert title(fig) == "Best: x, a with 65\xa0%; y, b with 80\xa0%"
-
-
 # ---- live figures, and what the notebook says of them ----
 
 

@@ -1,5 +1,7 @@
 """What gaps are filled with, and how far off numbers are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,6 +75,10 @@ def test_errors_of_numbers_are_those_of_hidden_cells_which_no_guess_has_seen():
     rest = np.delete(rent, hidden)
     base = np.abs(rent[hidden] - np.nanmedian(rest)).mean() / np.nanstd(rent)
     assert errors.loc[2, "base_mae"] == pytest.approx(base) and errors.loc[2, "cells"] == len(hidden)
+    for scale in (1e-300, 1e300):  # whose squares are no numbers
+        scaled = SimpleNamespace(numbers=[None if x is None else scale * x for x in data.numbers], is_cut=data.is_cut)
+        again = number_errors(found, scaled)
+        assert np.allclose(again[["mae", "base_mae"]], errors[["mae", "base_mae"]], rtol=1e-6), scale
     alone = held_out(METHODS["Independence"](), data.table, 0)
     apart = number_errors(alone, data).loc[2]
     assert apart["mae"] == pytest.approx(apart["base_mae"], abs=0.01) and abs(apart["gain"]) < 0.01

@@ -118,6 +118,30 @@ def test_a_first_line_of_numbers_is_data_unless_it_alone_rises_or_falls(tmp_path
         assert columns == (["0", "1", "2"] if is_data else list(map(str, first)))
 
 
+def test_a_first_line_of_numbers_and_gaps_is_data_unless_it_can_be_a_header(tmp_path):
+    rows = "0.5,0.9,0.3,0.8\n0.7,0.7,0.1,0.2\n0.2,0.4,0.3,0.5\n"
+    for first in (",0.4,0.2,0.6", "0.3,,0.2,0.6", ",400,410,420", ",7,3,5", ",x,y,z"):
+        (tmp_path / "x.csv").write_text(f"{first}\n{rows}")
+        if "0." in first:
+            with pytest.raises(CofactorError, match="gaps in rows 1 "):
+                read_matrix(tmp_path / "x.csv")
+        else:
+            assert len(read_matrix(tmp_path / "x.csv")[0]) == 3, first
+
+
+def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
+    X = np.random.default_rng(0).random((4, 5))
+    for form, first in (("%.18e", X), ("%8.4f", X.round(4))):
+        np.savetxt(tmp_path / "x.txt", X, fmt=form)
+        assert np.array_equal(read_matrix(tmp_path / "x.txt")[0], first)
+    (tmp_path / "x.txt").write_text("a b c\n.5 .1 .4\n.2 .9 .3\n")
+    matrix, _, columns = read_matrix(tmp_path / "x.txt")
+    assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]
+    (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
+    with pytest.raises(CofactorError, match=r"rows 2 .* hold another number of cells than the first line, 3"):
+        read_matrix(tmp_path / "x.txt")
+
+
 def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,b,c\n3,,4\n1,,5\n2,,x\n")

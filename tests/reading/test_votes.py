@@ -340,6 +340,15 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
 
 
+def test_items_may_be_called_as_what_was_not_played():
+    frame = pd.DataFrame({"left": ["NA", "v", "tbd"], "right": ["v", "tbd", "NA"], "winner": ["NA", "v", "NA"]})
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    found = reading(frame, named)
+    assert found.comparisons.outcome.tolist() == [1.0, 1.0, 0.0] and not any("left out" in one for one in found.notes)
+    found = reading(frame.assign(winner=["NA", "v", "v"]), named)
+    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+
+
 def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
     path = tmp_path / "wins.csv"
     path.write_text("team,a,b,c\nb,2,-,1\na,,3,0\nc,0,4,\n")

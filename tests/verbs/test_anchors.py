@@ -181,6 +181,8 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
         (np.full((3, 4), np.nan), {}, "no point is left"),
         (X, {"n_anchors": 121}, "n_anchors=121: there are 120 points"),
         (X, {"method": "VCA"}, "no method 'VCA': there are ProjectedSPA, SPA, MERIT, FastAnchor"),
+        (X * 1e300, {}, "the largest entry is .*299, whose square is no number: multiply"),
+        (X * 1e-300, {}, "the largest entry is .*-301, whose square is no number: multiply"),
         (X.T.reshape(12, 10, 30), {"rows": True}, "its pixels are the points, so leave rows out"),
         (np.array([["a"]]), {}, "expected a path, a DataFrame, a matrix of numbers"),
         ("nowhere.csv", {}, "no such file: nowhere.csv"),

@@ -71,6 +71,9 @@ def test_every_row_has_its_row_under_its_own_id(frame):
     assert found.memberships["class"].isna().to_numpy().nonzero()[0].tolist() == [3, 7]
     assert "2 rows without a value stay empty: rows r3, r7" in found.notes
     assert set(found.cells["row"]) <= set(holes.index) - {"r3", "r7"}
+    twofold = frame.set_index([np.arange(200) // 2, np.arange(200) % 2])
+    found = cf.joint(twofold, **FAST)
+    assert found.table.index.equals(twofold.index) and found.memberships["row"].tolist() == twofold.index.tolist()
 
 
 def test_classes_are_profiles_the_largest_first_and_memberships_posteriors(frame):
@@ -125,6 +128,7 @@ def test_what_is_no_table_is_refused(frame):
         "no method 'EM'; there are": lambda: cf.joint(frame, method="EM"),
         "no column nope; found who, mood": lambda: cf.joint(frame, columns=["mood", "nope"]),
         "of shape .3,.: give a path": lambda: cf.joint(np.zeros(3)),
+        "expected a table, got complex128 of shape": lambda: cf.joint(np.eye(3) * 1j),
         "is the only column that can be used": lambda: cf.joint(frame[["who", "mood"]]),
     }
     for message, ask in refused.items():

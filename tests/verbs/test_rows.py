@@ -228,3 +228,31 @@ def test_no_note_names_more_than_ten(command, tmp_path, capsys, few_simulated):
     notes = capsys.readouterr().err.splitlines()
     lists = [part.split(", ") for note in notes for part in re.split("[:;(]", note)]
     assert max(map(len, lists)) == 11 and all(len(names) < 11 or names[10].startswith("... ") for names in lists), notes
+
+
+def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
+    labels, votes = of_labels().frame.to_numpy(), np.array([["a", "b"], ["b", "a"], ["a", "b"]], dtype=object)
+    for verb, array in ((cf.aggregate, labels), (cf.rank, votes)):
+        masked = np.ma.masked_array(array, mask=np.arange(array.size).reshape(array.shape) == 1)
+        with pytest.raises(cf.CofactorError, match=r"missing (worker|loser) in data rows 0"):
+            verb(masked)
+    codes = np.random.default_rng(0).integers(0, 2, (60, 2)).repeat(2, axis=1)
+    hidden = np.ma.masked_array(codes, mask=np.arange(60)[:, None] + np.zeros(4) == 7)
+    X = of_points().frame.iloc[:, 1:].fillna(0.5).to_numpy()
+    counts = np.ma.masked_array(np.eye(4, dtype=int) + 1, mask=np.eye(4) > 0)
+    with warnings.catch_warnings(action="ignore"):
+        found = cf.joint(hidden, method="RAND-EM", rank=2)
+        assert "1 rows without a value stay empty: row 7" in found.notes and found.table.iloc[7].isna().all()
+        points = cf.anchors(np.ma.masked_array(X, mask=np.arange(30)[:, None] + np.zeros(6) == 7), 3, rows=True)
+        assert points.weights["anchor_1"].isna().to_numpy().nonzero()[0].tolist() == [7]
+        with pytest.raises(cf.CofactorError, match="counts of documents 0, 1, 2, 3 are not zero or at least one"):
+            cf.topics(counts, 2)
+
+
+def test_one_column_is_a_table_of_one_column():
+    texts = pd.Series(of_texts().frame["text"].to_numpy(), index=list("abcdefghijklmnopqrstuvwxy"))
+    with warnings.catch_warnings(action="ignore"):
+        assert cf.topics(texts, 2).documents["document"].tolist() == texts.index.tolist()
+    for verb in (cf.aggregate, cf.rank, cf.joint):
+        with pytest.raises(cf.CofactorError, match=r"no column|is the only column"):
+            verb(texts.rename("label"))

@@ -312,7 +312,8 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     if missing:
         alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
         other = [sep for sep in SEPARATORS if sep in alone]
-        example = f"{missing[0]}='{frame.columns[0]}'" if len(frame.columns) else "another table"
+        other_names = [name for name in frame.columns if name not in columns]
+        example = f"{missing[0]}='{(other_names or list(frame.columns))[0]}'" if len(frame.columns) else "another table"
         advice = f"say which column is which, for example {example}, or rename"
         if other:
             advice = f"columns seem to be separated by another character, say sep='{other[0]}'"

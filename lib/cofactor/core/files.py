@@ -182,6 +182,7 @@ def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() == ".zip":
         with zipfile.ZipFile(packed) as archive:
             names = [one for one in archive.namelist() if not one.startswith("__MACOSX/") and one[-1] != "/"]
+            names = [one for one in names if not one.rpartition("/")[2].startswith(".")]  # .DS_Store and the like
             if len(names) != 1:
                 raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
             with archive.open(names[0]) as inner:

@@ -142,13 +142,21 @@ def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
         order = np.lexsort((numbers, codes))[(codes == MISSING).sum() :]
         counts = np.bincount(codes[order], minlength=found.seen.sizes[n])
         guess = numbers[order][predictive(Q[own] @ found.model.conditionals[n].T, counts, data.is_cut(n))[1]]
-        scale = np.nanstd(numbers)
+        scale = _spread(numbers)
         off, base = (np.abs(one - numbers[own]) / scale for one in (guess, np.median(numbers[order])))
         gain = np.mean(base - off)
         error = np.sqrt(np.mean((base - off - gain) ** 2) / len(off))
         rows[n] = (np.mean(off), np.mean(base), gain, error, len(own))
     columns = ["mae", "base_mae", "gain", "error", "cells"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def _spread(numbers: Floats) -> float:
+    """Return the standard deviation, also of numbers whose squares are too small or too large to be told apart."""
+    largest = np.nanmax(np.abs(numbers))
+    with np.errstate(over="ignore"):
+        spread = np.nanstd(numbers)
+    return float(spread if 0 < spread < np.inf else largest * np.nanstd(numbers / largest))
 
 
 def no_better(errors: pd.DataFrame) -> list[int]:

@@ -7,6 +7,7 @@ import io
 import re
 import warnings
 import zipfile
+from collections import Counter
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -209,16 +210,36 @@ def _names_rows(cells: pd.Series[Any]) -> bool:
 def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table of text whose first line is a row where it is one: of numbers alone, in no order of their own."""
     first = frame.attrs.get(HEADER)
-    if first is None or pd.to_numeric(pd.Series(first, dtype=object), errors="coerce").isna().any():
+    values = pd.to_numeric(pd.Series([] if first is None else first, dtype=object), errors="coerce")
+    blank = np.array([cell in NO_VALUE for cell in first or ()], dtype=bool)
+    rest = values[~blank].to_numpy(dtype=np.float64)
+    pandas_has_it = blank[:1].all() and blank.sum() == 1 and (rest % 1 == 0).all() and len({*rest}) == len(rest)
+    if not len(rest) or np.isnan(rest).any() or (blank.any() and (_rises_or_falls(rest) or pandas_has_it)):
         refuse_twice(frame.attrs.get(TWICE, ()))
         return frame
-    ordered = [_rises_or_falls(np.asarray(row, dtype=np.float64)) for row in [first, *_numbers(frame).to_numpy()]]
+    ordered = [_rises_or_falls(row) for row in [values.to_numpy(dtype=np.float64), *_numbers(frame).to_numpy()]]
     if ordered[0] and not any(ordered[1:]):
         refuse_twice(frame.attrs[TWICE])
         return frame
     rows = np.vstack([np.array(first, dtype=object), frame.to_numpy(dtype=object)])
     index = pd.Index([frame.index[0] - 1, *frame.index], name=frame.index.name)
     return pd.DataFrame(rows, index=index, columns=list(map(str, range(len(first)))))
+
+
+def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose only column holds numbers with blanks between them, as `numpy.savetxt` writes, as many."""
+    if frame.shape[1] != 1 or HEADER not in frame.attrs:
+        return frame
+    lines = [str(line).split() for line in (frame.attrs[HEADER][0], *frame.iloc[:, 0])]
+    width = len(lines[0])
+    numbers = pd.to_numeric(pd.Series([cell for line in lines[1:] for cell in line], dtype=object), errors="coerce")
+    if width < 2 or numbers.isna().any():
+        return frame
+    if (others := np.array([len(line) != width for line in lines[1:]], dtype=bool)).any():
+        raise CofactorError(f"{located(frame, others)} hold another number of cells than the first line, {width}")
+    table = pd.DataFrame(lines[1:], index=frame.index, columns=lines[0])
+    table.attrs |= {HEADER: lines[0], TWICE: [name for name, n in Counter(lines[0]).items() if n > 1]}
+    return table
 
 
 def _rises_or_falls(row: Floats) -> bool:
@@ -264,7 +285,8 @@ def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, allowed: str) -> tuple[Any, Names, Names]:
-    frame = _plain(_with_first_row(read_frame(path, None, encoding, sep, "row", repeated=True)), str(path))
+    table = _split_at_blanks(read_frame(path, None, encoding, sep, "row", repeated=True))
+    frame = _plain(_with_first_row(table), str(path))
     frame, rows = _without_names(frame, str(path))
     numbers, columns = _numbers(frame), [str(name) for name in frame.columns]
     gaps: NDArray[np.bool_] = (frame.isna() | frame.isin(NO_VALUE)).to_numpy()

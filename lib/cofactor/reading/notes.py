@@ -25,6 +25,7 @@ SHORTENED = re.compile(r"\d([.,]\d+)?E\+\d+")  # as a spreadsheet shows long num
 FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
 NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
 FEW = 0.1  # of the rows
+SCHEME = re.compile(r"^https?://(www\.)?", re.IGNORECASE)
 SUMMANDS = 5  # at least: numbers above one that is their total
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
@@ -83,16 +84,19 @@ def cut_ids(names: Sequence[str], what: str) -> Iterator[str]:
 
 
 def same_address(names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of ids that are one but for how an address is written: a last /, or %20 for a blank.
+    """Return the groups of ids that are one but for how an address is written: a last /, %20 for a blank, http.
 
     >>> same_address(["a.org/x", "a.org/x/", "a.org/y z", "a.org/y%20z", "b"])
     [['a.org/x', 'a.org/x/'], ['a.org/y z', 'a.org/y%20z']]
+    >>> same_address(["http://www.a.org", "https://a.org", "https://b.org"])
+    [['http://www.a.org', 'https://a.org']]
     """
-    if not any(name[-1:] == "/" or "%" in name for name in names):
+    if not any(name[-1:] == "/" or "%" in name or "://" in name for name in names):
         return []
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
-        groups[(unquote(name) if "%" in name else name).rstrip("/")].append(name)
+        address = (unquote(name) if "%" in name else name).rstrip("/")
+        groups[SCHEME.sub("", address) if "://" in address else address].append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -351,6 +351,11 @@ class _Votes:
         none = np.all([_says_none(self.frame[name]) for name in told_by], axis=0)
         if self.layout.scores:
             none = np.any([_says_none(self.frame[name]) for name in told_by], axis=0)
+        if self.layout.outcome:  # an item may be called so, too
+            won, *sides = (
+                self.frame[name].astype(str) for name in (self.layout.outcome, self.layout.first, self.layout.second)
+            )
+            none &= ~np.logical_or(*(np.asarray((won == side) & (won != "")) for side in sides))
         if none.any() and not none.all():
             n = int(none.sum())
             what = f"{n} comparison{'s' if n > 1 else ''} without a result left out"

@@ -26,7 +26,7 @@ from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import codes_of, read_truth, without_strange
 from cofactor.registry import Methods, names
 from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, judged_by, notes_of
-from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of
+from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
 
 METHODS = Methods("crowd")
 DEFAULT = "WorkerTypes"
@@ -184,8 +184,8 @@ def _without_columns(labels: CrowdLabels, columns: Mapping[str, str | None]) -> 
 def _of_arrays(source: Any) -> pd.DataFrame:
     """Return three arrays of equal length, or an array of three columns, as a table."""
     if isinstance(source, tuple) and len(source) == len(COLUMNS) and len({np.shape(one) for one in source}) == 1:
-        return pd.DataFrame(dict(zip(COLUMNS, map(np.asarray, source), strict=True)))
-    array = np.asarray(source, dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
+        return pd.DataFrame(dict(zip(COLUMNS, (np.asarray(unmasked(one)) for one in source), strict=True)))
+    array = np.asarray(unmasked(source), dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
     if array.ndim != 2 or array.shape[1] != len(COLUMNS):
         given = f"{type(source).__name__} of shape {array.shape}" if array.size else type(source).__name__
         wanted = (

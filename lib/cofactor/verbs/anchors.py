@@ -23,7 +23,7 @@ from cofactor.separable.columns import CLEAR_MARGIN, MOST_ANCHORS, lone_columns,
 from cofactor.separable.diagnose import diagnose
 from cofactor.separable.methods import METHODS, AnchorMethod, predicted_bytes
 from cofactor.separable.projected import HeldOut, held_out_angles
-from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
+from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of, unmasked
 
 NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
 CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another word on what to do
@@ -34,6 +34,7 @@ NUMBER = "number of anchors"  # the check that speaks where a number was asked f
 FAR = 3.0  # ratio of angles to anchors and to centres that mixtures of pure points do not reach
 FLAT_BANDS = 3  # bands at least in which a point that is no datum holds one value
 COPIES, DOUBLE = 3, 8  # of the dense matrix, which the checks hold beside each other; bytes
+SMALLEST = 1e-120  # of the largest entry: its fourth power is a number
 POSITIVE = 0.5  # least share of the sum of absolute values that a sum has to be, to divide by it
 Finder = Callable[..., AnchorMethod]
 
@@ -191,6 +192,7 @@ def anchors(
         points = Points(X, points.names, points.bands, points.image)
         there = _without_no_data(points, no_data)
     X = _scaled(X, points, there) if scale else X
+    _check_size(X[:, there])
     with noting(notes, warned):
         used = _without_lone(X, points, there, n_anchors)
         K, chosen, margin = _number(X[:, used], n_anchors)
@@ -232,7 +234,7 @@ def _points(source: Any, rows: bool, encoding: str, sep: str | None, skip_bad: b
     elif frame_like(source):
         read = [matrix_of(as_frame(source))]
     else:
-        array = source if sparse.issparse(source) else np.asarray(source)
+        array = source if sparse.issparse(source) else np.asarray(unmasked(source))
         if array.ndim not in (2, 3) or not all(array.shape) or array.dtype.kind not in "buif":
             what = "a path, a DataFrame, a matrix of numbers, or an image of rows x columns x bands"
             raise CofactorError(f"expected {what}, got {array.dtype} of shape {array.shape}")
@@ -306,6 +308,14 @@ def _without_no_data(points: Points, no_data: float | None) -> Indices:
     if there.size > 1 and (X[:, there[:1]] == X[:, there]).all():
         raise CofactorError(f"all {there.size} points are equal: there are no anchors to choose between")
     return there
+
+
+def _check_size(X: Floats) -> None:
+    """Refuse numbers of which sums of squares are infinite or zero."""
+    largest = float(np.abs(X).max())
+    if not SMALLEST < largest < 1 / SMALLEST:
+        what = f"the largest entry is {largest:.3g}, whose square is no number"
+        raise CofactorError(f"{what}: multiply all by one number, or divide every point by its sum (scale)")
 
 
 def _scaled(X: Floats, points: Points, there: Indices) -> Floats:

@@ -30,7 +30,17 @@ from cofactor.pmf.metrics import HeldOutCells, held_out
 from cofactor.reading.notes import totals
 from cofactor.reading.tables import read_frame
 from cofactor.verbs.rank import brief
-from cofactor.verbs.result import Result, as_frame, data_set, frame_like, joined, named_source, noting, paths_of
+from cofactor.verbs.result import (
+    Result,
+    as_frame,
+    data_set,
+    frame_like,
+    joined,
+    named_source,
+    noting,
+    paths_of,
+    unmasked,
+)
 
 DEFAULT = "CNMF-EM"
 LISTED = 3  # classes named in the summary
@@ -300,11 +310,13 @@ def _table(source: Any, encoding: str, sep: str | None) -> tuple[pd.DataFrame | 
     if frame_like(source):
         given = as_frame(source)
         text = as_text(given)
-        return given, text.set_axis(given.index, axis=0).rename_axis(str(given.index.name or "row"))
-    codes = source.codes if isinstance(source, CategoricalTable) else np.asarray(source)
-    if codes.ndim != 2 or not codes.size:
+        index = given.index.to_flat_index() if isinstance(given.index, pd.MultiIndex) else given.index
+        return given, text.set_axis(index, axis=0).rename_axis(str(index.name or "row"))
+    codes = source.codes if isinstance(source, CategoricalTable) else np.asarray(unmasked(source))
+    if codes.ndim != 2 or not codes.size or codes.dtype.kind == "c":
         wanted = "give a path, a DataFrame, an array of codes, or a CategoricalTable"
-        raise CofactorError(f"expected a table, got {type(source).__name__} of shape {codes.shape}: {wanted}")
+        what = str(codes.dtype) if codes.dtype.kind == "c" else type(source).__name__
+        raise CofactorError(f"expected a table, got {what} of shape {codes.shape}: {wanted}")
     numbers = pd.DataFrame(codes)
     gap = numbers.isna() | (numbers == MISSING if codes.dtype.kind in "if" else False)
     return None, as_text(numbers.mask(gap)).rename_axis("row")

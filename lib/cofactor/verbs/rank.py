@@ -21,7 +21,18 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Seed
 from cofactor.reading.votes import reading
-from cofactor.verbs.result import SHOWN, Result, as_frame, data_set, frame_like, joined, named_source, noting, paths_of
+from cofactor.verbs.result import (
+    SHOWN,
+    Result,
+    as_frame,
+    data_set,
+    frame_like,
+    joined,
+    named_source,
+    noting,
+    paths_of,
+    unmasked,
+)
 
 METHODS = ("Davidson", "BradleyTerry")  # ties are an outcome of their own; half a win for both
 ARRAY = ("winner", "loser")  # columns of an array of two columns
@@ -241,7 +252,7 @@ def _votes(source: Any, named: dict[str, Any], covariates: Any, how: dict[str, A
     elif frame_like(source):
         source = as_frame(source)
     else:
-        array = np.asarray(source, dtype=object)
+        array = np.asarray(unmasked(source), dtype=object)
         if array.ndim != 2 or array.shape[1] != len(ARRAY) or not len(array):
             given = f"{type(source).__name__} of shape {array.shape}"
             wanted = "give a path, a DataFrame, an array of two columns (winner, loser), or Comparisons"

@@ -10,6 +10,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
@@ -101,12 +103,23 @@ def as_frame(source: Any) -> pd.DataFrame:
     """Return a DataFrame of pandas, of polars, pyarrow, duckdb and the like, as one of pandas."""
     if isinstance(source, pd.DataFrame):
         return source
+    if isinstance(source, pd.Series):
+        return source.to_frame()
     if hasattr(source, "to_pandas"):
         found = source.to_pandas()
         return found.to_frame() if isinstance(found, pd.Series) else found
     import pyarrow as pa
 
     return pa.table(source).to_pandas()
+
+
+def unmasked(source: Any) -> Any:
+    """Return a masked array as a plain one, with NaN, or None among objects, where it is masked; else the source."""
+    if not isinstance(source, np.ma.MaskedArray) or not np.ma.getmaskarray(source).any():
+        return source
+    plain = np.array(source.data, dtype=float if source.dtype.kind in "buif" else object)
+    plain[np.ma.getmaskarray(source)] = np.nan if plain.dtype.kind == "f" else None
+    return plain
 
 
 def is_path(source: Any) -> bool:

@@ -19,11 +19,21 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
 from cofactor.data import fetch, load
 from cofactor.data.registry import entries
-from cofactor.reading.texts import Asked, Texts, counted, is_counts_file, of_matrix, of_texts, read_counts, read_texts
+from cofactor.reading.texts import (
+    TEXT,
+    Asked,
+    Texts,
+    counted,
+    is_counts_file,
+    of_matrix,
+    of_texts,
+    read_counts,
+    read_texts,
+)
 from cofactor.separable.methods import predicted_bytes
 from cofactor.separable.metrics import pair_coherence
 from cofactor.separable.topics import TopicModel, topic_model
-from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of
+from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
 
 NAMES = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")  # the default first
 ANCHORED = ("SPA", "MERIT", "FastAnchor")  # whose topics are those of anchor words
@@ -199,9 +209,10 @@ def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str |
     if several:
         return counted(pd.DataFrame({"text": list(source)}), asked)
     if vocabulary is None and frame_like(source):
-        return counted(as_frame(source), asked)
+        frame = as_frame(source)
+        return counted(frame.set_axis([TEXT], axis=1) if isinstance(source, pd.Series) else frame, asked)
     array = as_frame(source).to_numpy() if frame_like(source) else source
-    array = array if sparse.issparse(array) else np.asarray(array)
+    array = array if sparse.issparse(array) else np.asarray(unmasked(array))
     if array.ndim != 2 or array.dtype.kind not in "buif":
         raise CofactorError(
             f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
