@@ -179,6 +179,7 @@ def process():
 PLANS = held()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "away"),
     [pytest.param(*key, marks=[pytest.mark.needs_mirror] * key[1], id=f"{key[0]}{'-away' * key[1]}") for key in PLANS],
