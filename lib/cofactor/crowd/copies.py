@@ -5,11 +5,11 @@ Its labels are explained in two steps, the voice by the classes, and the members
 
     F(labels)  = bound of the log-probability of the labels: types coin, class, none                     nats
     members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w said l, the voice v
-    gain(G)    = F(labels with G one voice) + members(G) - F(labels) - log(M binomial(M, n))
+    gain(G)    = F(labels with G one worker) + members(G) - F(labels) - log(M binomial(M, n))
 
 with M workers, n of them in the group. Workers who err independently, given the class, gain nothing as one, however
 often they are right alike: what they have in common is explained. Tasks that are hard for all bring errors together,
-too; what the labels gain by difficulty, h, is therefore taken off: + h(G one voice) - h(all apart).
+too; what the labels gain by difficulty, h, is therefore taken off: + h(G one worker) - h(all apart).
 
 
 **Copies.** Two workers with the same label on all of their n common tasks may be one person, or one model asked
@@ -25,7 +25,7 @@ voice g, whose matrix is A, and the class of task i told by the labels of all ot
     2))) D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
 
 is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
-copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one voice
+copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one worker
 (`cofactor.crowd.copies`, without difficulty).
 
 Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
@@ -51,7 +51,7 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import WITHOUT_OWN, Fit
 from cofactor.crowd.labels import CrowdLabels
 
-# ---- workers as one voice ----
+# ---- workers as one ----
 
 
 ENOUGH = float(np.log(1000))  # nats: from here on, a group has a source in common

@@ -6,13 +6,13 @@ So these readings are compared, and none but the model chooses the answer:
 
     vote        the class that most workers chose
     model       `WorkerTypes`
-    one voice   `WorkerTypes` with a camp as one worker (`cofactor.crowd.readings`)
+    merged      `WorkerTypes` with a camp as one worker (`cofactor.crowd.readings`)
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
 Source: this library's. How often warnings are false is in docs/default.md.
 
-A **camp** is a group whose labels gain log 1000 nats or more as one voice (`cofactor.crowd.copies`). Of crowds of at
+A **camp** is a group whose labels gain log 1000 nats or more as one worker (`cofactor.crowd.copies`). Of crowds of at
 most 200 voices, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
 nodes of average linkage of R_uv = (sum_i y_ui.y_vi / sqrt(v_u v_v) + 5 mean) / (n_uv + 5), where y is what was said
 less the worker's share of the label, v = 1 - sum_l share^2: those of highest z >= 2.5 with T / (a d) >= .2; and the
@@ -251,11 +251,11 @@ class Readings:
     tasks, classes : lists
         Ids, in the order of the labels.
     names : tuple of str
-        "vote", "model", and those of camps: "one voice", "believed" or "groups", a second of a kind with a number.
+        "vote", "model", and those of camps: "merged", "believed" or "groups", a second of a kind with a number.
     posteriors : (R, N, K) array
         Class probabilities of every task under every reading; shares of the votes for the vote.
     groups : dict
-        Of the readings of camps, the ids of the workers who are one voice, or who are believed.
+        Of the readings of camps, the ids of the workers who are merged, or who are believed.
     differ : (N,) bools
         Tasks whose label depends on the reading. A label among tied classes of the vote is no difference.
     """
@@ -356,7 +356,7 @@ def readings(
     method : WorkerTypes, optional
         Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
     group : dict, optional
-        Of workers, the name of the family or model they belong to: each group as one voice is then a reading, too.
+        Of workers, the name of the family or model they belong to: each group as one worker is then a reading, too.
     posterior : (N, K) array, optional
         What the fitted method predicts of these labels, where that is known already.
 
@@ -410,7 +410,7 @@ def _of_camps(
         yield "groups", np.sort(np.concatenate(families)), as_one(together)
     for camp in camps(met, owner):
         together = joined(owner, camp)
-        yield "one voice", np.flatnonzero(together == together[camp[0]]), as_one(together)
+        yield "merged", np.flatnonzero(together == together[camp[0]]), as_one(together)
     apart = _as_voices(method, np.arange(len(owner)), labels) if method.copies_ else method
     here = np.unique(owner[np.unique(table.variables)])
     for voices in dissenters(met, apart.model_, apart.design_effect_):

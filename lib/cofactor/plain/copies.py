@@ -9,12 +9,12 @@ probability A_l for one of them has A_l^2 / A_l only for both, if they err indep
     g, A     voice of a group, which says what most members say; its matrix                (K, K)
     rho_i    class of task i, told by the labels of all others, flattened                  (K,)
     D_uv     -log of the chance that v says what u said: -sum_i log sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk
-    gain     what the labels with a group as one voice gain over all workers apart, nats
+    gain     what the labels with a group as one worker gain over all workers apart, nats
 
 Candidates: n_uv >= 5, all labels equal, -n_uv log(1 - d) above the limit log(pairs of workers / .001), and all who are
 linked so. They are merged if D_uv is above the limit, too, and the gain is not below zero:
 
-    bound of the labels with one voice + log marginal of members' labels given their voice
+    bound of the labels with one worker + log marginal of members' labels given their voice
         - bound of the labels of all apart - log(M binomial(M, members))
 """
 
