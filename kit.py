@@ -10,7 +10,7 @@ usage: python3 kit.py TASK [extra arguments]
   notebooks  run the notebooks and store their outputs     (--check: only report what would change)
   bench      run every benchmark in order
   classroom  write copies for learners and an nbgrader course into classroom/    (-o FOLDER; --marks)
-  book       build the documentation as a web site in book/_build    (--live: panels move, which takes ten minutes)
+  book       build the documentation as a web site in book/_build
 
 The first task of a fresh clone creates .venv and installs the versions pinned in constraints.txt. When that file or
 pyproject.toml changes, the next task creates it anew. `test --oldest` and `test --newest` use environments of their
@@ -142,7 +142,7 @@ def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and examples in docstrings; or over the files that are named."""
     set_up(*os.environ.get("COFACTOR_EXTRAS", "").split())
     everything, extra = "--all" in extra, [one for one in extra if one != "--all"]
-    pytest = ["-m", "pytest", "--doctest-modules", "--doctest-ignore-import-errors"]
+    pytest = ["-m", "pytest", "--doctest-modules"]
     pytest += ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
     pytest += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
     pytest += ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []  # of old libraries about new ones

@@ -1,9 +1,9 @@
 """Build the book: lay out its sources, most of them made from what the project already has, and run Sphinx.
 
-usage: python3 kit.py book [--live]
+usage: python3 kit.py book
 
-With --live the panels of the notebooks move: each is computed over a grid of its controls. What was computed stays in
-book/panels for the next build. Without it, each panel is the picture stored in its notebook.
+The live figures of the notebooks move without a kernel: each is drawn over a grid of its controls (panels.toml). What
+was drawn stays in book/panels for the next build.
 
 The sources keep the layout of the project, so that links between notebooks, pages and cards work in both.
 """
@@ -26,13 +26,13 @@ TABLES = re.compile(r"(<!-- [a-z ]+ begin -->\n\n)(.*?)(\n\n<!-- [a-z ]+ end -->
 
 def main(arguments):
     """Make the book, say where it is."""
-    if set(arguments) - {"--live"}:
+    if arguments:
         print(__doc__.strip(), file=sys.stderr)
         return 2
     for part in ("sources", "doctrees", "_build"):
         shutil.rmtree(BOOK / part, ignore_errors=True)
     try:
-        code = make(BOOK, panels.computed(BOOK / "panels") if arguments else {})
+        code = make(BOOK, panels.computed(BOOK / "panels"))
     except CofactorError as error:
         print(error, file=sys.stderr)
         return 1

@@ -231,5 +231,6 @@ def store_in(shell):
     kind = BaseFormatter(parent=shell.display_formatter)
     kind.format_type, kind.print_method = MIME, "_no_method_gives_it_"
     kind.for_type_by_name("matplotlib.figure", "Figure", fingerprint)
+    kind.for_type_by_name("cofactor_app.plots.style", "Shown", lambda ax: fingerprint(ax.figure))
     kind.for_type_by_name("course.panel", "Panel", of_panel)
     shell.display_formatter.formatters[MIME] = kind

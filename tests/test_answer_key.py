@@ -33,7 +33,7 @@ def test_a_row_for_each_line_with_what_check_calls_right(tmp_path, monkeypatch, 
             who = np.isin(np.arange(12), [int(m) for m in row[name].split()])
             assert EXERCISES[name].judge(who).right
         assert int(row["reading"][0]) == EXERCISES["reading"].parts[1].answer
-        assert float(row[row["reading"][3:-1]]) == max(float(row[name]) for name in ("vote", "model", "one voice"))
+        assert float(row[row["reading"][3:-1]]) == max(float(row[name]) for name in ("vote", "model", "merged"))
     assert right("Ada")["copies"] != right("Bo")["copies"] and right("=1+1")["seed"] == "'=1+1"
 
 

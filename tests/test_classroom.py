@@ -137,6 +137,14 @@ def test_points_go_by_difficulty_and_an_open_question_gives_at_most_a_third(name
     assert 3 * opened <= sum(task.points for task in found)
 
 
+@each("name", NAMES)
+def test_a_rubric_shares_out_the_points_of_its_question(name):
+    for rubric in (task for task in found_tasks(name) if task.is_open):
+        assert f"**{rubric.points} points**" in rubric.solution.source, (name, rubric.name)
+        shared = [int(points) for points in re.findall(r"\((\d) points?\)", rubric.solution.source)]
+        assert sum(shared) in (0, rubric.points), (name, rubric.name)
+
+
 @pytest.mark.slow
 def test_the_table_has_every_exercise_and_the_key_its_solution(folder):
     with (folder / "exercises.csv").open(encoding="utf8") as file:

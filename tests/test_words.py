@@ -22,16 +22,10 @@ PRIVATE = {  # a word that no reader knows, and what to write
     r"rooms? of": "package",
 }
 PATTERN = re.compile("|".join(rf"\b{word}\b" for word in PRIVATE), re.IGNORECASE)
-# people of a class or of a story may be nobody; and the course has words of its own, which its notebooks explain
-COURSE = re.compile(
-    r"nobody|everybody|somebody|(the|this) kit|one voice|doubtful|\w+ told|(four|other) lines", re.IGNORECASE
-)
-MESSAGES = ("lib/cofactor", "lib/cofactor_app")
+MESSAGES = ("lib/cofactor", "lib/cofactor_app", "notebooks/course")
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lib/**/*.j2")]
 EXCEPTIONS = {  # the field's own use, or a name: the place, and what it says there
     ("docs/classroom.md", "aloud"): "with the voice, in class",
-    ("lib/cofactor/crowd/readings.py", "one voice"): "the name of a reading, which notebook 11 explains",
-    ("lib/cofactor/verbs/consensus.py", "one voice"): "the same name",
 }
 
 
@@ -48,23 +42,22 @@ def messages(path):
 
 
 def texts():
-    """Yield what is read, by its file, and whether it is of the course."""
+    """Yield what is read, by its file."""
     for package in MESSAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            yield path, "\n".join(messages(path)), False
+            yield path, "\n".join(messages(path))
     for path in PAGES:
-        text = re.sub(r"\{[{%].*?[%}]\}", " ", path.read_text(encoding="utf8"))  # of a template
-        yield path, text, path.name == "classroom.md"
+        yield path, re.sub(r"\{[{%].*?[%}]\}", " ", path.read_text(encoding="utf8"))  # of a template
     for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf8"))["cells"]
-        yield path, "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"), True
+        yield path, "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
 
 
 def test_no_private_word_is_left_in_what_users_read():
     found = []
-    for path, text, of_course in texts():
+    for path, text in texts():
         name = path.relative_to(ROOT).as_posix()
         for word in PATTERN.finditer(text):
-            if not (of_course and COURSE.fullmatch(word[0])) and (name, word[0].lower()) not in EXCEPTIONS:
+            if (name, word[0].lower()) not in EXCEPTIONS:
                 found.append(f"{name}: {' '.join(text[max(0, word.start() - 40) : word.end() + 30].split())}")
     assert not found, "\n".join(found)

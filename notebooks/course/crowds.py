@@ -41,7 +41,7 @@ def without_prior(name: str, **settings: Any) -> Aggregator:
 
 @lru_cache(maxsize=32)
 def small_crowd(n_workers: int, n_classes: int, n_tasks: int, seed: int) -> Crowd:
-    """Draw a crowd in which everybody labels everything: a specialist, the others better than chance."""
+    """Draw a crowd in which all annotators label all tasks: a specialist, the others better than chance."""
     prior = np.full(n_classes, 1 / n_classes)
     model = simulate.dawid_skene_model(n_workers, n_classes, skill=0.4, prior=prior, random_state=seed)
     return simulate.crowd(model, n_tasks, label_rate=1.0, random_state=seed)

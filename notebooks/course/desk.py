@@ -110,7 +110,7 @@ def usable(name: str) -> Callable[..., Any]:
         raise CofactorError(f"the answer of {name!r} is no function")
     if callable(function) and exercise.judge(function).right:
         return function
-    tell(f'Until you solve the exercise "{name}", the cells below use a function of the kit in the place of yours.')
+    tell(f'Until you solve the exercise "{name}", the cells below use a function of cofactor in the place of yours.')
     return exercise.right()
 
 

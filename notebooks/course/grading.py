@@ -35,7 +35,6 @@ NONNEGATIVE = Law("there are negative entries", lambda a: bool((a >= -1e-9).all(
 SUMS_TO_ONE = Law("the entries do not sum to one", lambda a: _ones(a.sum()))
 COLUMNS_SUM_TO_ONE = Law("the columns do not sum to one", lambda a: _ones(a.sum(axis=0)))
 ROWS_SUM_TO_ONE = Law("the rows do not sum to one", lambda a: _ones(a.sum(axis=1)))
-SYMMETRIC = Law("this is not symmetric", lambda a: bool(np.allclose(a, a.T, rtol=0, atol=TOLERANCE * np.abs(a).max())))
 ORTHOGONAL = Law(
     "this is not orthogonal: its transpose times itself is not the identity",
     lambda a: bool(np.allclose(a.T @ a, np.eye(a.shape[1]), rtol=0, atol=2 * TOLERANCE)),

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from cofactor_app.plots.style import alt_text, spoken, to_png
-from course.panel import Panel, slider
+from course.panel import Panel, choice, slider
 
 HIDDEN, SHOWN = "hidden", "shown"
 
@@ -40,7 +40,7 @@ class Live(Panel):
         Artists that `update` changes; they are left out of the background.
     update
         Moves the artists to the values of the controls, and returns the sentence that says what is to be seen. A
-        CofactorError is told in the place of the sentence, and the figure stays as it was.
+        CofactorError is shown in the place of the sentence, and the figure stays as it was.
     look
         One line above the controls: what to do, and what to look for.
     """
@@ -56,6 +56,8 @@ class Live(Panel):
         self.figure, self.moving, self.image = figure, list(moving), w.HTML()
         for artist in self.moving:
             artist.set_animated(True)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once: the background stays where the axes are
         self.canvas = FigureCanvasAgg(figure)
         self.canvas.draw()
         self.background = self.canvas.copy_from_bbox(figure.bbox)
@@ -92,6 +94,13 @@ def drag(value: float, low: float, high: float, step: float, name: str) -> Any:
     """Return a slider that answers while it is dragged; of whole numbers, if all of these are."""
     whole = all(isinstance(one, int) for one in (value, low, high, step))
     made = slider(w.IntSlider if whole else w.FloatSlider, value, low, high, step, name)
+    made.continuous_update = True
+    return made
+
+
+def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
+    """Return a slider over a few values that answers while it is dragged."""
+    made = choice(w.SelectionSlider, values, value, name)
     made.continuous_update = True
     return made
 

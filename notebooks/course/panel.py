@@ -22,7 +22,7 @@ BUSY = '<span role="status">computing ...</span>'
 
 
 class Shown(NamedTuple):
-    """What a panel shows for some values: no figure where the kit refuses them; the text then says why."""
+    """What a panel shows for some values: no figure where cofactor refuses them; the text then says why."""
 
     outcome: Any
     figure: Figure | None
@@ -38,7 +38,7 @@ class Panel:
     Attributes
     ----------
     outcome, png, text
-        Of the values shown. `png` is empty while the values are ones the kit refuses; `text` then says why.
+        Of the values shown. `png` is empty while the values are ones that cofactor refuses; `text` then says why.
     spoken
         The picture's alternative text, as metadata.
     caption
@@ -75,7 +75,7 @@ class Panel:
         return f"{self.text} Shown for: {'; '.join(settings)}."
 
     def refresh(self) -> None:
-        """Recompute from the current values; what the kit refuses is said in the panel, any other error is raised.
+        """Recompute from the current values; what cofactor refuses is said in the panel, any other error is raised.
 
         A sign stands between controls and figure until the new figure is there.
         """
@@ -134,7 +134,7 @@ def named(control: Any) -> list[tuple[str, Any]]:
 
 
 def _told(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Warnings of the kit belong in the sentence, once each; all others go on to whoever listens."""
+    """Warnings of cofactor belong in the sentence, once each; all others go on to whoever listens."""
     told = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning | DataWarning):

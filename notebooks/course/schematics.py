@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
-from matplotlib.typing import ColorType
 from numpy.typing import NDArray
 
 from cofactor.core.types import Floats
@@ -171,12 +170,12 @@ def _comparisons_row(ax: Axes, y: float, colour: Colour) -> None:
     ax.text(COLUMNS[2] + 0.46, y + 0.28, "$u$", va="center", fontsize=10)
 
 
-def fill_graph(ax: Axes, links: NDArray[np.bool_], color: ColorType = FAINT, style: str = "-") -> None:
+def fill_graph(ax: Axes, links: NDArray[np.bool_]) -> None:
     """Draw annotators on a circle, and a line between any two who are linked; `links` is (M, M) and symmetric."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(links)) / len(links)
     places = np.column_stack([np.cos(angle), np.sin(angle)])
     for a, b in np.argwhere(np.triu(links)):
-        ax.plot(*places[[a, b]].T, color=color, ls=style, lw=1.8, zorder=1)
+        ax.plot(*places[[a, b]].T, color=FAINT, lw=1.8, zorder=1)
     ax.plot(*places.T, "o", ms=15, color=BLUE, mec="white", zorder=2)
     for number, (x, y) in enumerate(places):
         ax.text(float(x), float(y), str(number), color="white", ha="center", va="center", fontsize=9, zorder=3)

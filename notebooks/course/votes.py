@@ -23,9 +23,7 @@ from cofactor_app.plots.style import (
     styled,
 )
 
-TASKS = 6  # tasks shown unless others are asked for
 VOTE = "MajorityVote"
-BADGE = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
 
 
 @styled

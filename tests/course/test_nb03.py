@@ -6,7 +6,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Cooccurrences, robust_imputation
 from cofactor.plain.imputation import designated_imputation
-from course.nb03 import crowds, draw_crowds, exercises, panels, pictures, promises
+from course.nb03 import crowds, exercises, panels, pictures, promises
 
 
 def changed(before, after):
@@ -143,19 +143,6 @@ def test_exact_blocks_lead_as_many_methods_to_the_truth_as_the_exercise_says():
         assert sorted(part.answer) == [0, 0, 0, 1, 1, 2]
         for seen, garbage, right in zip(made["seen"], made["garbage"], part.answer, strict=True):
             assert sum(exactly_filled(seen, garbage, seed)) == right
-
-
-def test_crowds_are_drawn_without_the_answer():
-    made = crowds.made_crowds(1)
-    fig = draw_crowds(**made)
-    assert [ax.get_title() for ax in fig.axes] == list("abcdef")
-    for ax, seen, garbage in zip(fig.axes, made["seen"], made["garbage"], strict=True):
-        places = ax.lines[-1].get_xydata().round(6)
-        for mask, style in ((seen & ~garbage, "-"), (garbage, "--")):
-            ends = {
-                frozenset(map(tuple, line.get_xydata().round(6))) for line in ax.lines if line.get_linestyle() == style
-            }
-            assert ends == {frozenset((tuple(places[a]), tuple(places[b]))) for a, b in np.argwhere(mask)}
 
 
 def test_terms_of_theorem_2_are_equal_at_the_number_of_tasks_that_is_asked():

@@ -54,6 +54,7 @@ def test_the_picture_of_descents_counts_iterations():
     assert title(fig) == "Iterations to a share of 1e−06: 7 (fast)" and fig.axes[0].get_ylabel() == "share"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
 def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
     found = [np.full((1, 2), value) for value in (error, 0.1, 0.004)]
@@ -64,11 +65,6 @@ def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
 def test_the_picture_of_choices_tells_the_slope():
     fig = pictures.draw_choices([100, 400], [[0.4, 0.2]], [0.4, 0.2])
     assert title(fig) == "4 times the choices, an error 2.0 times smaller: slope −0.50"
-
-
-def test_the_picture_of_accuracies_names_the_best_of_each():
-    fig = pictures.draw_accuracies({"x": {"a": [0.6, 0.7], "b": [0.5, 0.5]}, "y": {"a": [0.5], "b": [0.8]}})
-    assert title(fig) == "Best: x, a with 65\xa0%; y, b with 80\xa0%"
 
 
 # ---- live figures, and what the notebook says of them ----

@@ -27,17 +27,17 @@ def test_labels_come_with_every_mistake(example):
     with pytest.raises(cf.CofactorError, match="no column task, worker, label; found message, rater, answer"):
         cf.CrowdLabels.from_csv(example)
     with (
-        pytest.warns(cf.DataWarning, match="alone are one"),
+        pytest.warns(cf.DataWarning, match="count as one"),
         pytest.raises(cf.CofactorError, match="missing answer in rows"),
     ):
         cf.CrowdLabels.from_csv(example, **NAMES)
     frame = pd.read_csv(example, dtype=str).dropna()
     with (
-        pytest.warns(cf.DataWarning, match="alone are one"),
+        pytest.warns(cf.DataWarning, match="count as one"),
         pytest.raises(cf.CofactorError, match="conflicting labels"),
     ):
         cf.CrowdLabels.from_frame(frame, **NAMES)
-    with pytest.warns(cf.DataWarning, match="given again"), pytest.warns(cf.DataWarning, match="alone are one"):
+    with pytest.warns(cf.DataWarning, match="given again"), pytest.warns(cf.DataWarning, match="count as one"):
         labels = cf.CrowdLabels.from_frame(frame, **NAMES, conflicts="last")
     assert labels.table.entries_per_variable[labels.workers.index("trainee")] == 1
     assert cf.crowd.diagnose(labels)["co-labelling graph"].value.startswith("2 components")

@@ -32,11 +32,11 @@ def nobody(monkeypatch, tmp_path):
 @pytest.mark.slow
 @each("name", NAMES)
 def test_labels_allow_two_readings_and_the_truth_one(name):
-    """The larger family is taken for one voice, copies are found, and the right reading is right by far."""
+    """The larger family is taken for merged, copies are found, and the right reading is right by far."""
     made = drawn(name)
     labels, shares = made.crowd.labels, (made.said == made.crowd.truth).mean(axis=1)
     assert (labels.n_tasks, labels.n_workers, labels.n_classes) == (300, 12, 3)
-    assert made.found.groups["one voice"] == np.flatnonzero(made.are(GUIDE)).tolist()
+    assert made.found.groups["merged"] == np.flatnonzero(made.are(GUIDE)).tolist()
     assert WorkerTypes().fit(labels).copies_ == [np.flatnonzero(made.are(COPIES)).tolist()]
     assert 0.1 < made.found.differ.mean() < 0.4
     best = 2 if made.guide_is_wrong else 1
@@ -217,7 +217,7 @@ def test_agreement_is_of_tasks_that_both_have_labelled():
 
 
 @each("name", NAMES)
-def test_model_and_one_voice_part_on_the_kind_of_leaf_in_dispute(name):
+def test_model_and_merged_part_on_the_kind_of_leaf_in_dispute(name):
     made = drawn(name)
     model, voice = disputed(made.said)
     parted = made.said[1] != made.said[2]
@@ -229,6 +229,7 @@ def test_model_and_one_voice_part_on_the_kind_of_leaf_in_dispute(name):
     assert leaves.answer[2] == parted.sum() and made.found.differ.sum() >= leaves.answer.max()
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_what_checks_show_is_what_drawn_checks_show(name, nobody):
     """The cases A to D by drawing; in D the leaves that are drawn are right."""

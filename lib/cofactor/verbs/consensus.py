@@ -340,7 +340,7 @@ def _silent(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
 def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
     """Yield which reading gold tasks chose, and how many of them each has right."""
     if right:
-        chosen = "one voice" if getattr(method, "same_source", ()) else "model"
+        chosen = "merged" if getattr(method, "same_source", ()) else "model"
         chosen = "vote" if isinstance(method, MajorityVote) else chosen
         chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())

@@ -1,6 +1,6 @@
 """What notebook 00 shows: one crowd, from its labels to how sure each answer is."""
 
-from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty, draw_worker_accuracy
+from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty
 from course.nb00.draws import labels_of
 from course.nb00.panels import majority_live
 from course.nb00.pictures import draw_overview

@@ -124,7 +124,7 @@ class ExpectedWrong(Exercise):
             "this is how many labels are expected to be right; take one minus each probability": right.sum(),
             "this is the share of labels; the question is how many: sum up": (1 - right).mean(),
             "this is the share of right labels; the question is how many are wrong": right.mean(),
-            "this counts doubtful tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
+            "this counts uncertain tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
             "this is how many tasks are of class 1; how often does the class that won not hold?": posterior[:, 1].sum(),
             "this is how many tasks are of class 0; how often does the class that won not hold?": posterior[:, 0].sum(),
             "this is the chance that at least one label is wrong; expected numbers add up": 1 - right.prod(),
@@ -136,13 +136,13 @@ class Faults(Exercise):
     """What is wrong with each of four crowds."""
 
     hints = (
-        "cf.crowd.diagnose(nb00.labels_of(four[0])) checks the first crowd; which of the four lines says FAIL or WARN?",
+        "cf.crowd.diagnose(nb00.labels_of(four[0])) checks the first crowd; which line says FAIL or WARN?",
         'the lines are "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
         'of a report: {line.name for line in report.checks if line.status != "pass"}',
     )
     praise = "a minute before the fit: the default would have fitted each of these four without an error"
     says: ClassVar = {
-        1: 'the line "co-labelling graph" is ok here: everybody is linked to everybody, if only through others',
+        1: 'the line "co-labelling graph" is ok here: any two people are linked, if only through others',
         2: 'there is no line "copies" here: people who are mostly right agree often, and differ now and then',
         3: 'the line "labels per task" is ok here: every photograph has a label; ties are another matter',
         4: 'there is no line "no information beside the others" here: each of these people uses both classes',

@@ -41,7 +41,7 @@ def majority_live() -> Live:
     (independent,) = ax.plot(PEOPLE, 100 * imagined, "--", color=FAINT, label="if all erred independently")
     (true,) = ax.plot(PEOPLE, 100 * real, color=BLUE, label="the real majority")
     ax.set(xlabel="people who vote", ylabel="photographs labelled wrongly (%)", xlim=(0, 40), ylim=(0, 45))
-    ax.legend(loc="upper right", ncols=2)
+    ax.legend(loc="upper center", ncols=2)
     say(fig, "How often is the majority of 39 people wrong?")
 
     def update(share: int, shown: bool) -> str:

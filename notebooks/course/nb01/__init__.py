@@ -1,6 +1,6 @@
 """What notebook 01 shows: the model of a crowd, its co-occurrences, and how a factorisation finds it."""
 
-from course.crowds import HoledCrowd, hide_pairs, small_crowd, without_prior
+from course.crowds import HoledCrowd, hide_pairs, small_crowd
 from course.matrices import draw_blocks, draw_cooccurrence
 from course.nb01.panels import corner_live, crowd_panel, draw_starts, em_live, missing_block_panel, turn_panel
 from course.nb01.pictures import draw_conditions

@@ -289,15 +289,15 @@ class Conditions(Exercise):
     praise = "both are seen before anything is fitted: the graph says whether any method can, the hull whether pairs do"
     of_graphs: ClassVar = {
         1: {
-            2: "follow the lines from one annotator: somebody is never reached, so this is not one group",
-            3: "an odd cycle helps only the group it is in: here somebody is never reached from the others",
+            2: "follow the lines from one annotator: one of them is never reached, so this is not one group",
+            3: "an odd cycle helps only the group it is in: here one annotator is never reached from the others",
         },
         2: {
-            1: "this is one group: lines lead from everybody to everybody, if only through others",
+            1: "this is one group: any two annotators are linked, if only through others",
             3: "every cycle here has an even number of links: coloured in turn, no line joins two of one colour",
         },
         3: {
-            1: "this is one group: lines lead from everybody to everybody, if only through others",
+            1: "this is one group: any two annotators are linked, if only through others",
             2: "two colours in turn do not go round here: a cycle has an odd number of links, three or five",
         },
     }

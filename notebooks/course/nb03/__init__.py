@@ -2,6 +2,5 @@
 
 from course.crowds import draw_completion
 from course.matrices import draw_cooccurrence
-from course.nb03.crowds import draw_crowds
 from course.nb03.panels import link_live, rate_live, sample_panel
-from course.nb03.pictures import SampleErrors, draw_sample_errors, holes, sample_errors
+from course.nb03.pictures import draw_sample_errors, holes, sample_errors

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cofactor_app.plots.style import FAINT, RED, new_picture, say, styled
 from course.crowds import Mask
-from course.schematics import fill_graph
 
-N_ANNOTATORS, LETTERS = 6, "abcdef"
+N_ANNOTATORS = 6
 TAIL = ((0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5))  # a triangle and a tail
 TEAMS = (*((a, a + 1) for a in range(5)), (0, 3))  # even and odd numbers
 GROUPS = ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5))
@@ -48,27 +44,3 @@ def links_every_hole(seen: Mask) -> bool:
 def one_group_with_odd_cycle(seen: Mask) -> bool:
     """Whether any two annotators are joined by a walk of 2 M - 2 pairs."""
     return bool((np.linalg.matrix_power(seen.astype(float), 2 * len(seen) - 2) > 0).all())
-
-
-@styled
-def draw_crowds(seen: Mask, garbage: Mask) -> Figure:
-    """Draw who shares tasks with whom; dark orange dashes are garbage blocks. What holds is left to the reader.
-
-    Parameters
-    ----------
-    seen, garbage : (P, M, M) array of bool
-    """
-    fig = new_picture(7, 4.7)
-    axes = fig.subplots(2, (len(seen) + 1) // 2)
-    for ax, letter, pairs, bad in zip(axes.flat, LETTERS, seen, garbage, strict=True):
-        _fill(ax, pairs, bad)
-        ax.set_title(letter)
-    say(fig, "Who shares tasks with whom; dashed, dark orange: the block is garbage")
-    return fig
-
-
-def _fill(ax: Axes, pairs: Mask, bad: Mask) -> None:
-    fill_graph(ax, pairs & ~bad, FAINT)
-    fill_graph(ax, bad, RED, "--")
-    ax.set_aspect("equal")
-    ax.set_axis_off()

@@ -101,7 +101,7 @@ class Weights(Exercise):
         "w_j = (misfit_j**2 + 1e-6)**(-1/2), then divide by the sum",
         "the garbage block fits worst, so its weight is the smallest: np.argmin(w)",
     )
-    praise = "the garbage block is left with a small share of the say, and nobody had to point at it"
+    praise = "the garbage block is left with a small share of the say, and the method found it without help"
 
     def given(self) -> Given:
         return self.own(32, self._drawn)
@@ -120,12 +120,12 @@ class Weights(Exercise):
         mistakes = {
             "the exponent is -1/2: take the square root": shares(raw**2),
             "these grow with the misfit; a block that fits badly counts less": shares(misfit),
-            "this is the spectral norm of a matrix; Eq. (11) has the Frobenius norm": shares(1 / spectral),
+            "this is the spectral norm of a matrix; (3) has the Frobenius norm": shares(1 / spectral),
             "the fit is transposed: R_mj is compared with U_m U_j'": shares(1 / swapped),
             "the misfit is squared before xi is added: ||.||^2 + xi": shares((misfit + XI) ** -0.5),
-            "this is a softmax of the misfits; Eq. (11) takes a power of them": shares(np.exp(-misfit)),
-            "these are exponentials; Eq. (11) takes a power of the misfits": np.exp(-misfit),
-            "these are the weights of Eq. (11); divide by their sum, so that they are shares": raw,
+            "this is a softmax of the misfits; (3) takes a power of them": shares(np.exp(-misfit)),
+            "these are exponentials; (3) takes a power of the misfits": np.exp(-misfit),
+            "these are the weights (3); divide by their sum, so that they are shares": raw,
             "divide by the sum of the weights, not by the largest": raw / raw.max(),
         }
         places = {"blocks are counted from 0": raw.argmin() + 1, "this block fits best": raw.argmax()}
@@ -297,7 +297,7 @@ class RobustSweep(FunctionExercise):
         "the columns were scaled to sum to one; those of U_m = A_m D^1/2 do not": (
             lambda R, seen, U: (new := sweep(R, seen, U)) / new.sum(axis=1, keepdims=True)
         ),
-        "blocks that nobody observed have no say: sum over the j with seen[m, j]": (
+        "blocks that were not observed have no say: sum over the j with seen[m, j]": (
             lambda R, seen, U: sweep(R, ~np.eye(len(U), dtype=bool), U)
         ),
         "the blocks are transposed: take R[m, j]": lambda R, seen, U: sweep(R.transpose(0, 1, 3, 2), seen, U),

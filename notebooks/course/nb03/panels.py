@@ -11,7 +11,7 @@ from matplotlib.collections import PolyCollection
 from cofactor import simulate
 from cofactor.core.types import Floats, Ints
 from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, bare, heat, new_picture, percent, say, styled
-from course.live import Live, drag, reveal
+from course.live import Live, drag, reveal, sliding
 from course.nb03.pictures import SampleErrors, draw_sample_errors, log_axes, sample_errors
 from course.panel import Panel, slider
 
@@ -70,7 +70,7 @@ def link_live() -> Live:
     log_axes(right)
     right.set(xlim=(25, 36_000), ylim=(1, 400), xlabel="tasks S behind each block", ylabel="error of the block (%)")
     right.legend(loc="lower left")
-    say(fig, "A block that nobody counted, filled through two others")
+    say(fig, "A block without counts, filled through two others")
 
     def update(place: int, link: int) -> str:
         low, half, high = 100 * errors[link - LINKS[0]].T
@@ -84,7 +84,7 @@ def link_live() -> Live:
         )
 
     controls = {
-        "place": drag(6, 0, len(SAMPLES) - 1, 1, "tasks (step)"),
+        "place": sliding(tuple((f"{S:,}", place) for place, S in enumerate(SAMPLES)), 6, "tasks"),
         "link": drag(3, LINKS[0], LINKS[-1], 1, "linking annotator"),
     }
     look = "How many tasks halve the error? Drag. Then find the best link, and a bad one."

@@ -287,7 +287,7 @@ class AllowedNoise(Exercise):
         "d(H) leaves the anchors out, the columns with a single one: np.delete(H, anchors, axis=1).max()",
         "noise is measured in decibels of its square: 20 * np.log10(delta / allowed)",
     )
-    praise = "the condition is enough, and by no means needed: nobody's data are as clean as this"
+    praise = "the condition is enough, and by no means needed: real data are never as clean as this"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(54))

@@ -1,4 +1,4 @@
-"""What notebook 05 measures and draws: gap and objective, rows of C, scores, shares of successes, memory."""
+"""What notebook 05 measures and draws: gap and objective, rows of C, scores, shares of successes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from cofactor.core.types import Floats
 from cofactor_app.plots.style import (
     BLUE,
     FAINT,
-    GREEN,
     INK,
+    LOOKS,
     ORANGE,
-    PURPLE,
     WIDTH,
     new_picture,
     number,
@@ -29,10 +28,6 @@ from cofactor_app.plots.style import (
 )
 
 N_ROWS = 50  # of X in drawn mixtures
-FUNCTIONS = {"MERIT": "cofactor.separable:merit", "FastGradient": "cofactor.separable:fast_gradient"}
-STEPS = {"MERIT": "n_iter", "FastGradient": "max_iter"}  # how they call their number of steps
-SMALL = 200  # points of the call that comes before the one that is measured
-LOOKS = ((BLUE, "o", "-"), (ORANGE, "s", "--"), (GREEN, "^", "-."), (PURPLE, "D", ":"))
 MOST_BARS = 120  # more scores than these are not told apart; the largest are drawn
 CLEAR = 40  # more bars than these touch, or their gaps would flicker
 

@@ -177,6 +177,10 @@ class Error(Exercise):
             "this is relative to what was found; divide by the norm of the true utilities": of_found,
             "the truth must be centred, too, before its norm is taken": absolute / float(np.linalg.norm(truth)),
             "features are known up to a change of basis: compare the products U V'": features,
+            "features of items are known up to a change of basis and a shift: compare U V'": _relative(V, true_V),
+            "this takes one mean over all utilities off; each user has a mean of their own": _relative(
+                found - found.mean(), truth - truth.mean()
+            ),
             "this is the error itself; divide by the norm of the centred true utilities": absolute,
             "this is the square of the relative error: take the root": utility_error(U, V, true_U, true_V) ** 2,
         }
@@ -274,7 +278,7 @@ class Flat(Exercise):
                 r * (r - 1) // 2 + r
             ),
             "these are the shifts of items alone; invertible matrices go unnoticed, too": r,
-            "a vector added to all users is noticed: everybody likes the same items more": always + r,
+            "a vector added to all users is noticed: all users like the same items more": always + r,
             "this is what comparisons can tell, dof; asked is what they cannot": (n_users + n_items) * r - always,
         }
         of_these = {

@@ -199,7 +199,7 @@ class Failures(Exercise):
             4: "these are chances, and not choices; look which items meet",
         },
         3: {
-            1: "160 rows, of 30 different comparisons at most: a chance that is told again tells nothing new",
+            1: "160 rows, of 30 different comparisons at most: a chance that is given again tells nothing new",
             2: "all items are linked; count the different comparisons",
             4: "these are chances, and not choices; count the different comparisons",
         },

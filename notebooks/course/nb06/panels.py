@@ -12,7 +12,6 @@ import warnings
 from functools import cache
 from typing import Any
 
-import ipywidgets as w
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import expit
@@ -23,8 +22,7 @@ from cofactor.core.errors import ConvergenceWarning, DataWarning
 from cofactor.core.types import Floats
 from cofactor.data import load
 from cofactor_app.plots.style import BLUE, DIVERGING, FAINT, ORANGE, SEQUENTIAL, bare, heat, new_picture, say, styled
-from course.live import Live, drag, reveal
-from course.panel import choice
+from course.live import Live, drag, reveal, sliding
 
 USERS, ITEMS, RANK = 60, 80, 2  # of the small problem that panels and pictures use
 SHOWN = 1e-12  # relative errors below are all rounding
@@ -207,8 +205,8 @@ def _draw_ridge() -> Figure:
     left.semilogx(RIDGES, own, color=BLUE, label="loss on the choices fitted")
     left.semilogx(RIDGES, other, "--", color=ORANGE, label="loss on other choices")
     left.plot([], [], "o", color=BLUE, mec="white", ms=8)
-    left.set(xlabel="ridge β", ylabel="loss (nats a choice)", ylim=(0.54, 0.75))
-    left.legend(loc="upper left")
+    left.set(xlabel="ridge β", ylabel="loss (nats a choice)", ylim=(0.54, 0.77))
+    left.legend(loc="upper center")
     reach = 1.1 * float(np.abs(truth()[0] @ truth()[1].T).max())
     right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
     right.plot([], [], ",", color=BLUE, alpha=0.6)
@@ -234,13 +232,6 @@ def ridge_live() -> Live:
     controls = {"ridge": sliding(RIDGES, RIDGES[0], "ridge β"), "shown": reveal("other choices")}
     look = "Drag to the ridge that you would take. Then show the loss on choices that no fit has seen."
     return Live(controls, fig, [other, dot, cloud], update, look)
-
-
-def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
-    """Return a slider over a few values that answers while it is dragged."""
-    made = choice(w.SelectionSlider, values, value, name)
-    made.continuous_update = True
-    return made
 
 
 # ---- from one ranking to tastes ----
@@ -299,13 +290,14 @@ def _draw_tastes(first: Floats, right: dict[int, tuple[float, float]]) -> Figure
     beside.plot([], [], "o", color=BLUE, mec="white", ms=8)
     beside.axhline(50, color=FAINT, lw=1, ls=":")
     beside.set(xlabel="ridge on tastes", ylabel="held-out pairs right (%)", ylim=(45, 90))
-    beside.legend(loc="upper right")
+    beside.invert_xaxis()  # tastes to the right, as on the slider
+    beside.legend(loc="upper left")
     say(fig, f"{len(first)} people, from one ranking for all to a taste each")
     return fig
 
 
 def taste_live() -> Live:
-    """Drag from one ranking for all to a taste for everybody; then see what is left on recipes that are new."""
+    """Drag from one ranking for all to a taste for each person; then see what is left on recipes that are new."""
     utilities, right = fits_by_price()
     fig = _draw_tastes(utilities[PRICES[-1]], right)
     image, (_, recipes, dot) = fig.axes[0].images[0], fig.axes[1].lines[:3]

@@ -1,4 +1,4 @@
-"""Pictures of notebook 06 and what they show: utilities, maps, the landscape, descents, amounts, accuracies."""
+"""Pictures of notebook 06 and what they show: utilities, maps, the landscape, descents, amounts."""
 
 from __future__ import annotations
 
@@ -205,26 +205,3 @@ def draw_choices(m: ArrayLike, errors: ArrayLike, expected: ArrayLike) -> Figure
 
 
 # ---- recommending ----
-
-
-@styled
-def draw_accuracies(settings: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
-    """Draw held-out pair accuracies of methods (mean and all splits), one panel per way of holding out."""
-    names = list(next(iter(settings.values())))[::-1]
-    fig = new_picture(WIDTH, 1.4 + 0.35 * len(names))
-    axes = fig.subplots(1, len(settings), sharey=True, squeeze=False)[0]
-    told = []
-    for ax, (setting, found) in zip(axes, settings.items(), strict=True):
-        means = {name: float(np.mean(found[name])) for name in names}
-        for y, name in enumerate(names):
-            values = 100 * np.asarray(found[name])
-            ax.plot(values, np.full(len(values), y), "o", color=BLUE, ms=3.5, alpha=0.45, mew=0)
-            ax.plot(values.mean(), y, "D", color=BLUE, ms=6, mec="white")
-        ax.axvline(50, color=FAINT, lw=1, ls=":")
-        ax.set(title=setting, xlabel="held-out pairs right (%)", yticks=range(len(names)), yticklabels=names)
-        ax.margins(y=0.25)
-        ax.set_xlim(45, 100)
-        best = max(means, key=lambda name: means[name])
-        told.append(f"{setting}, {best} with {percent(means[best])}")
-    say(fig, f"Best: {'; '.join(told)}")
-    return fig

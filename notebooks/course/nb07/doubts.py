@@ -10,7 +10,6 @@ from course.seeds import drawn
 
 N_TASKS, N_PEOPLE = 80, 24  # of every crowd of `Holes`
 BATCHES = 4
-DOUBTFUL = 0.7  # share of the winner below which a photograph is looked at again
 
 
 class Holes(Exercise):
@@ -38,7 +37,7 @@ class Holes(Exercise):
         trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
         of_pairs = {
             "these are the pairs that share a task; asked is the share of the others": 1 - without,
-            "nobody is a pair with oneself: leave out the diagonal": without * square,
+            "a person makes no pair alone: leave out the diagonal": without * square,
             "these are holes in the table of labels; asked is about pairs of people": 1 - seen.mean(axis=(1, 2)),
             "these are numbers of pairs; asked are shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
         }

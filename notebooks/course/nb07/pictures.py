@@ -81,7 +81,7 @@ def draw_who_labelled(crowds: Mapping[str, CrowdLabels]) -> Figure:
 def run_method(labels: CrowdLabels, truth: Ints, name: str) -> Trial:
     """Fit one method, `without_prior`, and score it: share of tasks labelled wrongly (ties split) and CPU seconds.
 
-    What the kit refuses is a trial with error NaN; its warnings are not shown.
+    What cofactor refuses is a trial with error NaN; its warnings are not shown.
     """
     start, error = time.process_time(), np.nan
     with warnings.catch_warnings(), suppress(CofactorError):

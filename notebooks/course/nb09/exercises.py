@@ -163,7 +163,7 @@ class Membership(Exercise):
         "Theta = V @ np.linalg.inv(V[pure]); then negative entries to zero",
         "np.maximum(...), and last divide by .sum(axis=1, keepdims=True)",
     )
-    praise = "a node of half the length has the same memberships as at full length: how active somebody is divides out"
+    praise = "a node of half the length has the same memberships as at full length: how active a person is divides out"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:

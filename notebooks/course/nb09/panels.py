@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import ipywidgets as w
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -38,8 +37,7 @@ from cofactor_app.plots.style import (
     styled,
 )
 from course.library import LENGTH, library, topic_error
-from course.live import Live, drag, reveal
-from course.panel import choice
+from course.live import Live, drag, reveal, sliding
 
 WITHIN, ACROSS = 90.0, 6.0  # neighbours of a node if all others are in its community, if all are in another
 INSIDE = 0.02  # a weight above minus this is inside the triangle
@@ -276,7 +274,7 @@ def community_corners(mixing: float) -> tuple[Floats, Floats, Indices, float]:
 
 
 def community_live() -> Live:
-    """Mix communities until nobody is pure; guess the rank correlation of memberships, then see it."""
+    """Mix communities until no node is pure; guess the rank correlation of memberships, then see it."""
     fig = _draw_triangle(("", "", ""), "person", "taken for pure", "400 people between three who are taken for pure")
     (dots, corners), ax = fig.axes[0].lines, fig.axes[0]
     looks = zip(MARKERS, CLASS_COLOURS, range(1, 4), strict=False)
@@ -302,10 +300,3 @@ def community_live() -> Live:
     }
     look = "Mix the communities. When are the three not pure any more? Drag your guess, then show who is of which."
     return Live(controls, fig, [dots, corners, *coloured], update, look)
-
-
-def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
-    """Return a slider over a few values that answers while it is dragged."""
-    made = choice(w.SelectionSlider, values, value, name)
-    made.continuous_update = True
-    return made

@@ -57,12 +57,12 @@ class Groups(FunctionExercise):
         "these are pairs of workers without a common task; a third worker may link them": (
             lambda t, w: np.sum(np.triu(_together(t, w) == 0))
         ),
-        "one group is missing: whoever meets nobody is a group, too": lambda t, w: _n_groups(t, w) - _alone(t, w),
-        "this is how many workers meet nobody; workers who meet may still never meet the rest": _alone,
+        "one group is missing: a worker alone is a group, too": lambda t, w: _n_groups(t, w) - _alone(t, w),
+        "this is how many workers meet no other; workers who meet may still never meet the rest": _alone,
         "a task can link two groups that were apart until then: merge all groups that it touches": _one_pass,
         "this is the number of workers": lambda t, w: len(np.unique(w)),
         "this is the number of tasks": lambda t, w: len(np.unique(t)),
-        "workers are numbered with gaps: a number that never occurs is nobody": (
+        "workers are numbered with gaps: a number that never occurs is no worker": (
             lambda t, w: _n_groups(t, w) + w.max() + 1 - len(np.unique(w))
         ),
     }
@@ -185,12 +185,12 @@ class Enough(Exercise):
 
 
 class Contradicted(Exercise):
-    """How often somebody contradicts themselves in a messy file, and how many labels of each class are left."""
+    """How often raters contradict themselves in a messy file, and how many labels of each class are left."""
 
     hints = (
         'frame = pd.DataFrame(rows, columns=["message", "rater", "answer"]); first drop gaps, then write all '
         "in small letters",
-        "somebody contradicts themselves where one message and one rater have two different answers: count such pairs",
+        "a rater contradicts themselves where one message and one rater have two different answers: count such pairs",
         'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", '
         '"rater"], keep="last")',
     )
@@ -208,7 +208,7 @@ class Contradicted(Exercise):
             "a gap that was filled later is no contradiction: drop the rows without an answer first": (
                 draws.contradictions(rows, gaps=True)
             ),
-            "who gives the same answer again contradicts nobody: count different answers": (
+            "the same answer given again is no contradiction: count different answers": (
                 draws.contradictions(rows, again=True)
             ),
             "these are rows; asked is how many pairs of a message and a rater": 2 * n,

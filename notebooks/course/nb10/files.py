@@ -28,8 +28,8 @@ KNOWN = 60  # messages of which somebody looked the answer up
 def example_file(folder: str | PathLike[str], seed: int = 0) -> Path:
     """Write a messy file of labels into a folder, with what was collected later; return its path.
 
-    `labels.csv` has other column names than the kit expects, rows without an answer, two capitals, answers that
-    contradict each other, somebody with a single label, and two shifts that share no message; `more_labels.csv` beside
+    `labels.csv` has other column names than cofactor expects, rows without an answer, two capitals, answers that
+    contradict each other, a person with a single label, and two shifts that share no message; `more_labels.csv` beside
     it links them, and `known_answers.csv` says what is true of some messages.
     """
     path = Path(folder) / "labels.csv"
@@ -79,7 +79,7 @@ def _write_labels(path: Path, rng: np.random.Generator) -> None:
 
 
 def _spoilt(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Leave answers out, write some with a capital, contradict some, and let somebody answer once."""
+    """Leave answers out, write some with a capital, contradict some, and let one person answer once."""
     table = table.copy()
     chosen = rng.choice(len(table), 9, replace=False)
     table.iloc[chosen[:4], 2] = ""

@@ -127,12 +127,12 @@ def _outcomes(crowd: Drawn, choose: Any) -> Floats:
 
 
 def _taken(said: Ints, truth: Ints, tasks: Ints) -> int:
-    """The reading that has most of these tasks right; of several the model, then one voice."""
+    """The reading that has most of these tasks right; of several the model, then merged."""
     return best_of((said[:, tasks] == truth[tasks]).sum(axis=1))
 
 
 def best_of(right: Ints) -> int:
-    """Return the reading with most right; of several the model, then one voice."""
+    """Return the reading with most right; of several the model, then merged."""
     return max((1, 2, 0), key=lambda reading: int(right[reading]))
 
 

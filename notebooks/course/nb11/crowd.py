@@ -108,7 +108,7 @@ def three_readings(labels: CrowdLabels, group: dict[int, str]) -> Readings:
     votes = posteriors[0]
     behind = votes.max(axis=1) - np.take_along_axis(votes, said.T, axis=1).T > SAME_SHARE
     differ = behind.any(axis=0) | (said[0] != said[1])
-    names, together = ("vote", "model", "one voice"), {"one voice": found.groups["groups"]}
+    names, together = ("vote", "model", "merged"), {"merged": found.groups["groups"]}
     return Readings(found.tasks, found.classes, names, posteriors, together, differ)
 
 
@@ -218,7 +218,7 @@ def known(seed: str, tasks: Ints) -> Ints:
 
 
 def sold(seed: str) -> Ints:
-    """Return the tasks that a learner bought, or those that the kit would have bought."""
+    """Return the tasks that a learner bought, or those that cofactor would have bought."""
     return _sold[seed] if len(_sold.get(seed, ())) else split_evenly(drawn(seed).found.posteriors, BUDGET)
 
 

@@ -63,7 +63,7 @@ class Copies(Who):
         "these agree with one another often, not always: each of them looks at the leaf": (GUIDE,),
         "among these are copies, and others who agree often; copies agree on every task: look for pairs that "
         "never differ": (GUIDE, COPIES),
-        "these never change their answer, which is no copying: they agree with nobody more than chance": (CONSTANT,),
+        "these never change their answer, which is no copying: they agree with no other more than chance": (CONSTANT,),
         "these are three who agree well since they are mostly right; copies agree on every task": (OTHERS,),
     }
 
@@ -80,17 +80,17 @@ class Constants(Who):
     praise = "whatever the leaf is, their label is the same: it says nothing, and in a vote it still counts"
     says: ClassVar = {
         "these are the copies: they use all classes, though they guess half of the time": (COPIES,),
-        "these use all classes, and agree with one another; somebody constant has one class only": (GUIDE,),
+        "these use all classes, and agree with one another; a constant worker has one class only": (GUIDE,),
         "these use all classes; to be right less often than others is not to be constant": (OTHERS,),
         "among these are the copies, who agree with one another, but use all classes": (CONSTANT, COPIES),
     }
 
 
 class Parted(Exercise):
-    """On how many leaves the readings differ, two by two, and which kind of leaf model and one voice dispute."""
+    """On how many leaves the readings differ, two by two, and which kind of leaf model and merged dispute."""
 
     hints = (
-        "said = posteriors.argmax(axis=2) has the class of model and of one voice; the vote can be tied",
+        "said = posteriors.argmax(axis=2) has the class of model and of merged; the vote can be tied",
         "most = posteriors[0] == posteriors[0].max(axis=1, keepdims=True); most[np.arange(300), said[1]] is whether "
         "the model's class is among the tied ones",
         "the dispute: of the leaves with said[1] != said[2], the pair (said[1], said[2]) that occurs most often",
@@ -113,7 +113,7 @@ class Parted(Exercise):
         }
         pair = disputed(said)
         kinds = {
-            "the two are swapped: first the class of the model, then that of one voice": pair[::-1],
+            "the two are swapped: first the class of the model, then that of merged": pair[::-1],
             "codes are counted from 0": pair + 1,
         }
         return [
@@ -123,7 +123,7 @@ class Parted(Exercise):
 
 
 def disputed(said: Ints) -> Ints:
-    """Return the classes of model and one voice on the kind of leaf that they most often name differently."""
+    """Return the classes of model and merged on the kind of leaf that they most often name differently."""
     table = np.zeros((len(CLASSES),) * 2)
     np.add.at(table, tuple(said[1:]), 1)
     np.fill_diagonal(table, 0)
@@ -168,7 +168,7 @@ class Reading(Exercise):
                 (
                     "this takes the vote, which has fewer of the checked tasks right: it counts copies as witnesses",
                     "this takes the model, which has fewer of the checked tasks right: it believes the larger family",
-                    "this takes one voice, which has fewer of the checked tasks right: it believes the smaller family",
+                    "this takes merged, which has fewer of the checked tasks right: it believes the smaller family",
                 )
             )
             if number != taken

@@ -5,7 +5,7 @@ apart     whether readings differ on a leaf                                  (N,
 wrong     which leaves have a wrong label, in each of four cases             (4, N)
 checks    checked leaves where readings differ, and where they agree         (4, 2)
 n_wrong   wrong ones among twenty leaves drawn from all
-dispute   share of leaves on which model and one voice differ
+dispute   share of leaves on which model and merged differ
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Unseen(Exercise):
 
     def given(self) -> Given:
         crowd = drawn(seeds.current())
-        apart, (_, model, voice) = differ(crowd.found.posteriors), crowd.said
-        dispute = float((model != voice).mean())
+        apart, (_, model, merged) = differ(crowd.found.posteriors), crowd.said
+        dispute = float((model != merged).mean())
         return seeds.drawn(11, lambda rng: _faults(rng, apart, dispute), lambda data: told_apart(self.solve(**data)))
 
     def solve(self, apart: Ints, wrong: Ints, checks: Ints, n_wrong: int, dispute: float) -> list[Part]:
