@@ -275,6 +275,7 @@ def test_intervals_hold_the_truth_where_each_item_was_compared_twice():
     assert 0.7 < np.median(sds) < 0.95
 
 
+@pytest.mark.slow
 def test_mean_log_likelihood_is_that_of_draws(tied):
     """With covariates; tau is taken as known."""
     cells, rng = cells_of(*tied), np.random.default_rng(0)
@@ -494,6 +495,7 @@ def test_diagnosis_of_one_ranking_names_who_won_all():
     assert cf.comparisons.diagnose(apart, rank=0).verdict == "items of different parts have no common order"
 
 
+@pytest.mark.slow
 def test_chances_are_means_over_what_the_comparisons_leave_possible():
     """Of a logistic curve over a normal variable; and on matches to come they are worth more than the plug-in."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)

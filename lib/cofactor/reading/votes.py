@@ -17,6 +17,7 @@ from cofactor.core.cells import (
     TRUTH_VALUES,
     Refuse,
     Spelling,
+    alike_note,
     check_columns,
     check_present,
     check_spelling,
@@ -28,7 +29,6 @@ from cofactor.core.cells import (
     plain_numbers,
     refused,
     says_nothing,
-    told,
     told_merged,
 )
 from cofactor.core.checks import check_kind
@@ -318,7 +318,7 @@ class _Votes:
                 self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
                 self.notes.append(told_merged(known, what))
                 counts = {name: n for name, n in counts.items() if known.get(name, name) == name}
-            self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
+            self.notes.extend(filter(None, [alike_note(look_alikes(counts, spaced=False), what)]))
 
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
         """Return the votes; refuse what cannot be read, or leave it out."""
