@@ -473,7 +473,7 @@ def test_items_that_few_users_compared_are_named():
         ([0.5, 0.5, 0.5], None, "every comparison is a tie"),
         ([1, 0, 1], [[1.0]], "covariates of 1 comparisons, but there are 3"),
         ([1, 0, 1], [[1.0], [np.nan], [1.0]], "covariates hold NaN or infinity: covariate 0"),
-        ([1, 0, 1], [[0.0], [0.0], [0.0]], "always zero tell nothing: covariate 0"),
+        ([1, 0, 1], [[0.0], [0.0], [0.0]], "always zero have no effect: covariate 0"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(outcome, covariates, message):

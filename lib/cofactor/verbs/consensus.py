@@ -347,7 +347,7 @@ def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
         chosen = "vote" if isinstance(method, MajorityVote) else chosen
         chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
-        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
+        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right in a fit without gold: {counts})"
 
 
 def of_gold(method: Aggregator) -> str:
