@@ -61,6 +61,8 @@ def zip_of_mac():
 
 CASES = {  # file, what it holds, options, exit code, what is said (all of it, on either stream)
     "tabs, said so as a shell writes them": ("a.csv", GOOD.replace(",", "\t"), ("--sep", "\\t"), 0, [READ]),
+    "the separator in the first line": ("a.csv", "sep=;\r\n" + GOOD.replace(",", ";"), (), 0, [READ]),
+    "blanks": ("a.txt", GOOD.replace(",", " "), (), 1, ["columns seem to be separated by another", "say --sep ' '"]),
     "the wrong separator asked for": (
         *("a.csv", GOOD.replace(",", ";"), ("--sep", ","), 1),
         ["no column task, worker, label; found task;worker;label: columns seem to be separated by", "say --sep ';'"],

@@ -311,7 +311,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
-        other = [sep for sep in SEPARATORS if sep in alone]
+        other = [sep for sep in f"{SEPARATORS} " if sep in alone]
         other_names = [name for name in frame.columns if name not in columns]
         example = f"{missing[0]}='{(other_names or list(frame.columns))[0]}'" if len(frame.columns) else "another table"
         advice = f"say which column is which, for example {example}, or rename"
