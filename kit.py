@@ -142,7 +142,7 @@ def test(extra: list[str]) -> int:
     """Static checks, then pytest over tests, notebooks and examples in docstrings; or over the files that are named."""
     set_up(*os.environ.get("COFACTOR_EXTRAS", "").split())
     everything, extra = "--all" in extra, [one for one in extra if one != "--all"]
-    pytest = ["-m", "pytest", "--doctest-modules", "--doctest-ignore-import-errors"]
+    pytest = ["-m", "pytest", "--doctest-modules"]
     pytest += ["--nbval" if VERSIONS == "pinned" else "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=120"]
     pytest += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval_sanitize.cfg")]
     pytest += ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []  # of old libraries about new ones

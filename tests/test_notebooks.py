@@ -22,6 +22,7 @@ def stored():
     return {path: nbformat.read(path, as_version=4) for path in [*NOTEBOOKS, *LABS]}
 
 
+@pytest.mark.slow
 @each("path, rule", [*product(NOTEBOOKS, RULES), *product(LABS, LAB_RULES)])
 def test_notebook_keeps_the_rule(stored, path, rule):
     found = complaints(stored[path], path.name, [rule])

@@ -20,6 +20,7 @@ def test_peak_is_that_of_the_call_and_not_of_the_parent():
     assert figures["base_mb"] < 2e-6 * ballast.size
 
 
+@pytest.mark.slow
 @linux
 def test_arrays_are_read_as_part_of_the_call():
     some = np.ones(5_000_000)
@@ -27,6 +28,7 @@ def test_arrays_are_read_as_part_of_the_call():
     assert figures["peak_mb"] - figures["base_mb"] == pytest.approx(80, abs=5)
 
 
+@pytest.mark.slow
 @linux
 def test_what_the_warm_up_takes_does_not_count():
     figures = measure_peak("numpy:ones", warm={"shape": 25_000_000}, shape=10)

@@ -108,22 +108,16 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize(("line", "name"), CASES)
-def test_fit_returns_itself_and_says_how_it_went(line, name):
+@pytest.mark.slow
+@each("line, name", CASES)
+def test_fit_returns_itself_says_how_it_went_and_finds_the_same_again(line, name):
     method = made(line, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert method.fit(data_of(line, name)) is method
     result = method.result_
     assert len(result.objective) == result.n_iter and result.reason and result.converged in (True, False)
-
-
-@pytest.mark.parametrize(("line", "name"), CASES)
-def test_two_fits_find_the_same(line, name):
-    first = findings(fitted(line, name))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        second = findings(made(line, name).fit(data_of(line, name)))
+    first, second = findings(fitted(line, name)), findings(method)
     assert first and first.keys() == second.keys()
     for found in first:
         np.testing.assert_array_equal(first[found], second[found], err_msg=found)

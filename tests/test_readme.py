@@ -32,6 +32,7 @@ NUMBERS = {  # of the section "How good it is": what it says, and where that sta
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="other versions of matplotlib draw a little differently")
 def test_picture_is_current():
     drawn = matplotlib.image.imread(io.BytesIO(picture()))
@@ -57,6 +58,7 @@ def run(command, folder):
     return subprocess.run([sys.executable, *command], cwd=folder, env=found, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_python_runs_as_printed(tmp_path):
     done = run(["-W", "error", "-c", PYTHON[0]], tmp_path)
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,7 @@ def distance_from_unit_vectors(model):
     return np.max(distances, axis=1), np.min(distances, axis=1)
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds, K=st.integers(2, 5), error=st.sampled_from([0.0, 0.1, 0.5]))
 def test_one_specialist_exactly_as_good_as_asked(seed, K, error):

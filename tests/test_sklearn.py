@@ -175,6 +175,7 @@ def test_classifiers_take_pipelines_searches_and_cross_validation():
         assert np.array_equal(other.predict_proba(X), search.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_searches_choose_the_rank_of_a_joint_pmf_by_its_likelihood():
     X, y = samples()
     codes = np.column_stack([X, y])

@@ -23,6 +23,7 @@ MAY_NOT_LOAD = {  # what runs, and the libraries that it must leave alone
     RUN.format(["datasets", "list"]): SLOW - {"pyarrow.compute"} | {"numba"},
     RUN.format(["rank", "-"]): SLOW - {"scipy.optimize", "pyarrow.compute"},
 }
+QUICK = ("import cofactor", RUN.format(["aggregate", "bluebird"]))
 
 
 def loaded_by(code):
@@ -34,10 +35,13 @@ def loaded_by(code):
 
 
 @pytest.mark.skipif("COFACTOR_VERSIONS" in os.environ, reason="other versions of SciPy load other parts of it")
-@pytest.mark.parametrize("code", MAY_NOT_LOAD)
+@pytest.mark.parametrize(
+    "code", [code if code in QUICK else pytest.param(code, marks=pytest.mark.slow) for code in MAY_NOT_LOAD]
+)
 def test_a_command_loads_only_what_it_needs(code):
     assert not MAY_NOT_LOAD[code] & loaded_by(code)
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_seen():
     assert {"numpy", "scipy"} <= loaded_by("import cofactor as cf; cf.load('bluebird')")

@@ -24,11 +24,6 @@ PRIVATE = {  # a word that no reader knows, and what to write
 PATTERN = re.compile("|".join(rf"\b{word}\b" for word in PRIVATE), re.IGNORECASE)
 MESSAGES = ("lib/cofactor", "lib/cofactor_app", "notebooks/course")
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lib/**/*.j2")]
-EXCEPTIONS = {  # the field's own use, or a name: the place, and what it says there
-    ("docs/classroom.md", "aloud"): "with the voice, in class",
-    ("lib/cofactor/crowd/readings.py", "one voice"): "the name of a reading, which notebook 11 explains",
-    ("lib/cofactor/verbs/consensus.py", "one voice"): "the same name",
-}
 
 
 def messages(path):
@@ -60,6 +55,5 @@ def test_no_private_word_is_left_in_what_users_read():
     for path, text in texts():
         name = path.relative_to(ROOT).as_posix()
         for word in PATTERN.finditer(text):
-            if (name, word[0].lower()) not in EXCEPTIONS:
-                found.append(f"{name}: {' '.join(text[max(0, word.start() - 40) : word.end() + 30].split())}")
+            found.append(f"{name}: {' '.join(text[max(0, word.start() - 40) : word.end() + 30].split())}")
     assert not found, "\n".join(found)

@@ -17,7 +17,7 @@ from course.record import PROGRESS, kept, seed_of
 from course.seeds import number_of
 from tools.tasks import Task, pieces
 
-COLUMNS = ("from", "seed", "number", "copies", "constants", "reading", "vote", "model", "one voice")
+COLUMNS = ("from", "seed", "number", "copies", "constants", "reading", "vote", "model", "merged")
 KEY = "seeds.csv"
 STYLE = "<style>body{font:11pt sans-serif;max-width:46em}pre,div{white-space:pre-wrap}h2{break-before:page}</style>"
 KINDS = {"copies": COPIES, "constants": CONSTANT}

@@ -137,6 +137,7 @@ def most_frequent(df):
     return df.groupby("task")["label"].agg(lambda said: said.mode()[0])
 
 
+@pytest.mark.slow
 def test_methods_of_tables_run_as_they_are():
     labels, _ = drawn("sim_specialists")
     labels = cf.CrowdLabels.from_frame(
@@ -153,6 +154,7 @@ def test_methods_of_tables_run_as_they_are():
             Outside(wrong).fit(labels)
 
 
+@pytest.mark.slow
 def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_the_exit_code(
     here, mine, tmp_path, capsys
 ):
@@ -351,6 +353,7 @@ def test_sets_by_name():
         crowds(["nowhere"])
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
     assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
@@ -537,6 +540,7 @@ def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
         assert few == ({}, [])
 
 
+@pytest.mark.slow
 def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     first, second = f"{mine}:vote(power=1)", f"{mine}:vote(power=0)"
@@ -553,6 +557,7 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, t
         assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first, second = f"{mine}:vote(power=1)", f"{mine}:vote(power=0)"
@@ -564,6 +569,7 @@ def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypa
     assert "Content-Security-Policy" in text and str(mine) not in text
 
 
+@pytest.mark.slow
 def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(here, mine, tmp_path, monkeypatch, capsys):
     """It knows the first labels of one set by heart. What the other families choose is what may be claimed."""
     monkeypatch.chdir(tmp_path)
@@ -609,6 +615,7 @@ class Mine:
 # ---- other libraries through the same door ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "method", "sets", "least"), [
     ("crowdkit", "crowd_kit.py:CrowdKit(name='OneCoinDawidSkene')", ["sim_one_accuracy"], 85),
     ("stepmix", "step_mix.py:latent_classes(rank=4)", ["sim_joint"], 35),

@@ -55,6 +55,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
     assert [one.name for one in sets_of(folder, "crowd")] == ["kitchen", "plain"]
     assert [one.family for one in sets_of(folder, "crowd")] == ["cooking", "your folder"]
@@ -85,6 +86,7 @@ def test_anchors_of_a_matrix_without_names_are_numbers_of_columns(folder):
     assert np.allclose(bare[0].given, named[0].given) and np.array_equal(bare[1], named[1])
 
 
+@pytest.mark.slow
 def test_methods_of_every_line_run_on_the_folder(quick, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     for line, method, least in (("crowd", "MV-EM", 70), ("pmf", "Independence", 30), ("separable", "SPA", 90),
@@ -125,6 +127,7 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     assert set(FIELDS) == {*SAID, "files"} and set(ROLES) == {"crowd", "pmf", "separable", "comparisons"}
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     truth = pd.read_csv(folder / "truth.csv")
     for name, table in (

@@ -78,6 +78,7 @@ def test_every_method_of_the_registry_stands_there_with_numbers_or_a_reason():
         assert mine[mine["method"].isin([trivial, default])]["accuracy"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ANSWERS)
 def test_quick_methods_on_every_simulated_set_give_what_was_kept(quick, line):
     """Where this fails: the sets that are drawn, or how answers are scored, are others than on the page."""
@@ -117,6 +118,7 @@ def test_a_set_of_every_line_run_again_gives_what_was_kept(here):
     assert tried > 25
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_quickest_set_of_every_other_file_gives_what_was_kept(here):
     """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""

@@ -49,6 +49,7 @@ def test_values_are_those_of_the_controls_and_few_are_one_other_each():
     assert len(panels.places(panel, two, few=True)) == 1 + len(two)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -64,6 +65,7 @@ def test_wrong_values_are_refused(wrong, told):
         panels.meant(WALK, walk_live(), panels.grids()[WALK] | wrong, few=False)
 
 
+@pytest.mark.slow
 def test_values_of_choices_are_named_as_the_control_shows_them():
     panel, written = ridge_live(), panels.grids()["nb06.ridge_live"]
     assert panels.meant("nb06.ridge_live", panel, written, few=False)["shown"] == [False, True]
@@ -89,6 +91,7 @@ def test_what_is_kept_is_what_the_panel_shows_and_is_not_computed_again(tmp_path
     assert panels.computed(tmp_path) == {WALK: folder}
 
 
+@pytest.mark.slow
 def test_other_code_values_or_versions_are_computed_anew(monkeypatch):
     written = panels.grids()[WALK]
     before = panels.mark(WALK, written, few=False)

@@ -17,7 +17,7 @@ from docs.panels import CALL
 from tests.notebook_rules import LIVE
 from tools import learner, tasks
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 REDRAW_SECONDS = 60
 DRAGS = 400  # milliseconds between two looks at a figure that is dragged
@@ -122,7 +122,6 @@ def changes(panel, before):
     assert all(part.strip() for part in shown(panel)), "a picture without a caption, or without alternative text"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_live_figure_changes_while_it_is_dragged(open_notebook, artefacts, path):
     cells = nbformat.read(path, as_version=4).cells

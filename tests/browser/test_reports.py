@@ -10,7 +10,7 @@ import pytest
 from cofactor import simulate
 from cofactor_app.cli import main
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDE, NARROW = 1200, 400  # pixels
 LONG = 500  # letters of a name
@@ -86,7 +86,6 @@ def seen(chromium, page, width, scheme):
     return context, tab
 
 
-@pytest.mark.slow
 def test_no_rule_of_accessibility_is_broken_at_any_width_by_day_or_night(pages, chromium, axe):
     for page in pages:
         for width, scheme in VIEWS:
@@ -123,7 +122,6 @@ def test_reports_load_nothing_and_show_names_of_every_kind(pages, chromium):
         context.close()
 
 
-@pytest.mark.slow
 def test_tables_that_are_too_wide_are_reached_by_keys(pages, chromium):
     for page in pages:
         context, tab = seen(chromium, page, NARROW, "light")
@@ -133,7 +131,6 @@ def test_tables_that_are_too_wide_are_reached_by_keys(pages, chromium):
         context.close()
 
 
-@pytest.mark.slow
 def test_paper_is_white_also_at_night(pages, chromium):
     for page in pages:
         context, tab = seen(chromium, page, WIDE, "dark")
@@ -144,7 +141,6 @@ def test_paper_is_white_also_at_night(pages, chromium):
         context.close()
 
 
-@pytest.mark.slow
 def test_a_report_of_many_tasks_is_as_small_as_one_of_few(tmp_path):
     sizes = []
     for n_tasks in (500, 20_000):

@@ -278,6 +278,7 @@ def written(capsys, *arguments):
     return capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, capsys):
     labels = cf.CrowdLabels.from_csv(labels_csv)
     codes = np.where(np.arange(labels.n_tasks) < 20, labels.votes.argmin(axis=1), -1)

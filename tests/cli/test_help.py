@@ -1,10 +1,12 @@
 """What `--help` shows can be typed as it stands, and fits on a screen."""
 
+import inspect
 import re
 import shlex
 
 import pytest
 
+import cofactor as cf
 from cofactor_app.cli import main
 from cofactor_app.cli.parser import parser
 
@@ -36,3 +38,21 @@ def test_help_of_a_command_on_data_fits_on_a_screen(command, capsys):
         main([command, "--help"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= LINES and max(map(len, lines)) <= COLUMNS
+
+
+TOLD = re.compile(r"\(default: ([\d.]+)\)|([\w-]+) \(default\)")
+VERBS = {"aggregate": cf.aggregate, "plan": cf.plan, "next": cf.next_tasks, "rank": cf.rank, "joint": cf.joint}
+VERBS |= {"anchors": cf.anchors, "topics": cf.topics}
+
+
+def test_help_tells_the_defaults_that_the_options_and_the_verbs_have():
+    told = 0
+    for name, command in parser()._subparsers._group_actions[0].choices.items():
+        taken = inspect.signature(VERBS[name]).parameters if name in VERBS else {}
+        for option in command._actions:
+            if found := TOLD.search(option.help or ""):
+                told += 1
+                assert str(option.default) in found.groups(), (name, option.dest)
+            if option.dest in taken and option.default:
+                assert option.default == taken[option.dest].default, (name, option.dest)
+    assert told > 20

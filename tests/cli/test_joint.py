@@ -82,6 +82,7 @@ def test_gaps_are_filled_nearly_as_the_truth_was_and_nothing_else_is_changed(fol
     assert cells["probability"][cells["column"] == "mood"].mean() > 0.85
 
 
+@pytest.mark.slow
 def test_what_may_say_that_there_is_no_answer_is_named_and_dates_are_told_as_dates(folder, capsys):
     table = pd.read_csv("cases.csv", dtype=str, keep_default_na=False)
     n = len(table)

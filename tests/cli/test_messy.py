@@ -77,6 +77,8 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     "tabs, said so as a shell writes them": ("a.csv", GOOD.replace(",", "\t"), ("--sep", "\\t"), 0, [READ]),
     "semicolons": ("a.csv", GOOD.replace(",", ";"), (), 0, [READ]),
     "pipes": ("a.txt", GOOD.replace(",", "|"), (), 0, [READ]),
+    "the separator in the first line": ("a.csv", "sep=;\r\n" + GOOD.replace(",", ";"), (), 0, [READ]),
+    "blanks": ("a.txt", GOOD.replace(",", " "), (), 1, ["columns seem to be separated by another", "say --sep ' '"]),
     "the wrong separator asked for": (
         *("a.csv", GOOD.replace(",", ";"), ("--sep", ","), 1),
         ["no column task, worker, label; found task;worker;label: columns seem to be separated by", "say --sep ';'"],

@@ -126,6 +126,7 @@ def test_an_error_leaves_no_output_and_speaks_of_options(tmp_path, capsys):
     assert "--tie ''" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     path.write_text("winner,loser\na,b\na,c\nb,c\nc,b\n")
@@ -139,6 +140,7 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
     assert "error: --strict: items that never lost" in capsys.readouterr().err and not (tmp_path / "no.csv").exists()
 
 
+@pytest.mark.slow
 def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     rows = [f"{who},{'ab'[k]},{'ba'[k]}\n" for who in range(9) for k in (0, 1)]

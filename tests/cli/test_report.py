@@ -45,6 +45,7 @@ def test_every_number_of_a_worker_has_its_interval(page):
         assert float(low) - 0.5 <= float(estimate) <= float(high) + 0.5 and float(low) < float(high)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_the_library(page):
     data = cf.load("bluebird")
     method = cf.crowd.WorkerTypes(random_state=0).fit(data.labels)

@@ -47,6 +47,7 @@ def test_bradley_terry_agrees_with_choix():
         assert BradleyTerry(ridge).fit(data).item_bias_ == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_balanced_comparisons_have_equal_utilities_without_a_step():
     """Zero is then the maximum: choix's first case, a cycle; one win each; ties alone."""
     cycle, each, ties = ([0, 1, 2], [1, 2, 0], [1, 1, 1]), ([0, 1], [1, 0], [1, 1]), ([0, 1], [1, 2], [0.5, 0.5])
@@ -142,6 +143,7 @@ def test_nuclear_norm_ends_at_a_stationary_point():
     assert np.linalg.norm(A[:, k:].T @ G @ Ct[k:].T, 2) < 8.02
 
 
+@pytest.mark.slow
 def test_nuclear_norm_is_dominated_by_features():
     U, V, data = small(12_000)
     convex, _ = recorded(NuclearNormMLE(max_iter=150, random_state=0).fit, data)

@@ -51,6 +51,7 @@ def test_nothing_to_be_sure_of_is_refused(sure):
         bootstrap(ComparisonMF(2, ridge=4.0), drawn(*truth(0, 20, 15, 2), 800, "binary"), n_draws=1)
 
 
+@pytest.mark.slow
 @each("name", METHODS)
 def test_every_method_is_fitted_again_with_what_it_chose(name):
     data = drawn(*truth(0, 20, 15, 2), 800, "binary")

@@ -48,6 +48,7 @@ def test_choices_reach_the_predicted_error_with_slope_one_half():
     assert errors == pytest.approx(predicted, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_chosen_ridge_is_near_the_best_one():
     U, V = truth()
     data = drawn(U, V, 40_000, "binary")
@@ -57,6 +58,7 @@ def test_the_chosen_ridge_is_near_the_best_one():
     assert chosen.path_[0].ridge == np.inf and {trial.rank for trial in chosen.path_} == {3}
 
 
+@pytest.mark.slow
 def test_where_features_do_not_help_biases_are_left_and_a_warning():
     """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices; what all like, can."""
     U, V = truth(0, kind="gauss")
@@ -69,6 +71,7 @@ def test_where_features_do_not_help_biases_are_left_and_a_warning():
     assert mf.fold_in(few(n2=300)).shape == (6, 0)
 
 
+@pytest.mark.slow
 def test_a_model_without_biases_is_no_coin_either():
     U, V = truth(0, kind="gauss")
     data = drawn(0.1 * U, V, 10_000, "binary", b=0.2 * np.random.default_rng(5).standard_normal(300))
@@ -122,6 +125,7 @@ def test_five_folds_choose_better_than_one_hold_out():
     assert np.mean(losses[5]) < np.mean(losses[1])
 
 
+@pytest.mark.slow
 def test_biases_are_found_and_help():
     U, V = truth()
     b = np.random.default_rng(5).standard_normal(300)
@@ -255,6 +259,7 @@ def test_features_vanish_above_the_vanishing_ridge():
     assert size[0] > 0.1 > 0.01 > size[1]
 
 
+@pytest.mark.slow
 def test_pairs_made_from_ratings_call_for_hidden_items():
     """Ratings without any taste: pairs predict one another, and tell nothing of items that were not rated."""
     rng = np.random.default_rng(0)

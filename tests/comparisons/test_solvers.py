@@ -81,6 +81,7 @@ def test_exact_outcomes_recover_the_truth_from_the_spectral_start(solver, kind):
         assert distance(objective, solver(objective, start, tol=1e-10)[0], U, V) < 1e-6
 
 
+@pytest.mark.slow
 @each("rank", [2, 4])
 def test_figure_2_is_solved_at_its_50_thousand_comparisons(rank):
     """300 epochs of the published recipe leave 0.035 to 0.12 of 0.057 to 0.099."""
@@ -116,6 +117,7 @@ def test_zero_is_refused_as_a_start_and_a_limit_that_was_reached_is_said(solver)
         assert not result.converged and result.n_iter <= limit
 
 
+@pytest.mark.slow
 def test_a_huge_start_comes_back():
     objective = problem()[2]
     start = 20 * objective.join(*spectral_start(objective.data, 3, random_state=0))

@@ -139,6 +139,7 @@ def test_mistakes_differ_from_the_answer_and_from_each_other(name):
                 assert one.shape == other.shape and not same(one, wide, other)
 
 
+@pytest.mark.slow
 @each("name", NUMBERS)
 def test_common_mistakes_are_recognised(name):
     for position, part in parts(name):
@@ -263,6 +264,7 @@ def test_a_table_is_a_matrix():
     assert EXERCISES["co-occurrence"].judge(pd.DataFrame(right("co-occurrence"))).right
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_hints_come_in_order_and_after_all_of_them_a_solution(name, capsys):
     desk.hints_read.clear()

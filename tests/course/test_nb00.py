@@ -50,6 +50,7 @@ def test_faults_are_found_one_by_one_and_together():
     assert draws.faults(spoilt) == [3, 4]
 
 
+@pytest.mark.slow
 @each("seed", range(3))
 def test_a_file_tells_by_its_counts_what_was_done_with_corrections(seed):
     text = draws.file_text(seed)

@@ -129,6 +129,7 @@ def test_turn_panel_tells_the_truth(error):
     assert told in panel.text.replace("\N{MINUS SIGN}", "-")
 
 
+@pytest.mark.slow
 def test_turn_panel_turns_by_whole_degrees():
     panel = panels.turn_panel()
     assert "turn the corner by (degrees) = 5;" in panel.caption and panel.text.startswith("Turned by 5°")
@@ -150,6 +151,7 @@ def test_turn_panel_tells_a_second_answer_from_none():
     assert panel.text.startswith("Not turned yet")
 
 
+@pytest.mark.slow
 def test_crowd_panel_tells_the_truth():
     panel = panels.crowd_panel(seed=4)
     panel.controls["method"].value = "DesSymNMF"

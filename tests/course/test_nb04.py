@@ -92,6 +92,7 @@ def test_noise_and_rate_predict_as_the_exercise_has_it():
     assert np.allclose([part.answer for part in find("noise_and_tol").solve(**asked)], found[1], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_every_problem_shows_its_kind():
     for kind, seeds in ends.SEEDS.items():
         for seed in seeds:

@@ -143,6 +143,7 @@ def test_the_walk_tells_the_truth():
         assert f"{n} ({walk.weights[n]:.2f})" in panel.text
 
 
+@pytest.mark.slow
 def test_what_is_filled_is_what_frank_wolfe_stores():
     mixed = simulate.dirichlet_mixtures(snr_db=10, random_state=0)
     fit = merit(mixed.X, 40, lam=0, n_iter=50)

@@ -54,6 +54,7 @@ def test_the_picture_of_descents_counts_iterations():
     assert title(fig) == "Iterations to a share of 1e−06: 7 (fast)" and fig.axes[0].get_ylabel() == "share"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
 def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
     found = [np.full((1, 2), value) for value in (error, 0.1, 0.004)]

@@ -171,6 +171,7 @@ def test_thinning_panel_says_what_is_refused():
     assert set(panel.controls["method"].options) <= set(METHODS)
 
 
+@pytest.mark.slow
 def test_thinning_panel_offers_the_crowds_it_is_given():
     panel = panels.thinning_panel({"mine": replace(BLUEBIRD, name="mine")})
     assert panel.controls["crowd"].options == ("mine",) and panel.text.startswith("mine with at most 10 labels")

@@ -229,6 +229,7 @@ def test_model_and_merged_part_on_the_kind_of_leaf_in_dispute(name):
     assert leaves.answer[2] == parted.sum() and made.found.differ.sum() >= leaves.answer.max()
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_what_checks_show_is_what_drawn_checks_show(name, nobody):
     """The cases A to D by drawing; in D the leaves that are drawn are right."""

@@ -33,6 +33,7 @@ def tried_on(name):
     return [value for case in FUNCTIONS[name].cases() for value in case.values()]
 
 
+@pytest.mark.slow
 @each("name", FUNCTIONS)
 def test_every_function_is_tried_on_data_of_the_seed(name, session):
     seeds._chosen.clear()

@@ -14,6 +14,7 @@ def title(fig):
     return fig.get_suptitle().replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_methods_are_ranked_against_the_vote():
     fig = draw_methods({"MajorityVote": 0.25, "worse": 0.4, "better": 0.1})
     bars = fig.axes[0].patches

@@ -209,6 +209,7 @@ def test_text_is_escaped_in_the_table():
     assert "&lt;i&gt;" in diagnose(labels)._repr_html_() and "<i>" not in diagnose(labels)._repr_html_()
 
 
+@pytest.mark.slow
 def test_checks_of_pairs_are_left_out_by_name_where_their_counts_would_take_too_much_memory(monkeypatch):
     labels, module = cf.load("bluebird").labels, import_module("cofactor.crowd.diagnose")
     monkeypatch.setattr(module, "MOST_MEGABYTES", 0.1)

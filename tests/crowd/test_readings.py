@@ -139,10 +139,10 @@ def test_the_warning_names_workers_consequence_and_command():
     i, w, l, truth = over_callers(0)
     labels = cf.CrowdLabels.from_arrays(i, w, l)
     found = readings(labels)
-    assert found.names == ("vote", "model", "one voice", "one voice 2") and found.decisive == "one voice"
-    assert found.groups == {"one voice": [0, 1, 2, 3, 4], "one voice 2": [5, 6]}
+    assert found.names == ("vote", "model", "merged", "merged 2") and found.decisive == "merged"
+    assert found.groups == {"merged": [0, 1, 2, 3, 4], "merged 2": [5, 6]}
     error = {name: cf.crowd.error_rate(found.posterior(name), truth) for name in found.names}
-    assert error["one voice"] < 0.03 < 0.1 < error["vote"] < error["model"]
+    assert error["merged"] < 0.03 < 0.1 < error["vote"] < error["model"]
     said = found.warning("labels.csv")
     assert said.startswith("96 of 500 labels (19%) depend on whether workers 0, 1, 2, 3, 4 share their mistakes")
     assert "tasks in place of" in said

@@ -10,7 +10,7 @@ import cofactor as cf
 from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
-from cofactor.crowd.copies import Gains, candidates, joined, owners, voiced
+from cofactor.crowd.copies import Gains, candidates, joined, merged, owners
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
@@ -246,9 +246,9 @@ def test_those_who_know_are_no_copies():
 
 def test_a_group_says_what_most_of_it_say():
     table = CategoricalTable(np.array([[0, 1, 1, 0], [1, 0, -1, 0]]), np.full(4, 2))
-    merged = voiced(CrowdLabels(table, range(2), range(4), range(2)), np.array([0, 0, 0, 3])).table
-    assert merged.rows.tolist() == [0, 0, 1, 1] and merged.variables.tolist() == [0, 3, 0, 3]
-    assert merged.values.tolist() == [1, 0, 1, 0]  # two of three; of a tie, the first
+    found = merged(CrowdLabels(table, range(2), range(4), range(2)), np.array([0, 0, 0, 3])).table
+    assert found.rows.tolist() == [0, 0, 1, 1] and found.variables.tolist() == [0, 3, 0, 3]
+    assert found.values.tolist() == [1, 0, 1, 0]  # two of three; of a tie, the first
 
 
 # ---- never a silent collapse ----

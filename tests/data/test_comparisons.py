@@ -174,6 +174,7 @@ def test_colours_of_another_shape_or_with_other_answers(tmp_path):
         read_colors(tmp_path / "x.mat", 2, 3)
 
 
+@pytest.mark.slow
 @given(content=st.one_of(st.binary(max_size=60), st.text("0123456789,\r\n .-e", max_size=60)))
 def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("comparisons")
@@ -195,6 +196,7 @@ def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, con
 # ---- from ratings ----
 
 
+@pytest.mark.slow
 @given(
     entries=st.lists(
         st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 5)),

@@ -85,6 +85,7 @@ def codes(labels):
 # ---- against the statistics and files of whoever prepared the mirror ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", REAL)
 def test_labels_and_truth_are_exactly_the_expected_ones(name):
@@ -97,6 +98,7 @@ def test_labels_and_truth_are_exactly_the_expected_ones(name):
     assert np.array_equal(data.truth[truth.task], truth.truth)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", BENCHMARK)
 def test_benchmark_crowds_have_the_expected_size_and_vote(name):
@@ -108,6 +110,7 @@ def test_benchmark_crowds_have_the_expected_size_and_vote(name):
     assert round(1 - error_rate(vote_shares(labels), data.truth), 4) == accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", BENCHMARK)
 def test_of_labels_given_again_the_last_one_is_loaded(name):
@@ -128,6 +131,7 @@ def test_dog_with_the_busiest_workers_of_the_paper():
     assert 100 * error_rate(vote_shares(labels), data.truth) == pytest.approx(17.906, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", [*REAL, *BENCHMARK, *TABLES, *RATINGS, *TOPICS, *GRAPHS])
 def test_registry_pins_what_the_manifest_says(name):
@@ -136,6 +140,7 @@ def test_registry_pins_what_the_manifest_says(name):
     assert {(f.name, f.url, f.sha256, f.bytes) for f in entries()[name].files if f.url} == raw
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", TWICE)
 def test_every_copy_reads_as_the_same_set(name):
@@ -182,6 +187,7 @@ def test_tables_are_exactly_the_expected_ones(name):
     assert counts.to_dict() == manifest(TABLES[name])["stats"]["target_counts"]
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", BUNDLED_TABLES)
 def test_the_upstream_copy_of_a_bundled_table_reads_as_the_same(name):
@@ -189,12 +195,14 @@ def test_the_upstream_copy_of_a_bundled_table_reads_as_the_same(name):
     assert np.array_equal(upstream.codes, bundled.codes) and upstream.values == bundled.values
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", ["connect4", "adult"])
 def test_downloaded_tables_are_what_the_registry_says(name):
     check_table(name)
 
 
+@pytest.mark.slow
 @each("name", BUNDLED_TABLES)
 def test_bundled_tables_need_no_network_and_are_what_the_registry_says(name, data):
     check_table(name)

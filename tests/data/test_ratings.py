@@ -43,6 +43,7 @@ def mirror_path(*parts):
 # ---- the public set, against the files of whoever prepared the mirror ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", ["ratings", "action30", "animation30", "romance30"])
 def test_movielens_small_and_the_lists_of_the_paper_are_exactly_the_expected_ones(name):
@@ -175,6 +176,7 @@ def test_a_folder_without_the_files_tells_where_they_are(tmp_path):
 pairs = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=20, unique=True)
 
 
+@pytest.mark.slow
 @given(pairs=pairs, data=st.data())
 def test_a_table_gives_back_every_rating(pairs, data):
     user, item = np.array(pairs).T

@@ -30,12 +30,14 @@ def folder(tmp_path_factory):
 codes = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 2)), min_size=1)
 
 
+@pytest.mark.slow
 @given(rows=codes, end=st.sampled_from(["\n", "\r\n"]), last=st.booleans())
 def test_reads_back_what_was_written_from_one(folder, rows, end, last):
     text = end.join("\t".join(str(code + 1) for code in row) for row in rows) + end * last
     assert np.array_equal(read_codes(write(folder, text), "tsv", LIMITS), rows)
 
 
+@pytest.mark.slow
 @given(rows=codes, packed=st.booleans())
 def test_reads_back_csv_from_zero(folder, rows, packed):
     text = "task,worker,label\n" + "".join(f"{t},{w},{k}\n" for t, w, k in rows)
@@ -43,6 +45,7 @@ def test_reads_back_csv_from_zero(folder, rows, packed):
     assert np.array_equal(read_codes(write(folder, content, name), "csv", LIMITS), rows)
 
 
+@pytest.mark.slow
 @given(content=st.one_of(st.binary(max_size=60), st.text("0123456789\t\r\n,- .e", max_size=60)))
 @pytest.mark.parametrize(("reader", "name"), [("tsv", "x.txt"), ("csv", "x.csv"), ("csv", "x.csv.gz"), ("items", "x")])
 def test_whatever_a_file_holds_only_cofactor_errors_escape(folder, content, reader, name):

@@ -29,6 +29,7 @@ def write(folder, edges=EDGES, shares=SHARES, end="\n"):
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", [f"dblp{i}" for i in range(1, 6)])
 def test_edges_and_memberships_are_exactly_the_expected_ones(name):

@@ -232,6 +232,7 @@ def test_slow_server_is_left_in_the_end(register, server, data, monkeypatch):
     assert contents(data) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["server", "mirror"])
 def test_no_more_is_read_than_is_registered(register, server, data, monkeypatch, tmp_path, how):
     register(toy(server.url))
@@ -319,6 +320,7 @@ fetch("toy")
 """
 
 
+@pytest.mark.slow
 def test_killed_download_leaves_no_file_under_a_registered_name(register, server, data):
     register(toy(server.url))
     server.files.update({name: content for _, name, content in COPIES})

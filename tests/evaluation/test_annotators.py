@@ -55,6 +55,7 @@ def problem(n_rows=400):
     return make_classification(n_rows, 6, n_informative=4, n_classes=3, n_clusters_per_class=1, random_state=0)
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds, designated=st.integers(0, 10))
 def test_designated_annotators_have_the_rate_of_their_own(seed, designated):
@@ -107,6 +108,7 @@ def test_parts_may_be_for_different_numbers_of_annotators():
     assert np.array_equal(*alike)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(
     ("rate", "designated", "error"),

@@ -23,6 +23,7 @@ def test_every_subject_runs_and_is_beside_something_else(tmp_path, monkeypatch, 
     assert rows.loc[rows["subject"] == "size", "peak_mb"].gt(50).all()
 
 
+@pytest.mark.slow
 def test_a_subject_measured_again_replaces_its_rows_alone(tmp_path, monkeypatch):
     def subject(name, calls):
         def rows(size):

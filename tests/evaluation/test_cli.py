@@ -28,6 +28,7 @@ def test_without_names_all_are_listed_and_an_unknown_one_is_refused(capsys):
     assert not {"crowd-table7", "crowd-next", "pmf-figure1"} & {one.name for one in cli.printed()}
 
 
+@pytest.mark.slow
 def test_a_run_prints_its_table_and_the_page_is_written_once_unless_forced(experiments, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", "--results", str(experiments), "-o", str(page)]) == 1
@@ -51,6 +52,7 @@ def test_with_fewer_trials_than_are_kept_nothing_is_decided(experiments, tmp_pat
     assert " differs" not in told and "3 of the 9 trials that are kept, which decide" in told
 
 
+@pytest.mark.slow
 def test_check_says_how_many_numbers_are_as_kept(monkeypatch, capsys):
     assert main(["reproduce", "crowd-table6", "--check"]) == 0
     assert capsys.readouterr().out.splitlines() == ["crowd-table6: 4 of 4 numbers as kept", "4 of 4 numbers as kept"]

@@ -25,6 +25,7 @@ def started():
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", ["0.5", "1", "2"])
 def test_descent_is_linear_from_every_start_with_and_without_projections(started, theta):
     at = {t: values(started, f"t={t}") for t in (0, 100, 300)}
@@ -36,6 +37,7 @@ def test_descent_is_linear_from_every_start_with_and_without_projections(started
     assert at[300][name] < 1e-6
 
 
+@pytest.mark.slow
 def test_a_spectral_start_finds_the_truth_where_random_ones_do_not():
     rows = [trial("starts", "gauss,m/dof=2.5", number) for number in range(4)]
     share = {method: np.mean([values(one, "success")[method] for one in rows]) for method in values(rows[0], "success")}
@@ -45,6 +47,7 @@ def test_a_spectral_start_finds_the_truth_where_random_ones_do_not():
     assert easy["spectral"] == min(easy.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "error"), [("40,000", 0.487), ("160,000", 0.255)])
 def test_choices_leave_the_error_that_the_planner_predicts(m, error):
     found = values(trial("choices", f"m={m}"), "error")

@@ -54,6 +54,7 @@ def errors_of(seed, theta, n_iter, descend, **options):
     return np.array(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theta", [0.5, 1, 2])
 def test_linear_convergence_with_projections(theta):
     """Measured rates are 0.947 +- 0.011 per step, as without."""

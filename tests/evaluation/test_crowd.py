@@ -47,6 +47,7 @@ def test_exact_blocks_give_the_model_back_in_every_pattern():
         assert values["DesSymNMF"] < 2e-3 and values["RobSymNMF"] < 2e-2
 
 
+@pytest.mark.slow
 def test_both_generators_draw_other_models():
     def run(name):
         return EXPERIMENTS[name].run("missing=30%", 0, np.random.default_rng(0))

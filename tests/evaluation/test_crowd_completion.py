@@ -55,6 +55,7 @@ def everything_known(labels):
     return pgtac.augmented_tensor(labels, np.ones(labels.n_labels, dtype=bool))
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_soft_impute_finds_what_filling_in_and_thresholding_finds(seed):
@@ -126,6 +127,7 @@ def test_numbers_that_underflow_become_zero():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", METHODS)
 def test_names_do_not_matter_much(cls):
     """The held-out labels differ, so that scores may too, but not the clear answers."""
@@ -136,6 +138,7 @@ def test_names_do_not_matter_much(cls):
     assert np.mean(renamed == classes[np.argmax(method.posterior_, axis=1)]) > 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", METHODS)
 def test_as_good_as_the_votes_on_a_good_crowd_and_the_same_twice(cls):
     crowd = skilled_crowd(2)
@@ -178,6 +181,7 @@ LEVELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(("cls", "name"), LEVELS)
 def test_errors_on_public_data_are_of_the_published_level(cls, name):

@@ -42,6 +42,7 @@ def test_evenly_goes_where_there_are_fewest():
     assert next_labels.fewest(there, free, 6, np.random.default_rng(0)).tolist() in ([3, 2, 0, 1], [2, 3, 0, 1])
 
 
+@pytest.mark.slow
 def test_both_ways_begin_alike_and_end_at_the_same_amount(made):
     curves = [asked(made.labels, made.truth, way, np.random.default_rng(3)) for way in (evenly, by_rule)]
     assert curves[0].error[0] == curves[1].error[0] and curves[0].amount[0] == pytest.approx(2.0, abs=0.05)
@@ -60,6 +61,7 @@ def test_saved_is_the_share_of_labels_less():
     assert saved(never, even) == pytest.approx(-1 / 6)
 
 
+@pytest.mark.slow
 def test_a_trial_measures_all_that_is_declared(made, monkeypatch):
     found = type("Found", (), {"labels": made.labels, "truth": made.truth})
     monkeypatch.setattr(next_labels, "load", lambda name, kind: found)

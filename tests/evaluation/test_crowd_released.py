@@ -71,6 +71,7 @@ def test_every_block_comes_from_one_linking_pair(seed):
             assert imputed.reached[m, n] == blocks[m, n].any()
 
 
+@pytest.mark.slow
 def test_every_linking_pair_has_the_same_chance():
     cooc, _ = ring(0)
     rng, linked = np.random.default_rng(0), np.zeros((8, 8), dtype=bool)
@@ -295,6 +296,7 @@ def made(name, protocol="real", seed=0, **options):
     return RELEASED["crowd"][name](protocol=protocol, random_state=seed, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPWISE)
 @pytest.mark.parametrize("which", ["real", "uci", "synthetic"])
 def test_every_protocol_works_on_every_method(name, which):
@@ -334,6 +336,7 @@ def test_which_prior_each_data_set_gets():
     ]
 
 
+@pytest.mark.slow
 def test_cnmf_is_nine_passes_over_pairs_of_more_than_rank_one_from_the_vertices():
     labels = skilled_crowd(4, n_workers=14, n_classes=2, n_tasks=60, label_rate=0.2).labels
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), 1)
@@ -384,6 +387,7 @@ def loaded(name):
     return (found.labels.busiest_workers(BUSIEST) if name == "dog" else found.labels), found.truth
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(("method", "name"), LEVELS)
 def test_errors_on_public_data_are_those_of_the_released_code(method, name):
@@ -404,6 +408,7 @@ CNMF_LEVELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", CNMF_LEVELS)
 @pytest.mark.parametrize("method", ["CNMF", "CNMF-EM"])
@@ -414,6 +419,7 @@ def test_errors_of_mirror_descent_are_those_of_the_released_code(method, name):
     assert found == pytest.approx(CNMF_LEVELS[name][method], abs=0.1 if name == "trec" else 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_the_shifted_list_explains_the_published_error_on_trec():
     labels, truth = loaded("trec")

@@ -36,6 +36,7 @@ def problem(n_tasks=300, n_classes=3, n_honest=2, n_swappers=3, seed=0, label_ra
     return labels, X, truth
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_same_seed_gives_the_same_network(torch, method):
     labels, X, _ = problem()
@@ -92,6 +93,7 @@ def test_says_what_to_install_without_pytorch(monkeypatch, method):
 # ---- LabelMe ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("standardize", [True, False])
 def test_crowd_layer_is_at_the_published_level_or_below(torch, standardize):

@@ -159,6 +159,7 @@ def test_synthetic_scripts_run_thirty_rounds_of_em(case):
         same(found, *em_rounds(case.table.codes, prior, drawn.conditionals, 30))
 
 
+@pytest.mark.slow
 def test_synthetic_scripts_start_mirror_descent_at_the_true_prior_from_the_floor(case, start, monkeypatch):
     monkeypatch.setattr(methods, "PASSES", 2)
     found = recorded(methods.opt_as_released, case)[0]
@@ -476,6 +477,7 @@ def test_the_support_vector_machine_of_the_paper_learns_from_nine_tenths(monkeyp
     assert rows[0] == round(0.9 * rows[1])
 
 
+@pytest.mark.slow
 def test_the_label_rate_of_car_gives_the_level_of_the_printed_vote():
     """In each setting, 42 to 44 % printed; a rate of .35 gives 23, and one number for all parts 33 with few missing."""
     table = EXPERIMENTS["crowd-table3"]

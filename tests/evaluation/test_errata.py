@@ -154,6 +154,7 @@ def test_the_conditions_of_both_right_forms_fail_there():
     assert min(sum(a * x for a, x in zip(row, column, strict=True)) for row in A) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "one_model"), [(PRIOR, False), ([F(1, 3)] * 3, True)])
 def test_the_hunt_finds_the_second_model_but_none_with_a_uniform_prior(prior, one_model):
     A_D = floats(A) * floats(prior)

@@ -73,6 +73,7 @@ def test_what_is_said_of_an_experiment_stands_in_a_table(tmp_path, monkeypatch):
     assert two.incomparable("small", "A", "error") == "another error" and not two.incomparable("small", "A", "mse")
 
 
+@pytest.mark.slow
 def test_every_note_is_of_settings_methods_and_metrics_that_there_are():
     with evaluation.experiment.NOTES.open(encoding="utf8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -21,6 +21,7 @@ REASON = re.compile(
 )  # a size, an error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["results.md", "real_data.md"])
 def test_a_page_is_what_the_kept_results_give(name):
     text = (pages.DOCS / name).read_text(encoding="utf8")
@@ -33,6 +34,7 @@ def test_four_pages_have_few_words():
     assert sum(words.values()) <= 12_000, words
 
 
+@pytest.mark.slow
 def test_every_printed_cell_counts_once_with_its_number_and_a_verdict():
     cells = pages.printed_cells()
     assert len(cells) == 947 and not cells.duplicated(["printed in", "setting", "method", "metric"]).any()
@@ -50,6 +52,7 @@ def test_every_printed_cell_counts_once_with_its_number_and_a_verdict():
     assert (np.sign(differ["low"]) == np.sign(differ["high"])).all()  # the whole interval on one side
 
 
+@pytest.mark.slow
 def test_what_differs_or_has_no_value_has_a_reason():
     for row in pages.printed_cells().itertuples():
         if row.verdict == "no value":
@@ -59,6 +62,7 @@ def test_what_differs_or_has_no_value_has_a_reason():
         assert not re.search(r"\b\w+Error: ", row.note)  # refusals are words; these are bugs
 
 
+@pytest.mark.slow
 def test_baselines_are_counted_apart_from_the_papers_own_methods():
     own = set(pages.printed_cells().query("proposed")["method"])
     assert {"RobSymNMF-EM", "SymNMF(no imputation)", "CNMF-SPA-EM", "CNMF-OPT", "MERIT(0)"} <= own
@@ -100,6 +104,7 @@ def test_methods_are_compared_trial_by_trial(monkeypatch):
     assert claims.slope(power)[0].value == pytest.approx(-0.5)
 
 
+@pytest.mark.slow
 def test_every_claim_has_a_rule_and_every_paper_eight_or_more():
     table = claims.claims()
     assert set(table["name"]) == set(claims.RULES) and not table["name"].duplicated().any()
@@ -120,6 +125,7 @@ def test_what_draws_at_random_is_the_mean_of_five_seeds():
     assert re.search(r"\| \d\d\.\d\d ± 0\.\d\d \|", row)
 
 
+@pytest.mark.slow
 def test_a_method_is_run_again_on_the_sets_where_it_stands(tmp_path):
     kept = pd.read_csv(real_data.KEPT / "crowd.csv").query("set in ['sim_spammers', 'sim_copies']")
     other = kept.assign(accuracy=kept["accuracy"].where(kept["method"] != "MV-EM", 1.0))

@@ -140,6 +140,7 @@ def test_ebcc_keeps_the_start_of_largest_bound():
     assert four == again >= one
 
 
+@pytest.mark.slow
 def test_the_bench_takes_each_of_them():
     names = {"bwa": "BWA", "catd": "CATD", "ebcc": "EBCC(n_starts=1)", "glad": "GLAD", "ibcc": "IBCC", "mace": "MACE"}
     names |= {"one_coin": "OneCoin", "wawa": "Wawa"}

@@ -38,6 +38,7 @@ def test_levels_show_ours_with_its_interval_beside_published(panels):
     assert (axes.get_xscale(), axes.get_xlabel()) == ("log", "mse") and not axes.figure.legends
 
 
+@pytest.mark.slow
 def test_curves_show_every_trial_and_the_median_and_no_two_look_alike(panels):
     found = [trials_of(metric=f"t={t}", A=[1.0 * k, 2.0 * k, 9.0 * k]) for t, k in ((10, 1), (9, 2))]
     small, _ = panels(*found, plot="curves", metrics={"t=10": "1"})
@@ -67,6 +68,7 @@ def test_sweeps_run_over_the_numbers_of_the_settings_with_hollow_published_value
     assert axes.figure.legends[0].texts[-1].get_text() == "published (hollow)"
 
 
+@pytest.mark.slow
 def test_every_declared_kind_of_picture_can_be_drawn_of_failed_trials(panels):
     assert {one.plot for one in EXPERIMENTS.values()} == set(PLOTS)
     for kind in PLOTS:

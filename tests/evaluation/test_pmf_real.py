@@ -37,6 +37,7 @@ def test_nursery_as_released_merges_two_classes_and_drops_a_feature():
     assert every.shape == (12960, 9) and alphabets[0] == 5 and np.array_equal(every[:, 0], data.target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_splits_are_50_20_30_and_leave_no_row_out(setting):
     split = real.draw_split(setting, np.random.default_rng(0))
@@ -48,6 +49,7 @@ def test_splits_are_50_20_30_and_leave_no_row_out(setting):
     assert not np.array_equal(split.test.codes, again.test.codes)
 
 
+@pytest.mark.slow
 @ROUNDS_END
 @pytest.mark.parametrize("method", [method for method in {**real.KIT, **real.PEERS} if method != "JointPMFClassifier"])
 def test_no_method_sees_the_classes_of_test_rows(method):

@@ -31,8 +31,8 @@ from tests.oracles.coupled import exact_triples, triple_blocks
 from tests.oracles.generators import random_codes, recorded
 from tests.oracles.paper_protocol import biased_sweeps, single_spa
 from tests.oracles.triples import at_most_one, clipped, released_ctd
-from tests.pmf.test_mle_ad import separated
 from tests.pmf.test_ratings import EM, some_ratings
+from tests.pmf.test_triples import separated_mle_ad as separated
 
 SIZES = (2, 3, 1, 4)
 

@@ -21,7 +21,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.pmf import biased_factors
+from cofactor.pmf import ratings
 from cofactor.rivals.crowd.multispa import vertex_matrices
 from cofactor.rivals.triple_moments import triple_moments
 from evaluation.released import crowd_steps as steps
@@ -135,11 +135,11 @@ def test_cnmf_spa_takes_the_released_gradient_steps():
 
 def test_bmf_sweeps_as_released(monkeypatch):
     start = SimpleNamespace(standard_normal=lambda shape: OUT["bmf_start"].copy())
-    monkeypatch.setattr(biased_factors, "rng_of", lambda seed: start)
+    monkeypatch.setattr(ratings, "rng_of", lambda seed: start)
     row, column = np.nonzero(OUT["ratings"])
     pulls = tuple(0.09 * np.bincount(owner) for owner in (row, column))  # the released ridge is a square, here of 0.3
     rating = OUT["ratings"][row, column].astype(float)
-    found = recorded(biased_factors.biased_factors, row, column, rating, 2, 0.09, pulls, max_iter=99, tol=-1)[0]
+    found = recorded(ratings.biased_factors, row, column, rating, 2, 0.09, pulls, max_iter=99, tol=-1)[0]
     assert pytest.approx(OUT["bmf_A"], abs=1e-12) == found.A and pytest.approx(OUT["bmf_B"], abs=1e-12) == found.B
 
 

@@ -91,6 +91,7 @@ def utilities(frame):
     return quietly(cf.rank, frame).items.set_index("item")["utility"].sort_index()
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 def test_rankings_turn_round_and_do_not_hang_on_the_order(seed):
@@ -146,6 +147,7 @@ def test_anchors_are_the_same_pixels_in_any_order_scale_and_twice(seed):
 # ---- topics ----
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 def test_topics_do_not_hang_on_the_order_of_documents(seed):

@@ -55,6 +55,7 @@ def parts(drawn):
     return [(len(ax.lines), len(ax.patches), len(ax.collections), len(ax.images), ax.get_xlabel()) for ax in axes]
 
 
+@pytest.mark.slow
 @each("name", sorted(CASES | functions()))
 @pytest.mark.filterwarnings("ignore:.*")
 def test_a_plot_is_drawn_where_asked_and_returned_or_in_a_picture_that_says_what_it_shows(name):

@@ -35,6 +35,7 @@ def test_intervals_of_ninety_per_cent_hold_nine_truths_in_ten():
     assert 0.85 <= np.concatenate(entries).mean() <= 0.95
 
 
+@pytest.mark.slow
 def test_entries_are_those_of_the_joint_pmf_and_its_marginals(found):
     table = CategoricalTable([[0, 1, 2, 3, 0], [-1, 2, -1, -1, -1], [-1] * 5], sizes=[4] * 5)
     rows = found.entries(table)
@@ -52,6 +53,7 @@ def test_the_table_names_variable_value_and_class(found):
     assert prior["estimate"].tolist() == found.model.prior.tolist() and prior["variable"].isna().all()
 
 
+@pytest.mark.slow
 @each("estimator", [pmf.CNMFOPT(rank=2), pmf.RANDEM(rank=2, random_state=0), pmf.Independence()])
 def test_any_estimator_can_be_fitted_again(estimator):
     truth = simulate.joint_model(4, 3, 2, random_state=1)

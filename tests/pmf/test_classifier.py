@@ -38,6 +38,7 @@ def test_predicts_the_conditional_of_the_class_in_its_joint_pmf():
     assert np.array_equal(fitted.predict(X), fitted.classes_[fitted.predict_proba(X).argmax(axis=1)])
 
 
+@pytest.mark.slow
 @each("method", ["EM", "CNMF-EM"])
 def test_names_of_values_and_classes_and_the_kind_of_array_change_nothing(method):
     X, y = drawn(n_rows=200)
@@ -55,6 +56,7 @@ def test_names_of_values_and_classes_and_the_kind_of_array_change_nothing(method
 # ---- choices ----
 
 
+@pytest.mark.slow
 def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     X, y = drawn(n_rows=200)
     fitted = JointPMFClassifier(n_starts=1, random_state=0).fit(X, y)
@@ -67,6 +69,7 @@ def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     assert fitted.rank_ < 30
 
 
+@pytest.mark.slow
 def test_the_model_is_the_mean_over_kept_choices_and_starts():
     X, y = drawn(n_rows=80)
     fitted = JointPMFClassifier(n_starts=2, random_state=0).fit(X, y)
@@ -76,6 +79,7 @@ def test_the_model_is_the_mean_over_kept_choices_and_starts():
     assert len(fitted.results_) == 2 * len(kept)
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_chosen():
     X, y = drawn(n_rows=200)
     rank_given = JointPMFClassifier(rank=3, n_starts=1, random_state=0).fit(X, y)
@@ -86,6 +90,7 @@ def test_what_is_given_is_not_chosen():
     assert both.validation_ == [] and (both.rank_, both.pseudo_count_) == (3, 0.1)
 
 
+@pytest.mark.slow
 def test_classes_of_one_row_and_tables_of_two_rows_still_fit():
     X, y = drawn(n_rows=100)
     y = y.astype(object)

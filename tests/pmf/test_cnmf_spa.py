@@ -41,6 +41,7 @@ def test_values_that_never_occur_are_no_anchors():
     assert mse(longer, cnmf_spa(exact_pairs(longer), 3, 2, floor=1e-12)) < 1e-12
 
 
+@pytest.mark.slow
 def test_the_error_falls_with_rows_as_measured():
     """Table 1 as measured: true MSE .0051 at 1e4 rows, .00055 at 1e5 (means; sd about half of that)."""
     truth = [simulate.joint_model(5, 10, 5, separability=0.1, random_state=seed) for seed in range(5)]

@@ -55,6 +55,7 @@ REPORTS = (  # table, rank, check, status, value
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_check_has_its_status_and_names_what_it_found():
     for table, rank, name, status, value in REPORTS:
         check = diagnose(table, rank=rank)[name]

@@ -187,6 +187,7 @@ def test_smoothing_predicts_thin_data_better():
 # ---- rank and smoothing by hidden cells ----
 
 
+@pytest.mark.slow
 def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     fitted = fit(RANDEM("auto", pseudo_count="auto", random_state=0), drawn(60))
     tried = [(one["rank"], one["pseudo_count"]) for one in fitted.validation_]
@@ -202,6 +203,7 @@ def test_all_ranks_and_counts_are_tried_and_what_is_near_the_best_is_averaged():
     assert np.allclose(fitted.model_.joint_tensor(), mean, atol=1e-14)
 
 
+@pytest.mark.slow
 @each("name", ["CNMF-EM", "RAND-EM"])
 def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name):
     table, fresh = drawn(600), drawn(2000)
@@ -210,6 +212,7 @@ def test_a_rank_that_is_chosen_predicts_better_than_one_too_low_or_too_high(name
         assert chosen > fit(clone(METHODS[name]).set_params(rank=rank), table).model_.log_likelihood(fresh), rank
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_chosen():
     table = drawn(300)
     count_given = fit(RANDEM("auto", pseudo_count=0.7, random_state=0), table)
@@ -225,6 +228,7 @@ def test_what_is_given_is_not_chosen():
     assert len(fit(Independence(pseudo_count="auto"), table).validation_) == len(PSEUDO_COUNTS)
 
 
+@pytest.mark.slow
 def test_ranks_that_a_method_refuses_are_left_out():
     fitted = fit(CNMFSPA("auto"), drawn(500))
     assert {one["rank"] for one in fitted.validation_} == {1, 2, 3, 5, 8}  # two variables of five values cap it at nine
@@ -307,6 +311,7 @@ def made(name):
     return pmf.METHODS[name](random_state=0) if name == "Independence" else pmf.METHODS[name](rank=2, random_state=0)
 
 
+@pytest.mark.slow
 @each_name
 def test_answers_and_draws_as_its_model_does(name):
     fitted = recorded(made(name).fit, TABLE)[0]

@@ -120,6 +120,7 @@ def test_drawn_tables_keep_what_was_given_and_how_frequent_values_are():
         assert table["pay"].astype(float).mean() == pytest.approx(PAY, abs=0.8)
 
 
+@pytest.mark.slow
 def test_pooled_intervals_hold_the_truth_as_often_as_they_say_where_the_rows_without_gaps_mislead():
     held, alone = [], []
     for seed in range(30):
@@ -148,6 +149,7 @@ def test_numbers_of_an_interval_come_from_rows_of_the_drawn_class():
     assert drawn.mean().to_dict() == pytest.approx({"blue": 16, "red": 24}, abs=0.6)
 
 
+@pytest.mark.slow
 def test_refits_have_enough_classes_where_people_differ_by_degrees():
     off = []
     for seed in range(8):

@@ -137,6 +137,7 @@ def test_recovers_a_model_from_its_exact_moments(lower):
     assert result.objective[-1] < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lower", [False, True], ids=["third", "all orders"])
 def test_what_is_not_observed_does_not_count_as_zero(lower):
     truth, start = separated(1)
@@ -229,6 +230,7 @@ def fifteen():
 # ---- the penalty ----
 
 
+@pytest.mark.slow
 def test_the_trace_rule_reaches_the_measured_level(fifteen):
     truth, triples, start = fifteen
     found, result = coupled_tensor(triples, start)
@@ -254,6 +256,7 @@ def test_unobserved_triples_are_left_out_and_not_fitted_as_zeros():
 # ---- what it copes with ----
 
 
+@pytest.mark.slow
 @each("rank", [1, 3, 6])
 def test_mixed_alphabets_and_variables_of_one_value(rank):
     truth = generators.random_model(0, 3, SIZES_CTD)

@@ -61,6 +61,7 @@ def test_a_table_is_the_same_in_every_form(tmp_path_factory, rows, conflicts):
     assert all(one == first for one in others)
 
 
+@pytest.mark.slow
 @FEW
 @given(rows=ROWS, data=st.data())
 def test_neither_the_order_of_rows_nor_their_repetition_counts(rows, data):

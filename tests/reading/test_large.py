@@ -65,6 +65,7 @@ def test_labels_are_those_of_a_small_file(form, tmp_path, as_large, monkeypatch)
     monkeypatch.setattr(reading, "is_large", lambda path: True)
 
 
+@pytest.mark.slow
 @each("conflicts", ["first", "last", "all"])
 def test_conflicts_are_settled_as_in_a_small_file(conflicts, tmp_path, as_large, monkeypatch):
     frame = rows(1)
@@ -137,6 +138,7 @@ def database(kind, path):
     return frame
 
 
+@pytest.mark.slow
 @each("kind", ["sqlite", "duckdb"])
 def test_a_database_is_a_source_of_rows(kind, tmp_path, capsys):
     path = tmp_path / f"labels of {kind}"

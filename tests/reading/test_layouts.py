@@ -1,6 +1,7 @@
 """Labels as platforms and people write them are the labels of the plain table; a note says what was taken for what."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -77,6 +78,17 @@ TABLES = {
     "Zooniverse: task from subject_ids, worker from user_name": pd.DataFrame(
         {"user_name": WORKER, "user_id": WORKER, "subject_ids": TASK, "annotations": map(zooniverse, LABEL)}
     ),
+    "Kili: task from externalId, worker from author, label from label": PLAIN.set_axis(
+        ["externalId", "author", "label"], axis=1
+    ).assign(createdAt="2023-01-01T10:00:00Z"),
+    "PYBOSSA: task from task_id, worker from user_id or user_ip, label from info": pd.DataFrame(
+        {
+            "task_id": TASK,
+            "user_id": ["" if worker == "A0" else worker for worker in WORKER],
+            "user_ip": ["A0" if worker == "A0" else "" for worker in WORKER],
+            "info": LABEL,
+        }
+    ),
     "label from the columns neg, neu, pos": one_hot(),
     "label from the columns q:::neg, q:::neu, q:::pos": one_hot().rename(
         columns=lambda n: f"q:::{n}" * (n in CLASSES) or n
@@ -120,6 +132,28 @@ def test_tables_of_platforms_and_people(note, tmp_path):
         assert labels.gold == (KNOWN if "gold" in note else {})
 
 
+def test_an_index_without_a_name_names_the_tasks_of_a_wide_table_alone(tmp_path):
+    numbered = wide().set_index("id").rename_axis(None).set_axis(range(5), axis=1)
+    numbered.to_csv(tmp_path / "wide.csv")
+    with pytest.warns(DataWarning, match="one column a worker: 0, 1, 2, 3, 4; task from Unnamed: 0"):
+        assert read(tmp_path / "wide.csv").tasks == sorted(wide()["id"])
+    PLAIN.drop(columns="task").to_csv(tmp_path / "long.csv")
+    with pytest.raises(CofactorError, match="no column task; found Unnamed: 0, worker, label"):
+        read(tmp_path / "long.csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "time"), [(("item", "rater", "answer"), "updated_at"), (("externalId", "author", "label"), "createdAt")]
+)
+def test_times_settle_conflicts_in_tables_that_are_recognised_too(names, time, tmp_path):
+    given = [("a", "w", "new", "2024-02-01"), ("a", "w", "old", "2024-01-01"), ("b", "w", "old", "2024-01-01")]
+    pd.DataFrame(given, columns=[*names, time]).to_csv(tmp_path / "l.csv", index=False)
+    with warnings.catch_warnings(record=True, action="always") as notes:
+        found = read(tmp_path / "l.csv", conflicts="last").to_frame()
+    assert found["label"].tolist() == ["new", "old"]
+    assert any("the last one by column updated_at counts" in str(note.message) for note in notes)
+
+
 def record(i, **more):
     return {"id": f"t{i}", **more}
 
@@ -148,7 +182,7 @@ def argilla(i, newer):
 
 def studio(i, kind="choices"):
     def annotation(worker, label, truth=False):
-        value = {"choices": [label]} if kind == "choices" else {kind: label}
+        value = {"choices": [label]} if kind == "choices" else {"selected" if kind == "pairwise" else kind: label}
         result = [{"type": kind, "from_name": "q", "value": value}]
         return {"id": f"{i}{worker}", "completed_by": worker, "ground_truth": truth, "result": result}
 
@@ -165,6 +199,7 @@ RECORDS = {
     "Argilla: 12 responses 'draft' passed over; newer": lambda i: argilla(i, newer=True),
     "annotations of 2 tasks are ground truth, and taken for gold": studio,
     "ground truth, and taken for gold; ratings": lambda i: studio(i, "rating"),
+    "ground truth, and taken for gold; pairs": lambda i: studio(i, "pairwise"),
     "": job,
 }
 

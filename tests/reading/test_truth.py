@@ -25,6 +25,15 @@ def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
     assert found.tolist() == [-1, 1]
 
 
+def test_an_export_tells_the_tasks_whose_class_it_knows(tmp_path):
+    export = pd.DataFrame({"_unit_id": list("aabb"), "_worker_id": list("xyxy"), "word": ["no", "yes", "no", "no"]})
+    export.assign(_golden=["true", "true", "false", "false"], word_gold="yes").to_csv(tmp_path / "f.csv", index=False)
+    assert read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS)).tolist() == [1, -1]
+    export.to_csv(tmp_path / "f.csv", index=False)
+    with pytest.raises(CofactorError, match="no column task, truth; found _unit_id"):
+        read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS))
+
+
 def test_tasks_that_look_like_labelled_ones_are_told(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
     alike = "; some look like tasks that have one, and differ in how they are written: 'A' like 'a'"

@@ -340,6 +340,15 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
 
 
+def test_among_scores_the_odd_word_is_named_and_nothing_else():
+    frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), "ft": ["1-0", "2-2", "one nil", "0-1"]})
+    named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
+    with pytest.raises(cf.CofactorError, match=r"not so in data rows 2 \('one nil'\) \(0 is the first\): give"):
+        reading(frame, named)
+    found = reading(frame.replace("one nil", "canc."), named)
+    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+
+
 def test_items_may_be_called_as_what_was_not_played():
     frame = pd.DataFrame({"left": ["NA", "v", "tbd"], "right": ["v", "tbd", "NA"], "winner": ["NA", "v", "NA"]})
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))

@@ -38,6 +38,7 @@ KEPT = {"dblp1": 6437, "dblp2": 3248, "dblp3": 3129, "dblp4": 1037, "dblp5": 350
 # ---- the published networks ----
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize("name", TABLE4)
 def test_rank_correlations_are_those_of_table_4(name):
@@ -53,6 +54,7 @@ def test_rank_correlations_are_those_of_table_4(name):
         assert set(found["MERIT(0)"].pure) == set(communities(graph.adjacency, K, "SPA").pure)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_table_4_compares_how_memberships_are_clipped():
     """DBLP2: SPOC has the pure nodes of SPA among the kept; what is done with negative entries makes the difference."""
@@ -64,6 +66,7 @@ def test_table_4_compares_how_memberships_are_clipped():
     assert correlations == pytest.approx([0.2126, 0.2931], abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @pytest.mark.parametrize(
     ("name", "published", "beyond"),
@@ -90,6 +93,7 @@ def test_cliques_are_found_exactly(method):
     assert len(np.unique(found.kept)) == len(found.kept) and set(found.pure) <= set(found.kept)
 
 
+@pytest.mark.slow
 @each("method", [*GREEDY, "MERIT"])
 def test_mixed_memberships_are_recovered(method):
     A, theta = mixed_graph()

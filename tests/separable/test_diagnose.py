@@ -48,6 +48,7 @@ def spoiled(kind):
     return others.get(kind, (X, None))
 
 
+@pytest.mark.slow
 @each(
     "kind, check, status, value",
     [

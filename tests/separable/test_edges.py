@@ -99,6 +99,7 @@ def test_more_anchors_than_rows():
 # ---- how many ----
 
 
+@pytest.mark.slow
 @each("K, snr", [(3, 20), (5, 20), (10, 20), (2, None), (6, 30)])
 def test_the_number_of_anchors_is_suggested_by_one_rule(K, snr):
     X = mixtures(K, M=50, N=200, K=K, snr_db=snr).X
@@ -112,6 +113,7 @@ def test_the_number_of_anchors_is_suggested_by_one_rule(K, snr):
     assert other.status == "warn" and other.value.startswith(f"{K + 1} asked for")
 
 
+@pytest.mark.slow
 @each("K", [3, 5, 10])
 def test_few_anchors_in_much_noise_are_counted_or_the_doubt_is_said(K):
     """At 10 dB: mostly right, and hardly ever wrong without a word."""
@@ -132,6 +134,7 @@ def spoiled(kind, X, rng):
     return X
 
 
+@pytest.mark.slow
 def test_outliers_are_named_and_not_counted():
     for kind in ("spectrum", "hot entry", "glint"):
         for seed, K in enumerate([3, 4, 6, 8]):

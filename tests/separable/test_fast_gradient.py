@@ -53,6 +53,7 @@ def test_steps_are_those_of_the_plain_version(case, monkeypatch):
         assert np.allclose(fit.result.objective, values, rtol=1e-9) and (turns > 1) == turning
 
 
+@pytest.mark.slow
 def test_finds_the_anchors_where_the_published_rate_is_one():
     """At 12 dB; and the same random numbers give the same answer."""
     for seed in range(5):

@@ -87,6 +87,7 @@ def test_columns_stay_on_the_simplex_and_the_gap_bounds_the_error(seed):
 # ---- choices that must not matter ----
 
 
+@pytest.mark.slow
 def test_single_precision_picks_the_same():
     for seed, lam in product(range(5), [0.0, 0.3, "msr"]):
         X = problem(seed, M=30, N=700, K=12)
@@ -103,6 +104,7 @@ def test_single_precision_decides_what_only_double_precision_can_see():
     assert np.array_equal(merit(X, 3, 0.0, n_iter=1).coefficients.indices, first)
 
 
+@pytest.mark.slow
 @each("kind", [np.float32, np.float64])
 def test_ties_go_to_the_lowest_index_at_any_number_of_threads(kind):
     X = np.tile(problem(3, M=12, N=500), 4)[:, :1700]
@@ -112,6 +114,7 @@ def test_ties_go_to_the_lowest_index_at_any_number_of_threads(kind):
     assert copies.indices.max() < 500
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_follows_a_permutation_of_the_columns(seed):
@@ -198,6 +201,7 @@ def test_stops_where_the_gap_is_within_a_tolerance_and_says_where_it_is_not():
 # ---- the default penalty ----
 
 
+@pytest.mark.slow
 def test_the_default_penalty_holds_where_that_of_the_paper_fails():
     truth = [simulate.dirichlet_mixtures(20, 500, 10, 15, random_state=seed) for seed in range(5)]
     hits = {lam: np.mean([np.isin(merit(t.X, 10, lam).anchors, t.anchors) for t in truth]) for lam in ("msr", "paper")}

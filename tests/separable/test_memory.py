@@ -72,6 +72,7 @@ def test_predictions_follow_the_formulas():
         predicted_bytes("LDA", 1, 1, 1)
 
 
+@pytest.mark.slow
 @each("name, method", [("SPOC", spoc), ("GeoNMF", geo_nmf)])
 def test_graph_methods_take_no_more_than_was_predicted(name, method):
     i, j = np.random.default_rng(0).integers(5000, size=(2, 50_000))

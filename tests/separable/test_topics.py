@@ -230,6 +230,7 @@ def test_words_by_words_is_never_formed():
 # ---- latent Dirichlet allocation ----
 
 
+@pytest.mark.slow
 def test_lda_finds_planted_topics():
     pytest.importorskip("lda", reason="needs lda: pip install cofactor[topics]")
     counts, truth, owner = planted(n_documents=150)

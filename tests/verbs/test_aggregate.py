@@ -149,6 +149,23 @@ def test_notes_and_warnings_are_those_of_the_command(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_two_workers_and_workers_of_one_class_are_told_of():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 40)
+    said = {f"h{m}": np.where(rng.random(40) < 0.1, 1 - truth, truth) for m in range(3)}
+    constant = {f"s{m}": np.zeros(40, dtype=int) for m in range(4)}
+    for of, note in (
+        ({name: said[name] for name in ("h0", "h1")}, "with two workers, nothing tells which of them is right"),
+        (said | constant, "4 workers always gave one class: s0, s1, s2, s3; without them the vote changes on"),
+        (said | {"s0": constant["s0"]}, ""),  # three of four work
+        (said | {f"s{m}": np.r_[np.zeros(3, dtype=int), np.full(37, -1)] for m in range(9)}, ""),  # few labels each
+    ):
+        rows = [(f"t{n:02d}", worker, y) for worker, ys in of.items() for n, y in enumerate(ys) if y >= 0]
+        with warnings.catch_warnings(action="ignore"):
+            notes = cf.aggregate(pd.DataFrame(rows, columns=["task", "worker", "label"]), draws=0).notes
+        assert any(one.startswith(note) for one in notes) if note else not any("always gave" in one for one in notes)
+
+
 def test_a_report_is_a_page_and_is_not_overwritten_unasked(labels, tmp_path):
     found = cf.aggregate(labels, draws=0)
     found.report(tmp_path / "page.html")

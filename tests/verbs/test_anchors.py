@@ -295,6 +295,7 @@ def test_the_jasper_ridge_file_with_its_struct_is_read(tmp_path, X):
 # ---- pictures ----
 
 
+@pytest.mark.slow
 def test_maps_of_anchors_share_one_scale_and_are_named():
     maps = np.random.default_rng(0).dirichlet(np.ones(6), (8, 9)).transpose(2, 0, 1) * 0.9
     figure = draw_maps([f"pixel {k}" for k in range(6)], maps)

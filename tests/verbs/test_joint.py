@@ -50,6 +50,7 @@ def test_every_way_in_gives_the_same_result(frame, tmp_path):
         assert found.cells["value"].astype(str).str.replace(".0", "").tolist() == expected.cells["value"].tolist()
 
 
+@pytest.mark.slow
 def test_codes_and_data_sets_are_tables(frame):
     codes = np.column_stack([pd.factorize(frame[name])[0] for name in ("mood", "hat", "age")])
     codes[:, 2] = np.where(codes[:, 2] >= 0, frame["age"] > 50, -1)

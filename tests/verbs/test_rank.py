@@ -94,6 +94,7 @@ def test_bradley_terry_takes_a_tie_for_half_a_win_of_either_side():
         assert cf.rank(votes).probabilities["tie"].gt(0).all()
 
 
+@pytest.mark.slow
 def test_the_result_shows_itself_and_writes_a_page(votes, tmp_path):
     found = cf.rank(votes, elo=("a", 1500))
     assert "rank  (90 %)" in repr(found) and "5 items, 200 comparisons" in found._repr_html_()

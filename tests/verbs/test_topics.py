@@ -150,6 +150,7 @@ def test_new_documents_are_weighed_as_those_of_the_fit(folder):
             found.transform(wrong)
 
 
+@pytest.mark.slow
 def test_every_layout_holds_the_same_counts(folder):
     rng = np.random.default_rng(0)
     words = ["oven", "flour", "butter", "goal", "team", "match", "star", "comet", "orbit"]

@@ -157,7 +157,7 @@ class ComparisonMF(PreferenceModel):
             if data.total < enough * dof:
                 message = (
                     f"{data.total:g} comparisons for {dof} degrees of freedom: without a ridge, fewer than {enough} "
-                    "per degree do not tell the utilities, however small the loss"
+                    "per degree do not determine the utilities, however small the loss"
                 )
                 warnings.warn(message, DataWarning, stacklevel=3)
         b = fit_biases(data, chosen.bias_ridge, settings)

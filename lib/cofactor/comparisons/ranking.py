@@ -323,7 +323,7 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
         raise CofactorError(f"covariates hold NaN or infinity: {listing(bad)}; fill or drop these comparisons")
     zero = [names[k] for k in np.flatnonzero(~X.any(axis=0)).tolist()]
     if zero:
-        raise NotIdentifiableError(f"covariates that are always zero tell nothing: {listing(zero)}; leave them out")
+        raise NotIdentifiableError(f"covariates that are always zero have no effect: {listing(zero)}; leave them out")
     return names, X
 
 

@@ -168,12 +168,12 @@ def told_merged(known: Mapping[str, str], what: str) -> str:
     return f"{what} {how}: {found}; spelling='keep' keeps them apart" if found else ""
 
 
-def told(groups: Iterable[Sequence[str]], what: str) -> str:
+def alike_note(groups: Iterable[Sequence[str]], what: str) -> str:
     """Return a sentence for the user that lists groups of names that look alike; "" where there are none.
 
-    >>> told([["1", "1.0"]], "answers")
+    >>> alike_note([["1", "1.0"]], "answers")
     "answers that look alike count as different: '1' = '1.0'; if they are the same, write them in one way"
-    >>> told([["Ann", "ann"]], "workers")
+    >>> alike_note([["Ann", "ann"]], "workers")
     "workers that look alike count as different: 'Ann' = 'ann'; if they are the same, spelling='all' makes them one"
     """
     groups = list(groups)
@@ -311,7 +311,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
-        other = [sep for sep in SEPARATORS if sep in alone]
+        other = [sep for sep in f"{SEPARATORS} " if sep in alone]
         other_names = [name for name in frame.columns if name not in columns]
         example = f"{missing[0]}='{(other_names or list(frame.columns))[0]}'" if len(frame.columns) else "another table"
         advice = f"say which column is which, for example {example}, or rename"

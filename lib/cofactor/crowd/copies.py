@@ -1,15 +1,15 @@
 """Copies: workers with equal labels on all common tasks, who also err alike; and what labels gain by workers as one.
 
-A group of workers as one has a voice, which says what most of its members say of a task (ties: the first in the file).
-Its labels are explained in two steps, the voice by the classes, and the members by the voice:
+A group of workers is merged into one worker, who says what most members say of a task (ties: the first in the file).
+Its labels are explained in two steps, the merged ones by the classes, and the members' by the merged ones:
 
     F(labels)  = bound of the log-probability of the labels: types coin, class, none                     nats
-    members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w said l, the voice v
-    gain(G)    = F(labels with G one voice) + members(G) - F(labels) - log(M binomial(M, n))
+    members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w said l, the group v
+    gain(G)    = F(labels with G merged) + members(G) - F(labels) - log(M binomial(M, n))
 
 with M workers, n of them in the group. Workers who err independently, given the class, gain nothing as one, however
 often they are right alike: what they have in common is explained. Tasks that are hard for all bring errors together,
-too; what the labels gain by difficulty, h, is therefore taken off: + h(G one voice) - h(all apart).
+too; what the labels gain by difficulty, h, is therefore taken off: + h(G merged) - h(all apart).
 
 
 **Copies.** Two workers with the same label on all of their n common tasks may be one person, or one model asked
@@ -19,13 +19,13 @@ twice. They are candidates where that can hardly be chance, by what the others s
     (1 - d)^n < `FALSE_ALARMS` / pairs of workers
 
 Those who know agree, too, where most do not. What tells copies is that they are wrong alike. With the candidates as one
-voice g, whose matrix is A, and the class of task i told by the labels of all others, rho_i,
+worker g, whose matrix is A, and the class of task i known from the labels of all others, rho_i,
 
     rho_ik proportional to exp(log pi_k + [sum over labels (w, l) of i, w != g: log A_w,lk] / sqrt(1 + effect (n_i -
     2))) D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
 
 is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
-copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one voice
+copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one worker
 (`cofactor.crowd.copies`, without difficulty).
 
 Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
@@ -51,7 +51,7 @@ from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import WITHOUT_OWN, Fit
 from cofactor.crowd.labels import CrowdLabels
 
-# ---- workers as one voice ----
+# ---- workers merged into one ----
 
 
 ENOUGH = float(np.log(1000))  # nats: from here on, a group has a source in common
@@ -65,7 +65,7 @@ def joined(owner: Ints, group: Sequence[int] | Ints) -> Ints:
     return np.where(inside, np.flatnonzero(inside)[:1], owner)
 
 
-def voiced(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
+def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
     """Return labels in which owners speak for their group: what most of it say of a task; ties: the first of the file.
 
     Cost: O(labels) time and memory.
@@ -77,7 +77,7 @@ def voiced(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
 
 
 def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Return the table of `voiced` labels."""
+    """Return the table of `merged` labels."""
     variable = owner[table.variables]
     if np.array_equal(variable, table.variables):
         return table
@@ -95,16 +95,16 @@ def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
     return [[workers[int(w)] for w in np.flatnonzero(owner == u)] for u in repeated]
 
 
-def members(labels: CrowdLabels, voices: CrowdLabels, owner: Ints) -> float:
-    """Return the log marginal of what members of groups say, given what their voice says (nats). O(labels + M K^2)."""
-    M, K, table, voice = labels.n_workers, labels.n_classes, labels.table, voices.table
+def members(labels: CrowdLabels, together: CrowdLabels, owner: Ints) -> float:
+    """Return the log marginal of what members of groups say, given the group's label (nats). O(labels + M K^2)."""
+    M, K, table, of_group = labels.n_workers, labels.n_classes, labels.table, together.table
     grouped = np.bincount(owner, minlength=M)[owner] > 1
     inside = grouped[table.variables]
     if not inside.any():
         return 0.0
     worker = table.variables[inside]
-    said = voice.rows * np.int64(M) + voice.variables  # in rising order
-    heard = voice.values[np.searchsorted(said, table.rows[inside] * np.int64(M) + owner[worker])]
+    said = of_group.rows * np.int64(M) + of_group.variables  # in rising order
+    heard = of_group.values[np.searchsorted(said, table.rows[inside] * np.int64(M) + owner[worker])]
     place = np.unique(worker, return_inverse=True)[1]
     cells = np.bincount((place * K + table.values[inside]) * K + heard, minlength=(place.max() + 1) * K * K)
     N, prior = cells.reshape(-1, K, K), prior_cells(PRIOR, K)
@@ -152,8 +152,8 @@ class Gains:
     def _fit(self, owner: Ints) -> tuple[Fit, float]:
         key = owner.tobytes()
         if key not in self._fits:
-            voices = voiced(self.labels, owner)
-            self._fits[key] = Fit(Evidence.of(voices)), members(self.labels, voices, owner)
+            together = merged(self.labels, owner)
+            self._fits[key] = Fit(Evidence.of(together)), members(self.labels, together, owner)
         return self._fits[key]
 
     def _log_probability(self, owner: Ints, n_rounds: int) -> float:
@@ -254,25 +254,25 @@ def wrong_together(labels: CrowdLabels, alike: Ints, limit: float) -> Ints:
 
     Ten rounds tell already where no pair is anywhere near; else the fit is run to its end, and flattened.
     """
-    voices, owner = voiced(labels, alike), np.arange(len(alike))
-    fit = Fit(Evidence.of(voices))
+    together, owner = merged(labels, alike), np.arange(len(alike))
+    fit = Fit(Evidence.of(together))
     if fit.n_labels <= fit.start.n_rows:
         return owner
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         counts = fit.run(WITHOUT_OWN, FIRST_ROUNDS).counts
-        sharp, flat = (_surprise(labels, voices, alike, fit, counts, effect) for effect in (0.0, np.inf))
+        sharp, flat = (_surprise(labels, together, alike, fit, counts, effect) for effect in (0.0, np.inf))
         if all(np.maximum(one, other).sum() < limit / 2 for (*_, one), (*_, other) in zip(sharp, flat, strict=True)):
             return owner
         found = fit.run(fit.offered()[0])
     effect = 0.0 if fit.uninformed(found) else fit.effect(found)[0]
-    for first, v, D in _surprise(labels, voices, alike, fit, found.counts, effect):
+    for first, v, D in _surprise(labels, together, alike, fit, found.counts, effect):
         if D.sum() > limit:
             owner[v] = first
     return owner
 
 
 def _surprise(
-    labels: CrowdLabels, voices: CrowdLabels, alike: Ints, fit: Fit, counts: SoftCounts, effect: float
+    labels: CrowdLabels, together: CrowdLabels, alike: Ints, fit: Fit, counts: SoftCounts, effect: float
 ) -> list[tuple[int, int, Floats]]:
     """Return the first worker of a group, another, and D by common task, for all others of all groups."""
     nu, K, A = fit.alpha + counts.classes, labels.n_classes, fit.expected(counts).stacked
@@ -281,7 +281,7 @@ def _surprise(
     for first in np.flatnonzero(np.bincount(alike, minlength=len(alike)) > 1):
         mine = order[start[first] : start[first + 1]]
         task, own = table.rows[mine], A[first * K + table.values[mine]]
-        scores, n = voices.table.indicator[task] @ log_A, voices.table.entries_per_row[task]
+        scores, n = together.table.indicator[task] @ log_A, together.table.entries_per_row[task]
         flat = np.sqrt(1 + effect * np.maximum(n - 2, 0)) if effect < np.inf else np.full(len(task), np.inf)
         rho = special.softmax((scores - np.log(own)) / flat[:, None] + np.log(nu / nu.sum()), axis=1)
         D = -np.log((rho * own**2).sum(axis=1) / (rho * own).sum(axis=1))

@@ -21,7 +21,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.agreement import checked_order
 from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
 from cofactor.crowd.confidence import Dependence, Difficulty, GoldCheck, held_out_gold, tempered
-from cofactor.crowd.copies import groups, joined, owners, voiced
+from cofactor.crowd.copies import groups, joined, merged, owners
 from cofactor.crowd.evidence import Evidence
 from cofactor.crowd.fit import Fit
 from cofactor.crowd.labels import CrowdLabels
@@ -161,7 +161,7 @@ class WorkerTypes(Aggregator):
         for group in self.same_source:
             owner = joined(owner, [place[worker] for worker in group]) if len(group) else owner
         if self.merge_copies:
-            owner = owners(voiced(met, owner))[owner]
+            owner = owners(merged(met, owner))[owner]
         evidence = self._fit_groups(met, gold, owner)
         if self.by_vote_:
             warnings.warn(self.why_by_vote(labels), DataWarning, stacklevel=3)
@@ -172,7 +172,7 @@ class WorkerTypes(Aggregator):
         self._fit_groups(self._met(labels), gold, self._owner)
 
     def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
-        evidence = Evidence.of(voiced(labels, owner), gold)
+        evidence = Evidence.of(merged(labels, owner), gold)
         self._begin(evidence, owner, self._grades(labels.classes))
         self.workers_, self.copies_ = labels.workers, groups(owner, labels.workers)
         return evidence
@@ -336,7 +336,7 @@ class WorkerTypes(Aggregator):
             if worker in place:
                 speaker = int(self._owner[place[worker]])
                 owner[m] = first.setdefault(speaker, here.get(self.workers_[speaker], m))
-        return voiced(labels, owner)
+        return merged(labels, owner)
 
     # ---- prediction ----
 

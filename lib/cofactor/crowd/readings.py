@@ -6,14 +6,14 @@ So these readings are compared, and none but the model chooses the answer:
 
     vote        the class that most workers chose
     model       `WorkerTypes`
-    one voice   `WorkerTypes` with a camp as one worker (`cofactor.crowd.readings`)
+    merged      `WorkerTypes` with a camp as one worker (`cofactor.crowd.readings`)
     believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
     groups      `WorkerTypes` with each group of workers that the user names as one worker
 
 Source: this library's. How often warnings are false is in docs/default.md.
 
-A **camp** is a group whose labels gain log 1000 nats or more as one voice (`cofactor.crowd.copies`). Of crowds of at
-most 200 voices, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
+A **camp** is a group whose labels gain log 1000 nats or more as one worker (`cofactor.crowd.copies`). Of crowds of at
+most 200 workers, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
 nodes of average linkage of R_uv = (sum_i y_ui.y_vi / sqrt(v_u v_v) + 5 mean) / (n_uv + 5), where y is what was said
 less the worker's share of the label, v = 1 - sum_l share^2: those of highest z >= 2.5 with T / (a d) >= .2; and the
 complement of the first of these. With a, b, d the mean of y_u.y_v over pairs inside, across and outside a node,
@@ -52,7 +52,7 @@ from cofactor.core.lazy import csgraph, pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote
 from cofactor.crowd.base import Aggregator, Gold, Labels, as_labels, fitted_on, gold_codes
-from cofactor.crowd.copies import ENOUGH, HOPELESS, Gains, joined, voiced
+from cofactor.crowd.copies import ENOUGH, HOPELESS, Gains, joined, merged
 from cofactor.crowd.copies import groups as groups_of
 from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.labels import CrowdLabels, vote_shares
@@ -62,7 +62,7 @@ from cofactor.crowd.scores import right_shares
 # ---- camps and dissenters ----
 
 
-FEWEST_VOICES, MOST_VOICES, MIN_COMMON, USUAL_TASKS = 4, 200, 5, 5.0
+FEWEST_WORKERS, MOST_WORKERS, MIN_COMMON, USUAL_TASKS = 4, 200, 5, 5.0
 ALIKE, SUSPECTS = 0.75, 0.1  # agreement beyond chance (kappa); pairs of an honest crowd looked at by chance
 SCREEN_Z, SCREEN_SHARE, LOOKS, MOST_TASKS = 2.5, 0.2, 3, 20_000  # of nodes; groups looked at; tasks of the screen
 FALSE_DISCOVERIES, LEAST_EXCESS = 1e-3, 0.2  # of pairs; share of labels in common beyond skill
@@ -70,18 +70,18 @@ MOST_PAIRS, PAIRS_AT_ONCE = 1_000_000, 50_000  # pairs of labels, times a quarte
 
 
 def camps(labels: CrowdLabels, owner: Ints) -> list[Ints]:
-    """Return the camp of most gain (its voices), and the best other group without its workers, of a gain above -10.
+    """Return the camp of most gain (its workers), and the best other group without its workers, of a gain above -10.
 
     `owner`: who speaks for each worker. Empty where no group gains enough.
 
-    Cost: the screen O(labels voices); a look at each of seven groups at most: a fit of 30 rounds, seldom more.
+    Cost: the screen O(labels workers); a look at each of seven groups at most: a fit of 30 rounds, seldom more.
     """
-    voices = voiced(labels, owner)
-    here = np.flatnonzero(voices.table.entries_per_variable)
-    if not FEWEST_VOICES <= len(here) <= MOST_VOICES:
+    together = merged(labels, owner)
+    here = np.flatnonzero(together.table.entries_per_variable)
+    if not FEWEST_WORKERS <= len(here) <= MOST_WORKERS:
         return []
-    every = -(-voices.n_tasks // MOST_TASKS)
-    Y, gave, v = centred(voices.take_tasks(np.arange(0, voices.n_tasks, every)), here)
+    every = -(-together.n_tasks // MOST_TASKS)
+    Y, gave, v = centred(together.take_tasks(np.arange(0, together.n_tasks, every)), here)
     nodes = [node for node in linked(Y, gave, v) if 2 <= len(node) <= len(here) - 2]
     z, share = unexplained(Y, gave, nodes)
     best = [j for j in np.argsort(-z) if z[j] >= SCREEN_Z and share[j] >= SCREEN_SHARE][:LOOKS]
@@ -236,7 +236,7 @@ def _components(u: Ints, v: Ints, n_workers: int) -> list[Ints]:
 
 
 MANY_DEPEND = 0.05  # of all tasks: from here on, a warning
-LEAST_VOICE = 0.1  # of the labels: dissenters with fewer are no reading
+LEAST_SHARE = 0.1  # of the labels: dissenters with fewer are no reading
 SAME_SHARE = 1e-9  # of votes: closer ones are tied
 LEAST_GOLD = 5  # tasks of known class that choose a reading
 CLEARLY_MORE = 2  # of them right, beyond those of the model: then another reading is taken
@@ -251,11 +251,11 @@ class Readings:
     tasks, classes : lists
         Ids, in the order of the labels.
     names : tuple of str
-        "vote", "model", and those of camps: "one voice", "believed" or "groups", a second of a kind with a number.
+        "vote", "model", and those of camps: "merged", "believed" or "groups", a second of a kind with a number.
     posteriors : (R, N, K) array
         Class probabilities of every task under every reading; shares of the votes for the vote.
     groups : dict
-        Of the readings of camps, the ids of the workers who are one voice, or who are believed.
+        Of the readings of camps, the ids of the workers who count as one, or who are believed.
     differ : (N,) bools
         Tasks whose label depends on the reading. A label among tied classes of the vote is no difference.
     """
@@ -356,7 +356,7 @@ def readings(
     method : WorkerTypes, optional
         Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
     group : dict, optional
-        Of workers, the name of the family or model they belong to: each group as one voice is then a reading, too.
+        Of workers, the name of the family or model they belong to: each group merged is then a reading, too.
     posterior : (N, K) array, optional
         What the fitted method predicts of these labels, where that is known already.
 
@@ -401,7 +401,7 @@ def _of_camps(
     table = met.table
 
     def as_one(owner: Ints) -> Floats:
-        return np.asarray(_as_voices(method, owner, labels).predict_proba(labels))
+        return np.asarray(_merging(method, owner, labels).predict_proba(labels))
 
     if families:
         together = owner
@@ -410,14 +410,14 @@ def _of_camps(
         yield "groups", np.sort(np.concatenate(families)), as_one(together)
     for camp in camps(met, owner):
         together = joined(owner, camp)
-        yield "one voice", np.flatnonzero(together == together[camp[0]]), as_one(together)
-    apart = _as_voices(method, np.arange(len(owner)), labels) if method.copies_ else method
+        yield "merged", np.flatnonzero(together == together[camp[0]]), as_one(together)
+    apart = _merging(method, np.arange(len(owner)), labels) if method.copies_ else method
     here = np.unique(owner[np.unique(table.variables)])
-    for voices in dissenters(met, apart.model_, apart.design_effect_):
-        of_them, others = np.isin(table.variables, voices), np.setdiff1d(here, owner[voices])
-        if of_them.mean() >= LEAST_VOICE and len(np.unique(owner[voices])) > 1 and len(others) > 1:
+    for group in dissenters(met, apart.model_, apart.design_effect_):
+        of_them, others = np.isin(table.variables, group), np.setdiff1d(here, owner[group])
+        if of_them.mean() >= LEAST_SHARE and len(np.unique(owner[group])) > 1 and len(others) > 1:
             has = np.bincount(table.rows[of_them], minlength=labels.n_tasks) > 0
-            yield "believed", voices, np.where(has[:, None], as_one(joined(owner, others)), P)
+            yield "believed", group, np.where(has[:, None], as_one(joined(owner, others)), P)
 
 
 def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
@@ -432,7 +432,7 @@ def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
     return [np.array(family) for family in names.values() if len(family) > 1]
 
 
-def _as_voices(method: WorkerTypes, owner: Ints, labels: CrowdLabels) -> WorkerTypes:
+def _merging(method: WorkerTypes, owner: Ints, labels: CrowdLabels) -> WorkerTypes:
     """Return the method with these workers as one, fitted without a word."""
     as_one = clone(method).set_params(same_source=groups_of(owner, labels.workers), merge_copies=False, verbose=False)
     with warnings.catch_warnings():

@@ -6,15 +6,15 @@ probability A_l for one of them has A_l^2 / A_l only for both, if they err indep
     symbol   meaning                                                                       shape
     n_uv     common tasks of two workers
     d        share of different labels that others gave to these tasks
-    g, A     voice of a group, which says what most members say; its matrix                (K, K)
-    rho_i    class of task i, told by the labels of all others, flattened                  (K,)
+    g, A     a group as one worker, who says what most members say; its matrix             (K, K)
+    rho_i    class of task i, known from the labels of all others, flattened               (K,)
     D_uv     -log of the chance that v says what u said: -sum_i log sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk
-    gain     what the labels with a group as one voice gain over all workers apart, nats
+    gain     what the labels with a group as one worker gain over all workers apart, nats
 
 Candidates: n_uv >= 5, all labels equal, -n_uv log(1 - d) above the limit log(pairs of workers / .001), and all who are
 linked so. They are merged if D_uv is above the limit, too, and the gain is not below zero:
 
-    bound of the labels with one voice + log marginal of members' labels given their voice
+    bound of the labels with the group as one + log marginal of members' labels given its labels
         - bound of the labels of all apart - log(M binomial(M, members))
 """
 
@@ -97,7 +97,7 @@ def candidates(task: Ints, worker: Ints, label: Ints, K: int, limit: float) -> I
 
 
 def merged(task: Ints, worker: Ints, label: Ints, owner: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the labels of the voices: the most frequent of a group and task; ties: the first in the file."""
+    """Return the labels of groups as one worker: the most frequent of a group and task; ties: the first in the file."""
     pair, place = np.unique(np.stack([task, owner[worker]]), axis=1, return_inverse=True)
     count = np.zeros((pair.shape[1], label.max() + 1))
     np.add.at(count, (place.ravel(), label), 1)
@@ -129,13 +129,13 @@ def same_errors(task: Ints, worker: Ints, label: Ints, owner: Ints, fit: Fit, v:
 
 
 def log_probability(task: Ints, worker: Ints, label: Ints, K: int, owner: Ints, max_iter: int) -> float:
-    """Return the bound of the labels of voices, and the log marginal of the labels of members given their voice."""
+    """Return the bound of the labels of groups, and the log marginal of the labels of members given their group's."""
     i, w, l = merged(task, worker, label, owner)
     fit = worker_types(i, np.unique(w, return_inverse=True)[1], l, K, evidence=True, max_iter=max_iter)
     M, of_group = worker.max() + 1, np.bincount(owner)[owner[worker]] > 1
-    voice = l[np.searchsorted(i * M + w, task * M + owner[worker])]  # of every label
+    of_owner = l[np.searchsorted(i * M + w, task * M + owner[worker])]  # of every label
     N = np.zeros((M, K, K))
-    np.add.at(N, (worker[of_group], label[of_group], voice[of_group]), 1)
+    np.add.at(N, (worker[of_group], label[of_group], of_owner[of_group]), 1)
     return float(bound(fit) + log_marginal(N, prior_counts(K)).sum())
 
 

@@ -113,7 +113,7 @@ def _variables(moments: PairwiseMoments, called: Names) -> Check:
 def _constants(moments: PairwiseMoments, called: Names) -> Check:
     found = called[_sums(moments.singles > 0, moments.sizes) == 1]
     if found.size:
-        advice = "they do no harm and tell nothing: leave them out"
+        advice = "they do no harm and carry no information: leave them out"
         return Check("constants", "warn", f"one value only: {listing(found)}", advice)
     return Check("constants", "pass", "none")
 

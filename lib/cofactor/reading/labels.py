@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from cofactor.core.cells import (
     NO_VALUE,
     Spelling,
+    alike_note,
     check_columns,
     check_present,
     check_spelling,
@@ -32,7 +33,6 @@ from cofactor.core.cells import (
     plain_numbers,
     says_nothing,
     skeleton,
-    told,
     told_merged,
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -320,7 +320,7 @@ def one_spelling(
 def alike_names(names: Iterable[str], what: str) -> str:
     """Say which names of tasks, workers or classes look alike; "" for none."""
     names = list(names)
-    return told(look_alikes(names, what == "classes") + ([] if what == "classes" else same_address(names)), what)
+    return alike_note(look_alikes(names, what == "classes") + ([] if what == "classes" else same_address(names)), what)
 
 
 def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:

@@ -9,6 +9,8 @@ message names them.
     Toloka                ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
                           or the INPUT:*
     Zooniverse            subject_ids           user_name               annotations
+    Kili                  externalId            author                  label
+    PYBOSSA               task_id               user_id, else user_ip   info
     Label Studio (CSV)    id                    annotator               what varies in a task
     one column a worker   the first column      names of the columns    cells
     one column a class    as usual              as usual                where 1 or true is
@@ -34,7 +36,7 @@ from cofactor.core.cells import NO_VALUE, nested_cells
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.reading import tables
-from cofactor.reading.records import AGREED, COUNTED, GOLD, IDS, KNOWN, RARER, USUAL, leaf
+from cofactor.reading.records import AGREED, COUNTED, GOLD, IDS, KNOWN, RARER, TIME, USUAL, leaf
 from cofactor.reading.tables import TAKEN, Coded
 
 
@@ -89,6 +91,7 @@ def _gold_of_toloka(frame: pd.DataFrame, label: str) -> pd.Series[Any]:
     return frame[name] if name in frame else pd.Series(None, frame.index, dtype=object)
 
 
+PYBOSSA_USER = "user_id or user_ip"  # the address of who was not logged in
 FEW_CLASSES = 1000  # beyond these, a file has more classes than workers, most likely
 LAYOUTS = (
     Layout(
@@ -107,6 +110,8 @@ LAYOUTS = (
     ),
     Layout("Label Studio", "id", "annotator", _varying),
     Layout("Zooniverse", "subject_ids", "user_name", _beginning("annotations")),
+    Layout("Kili", "externalId", "author", _beginning("label")),
+    Layout("PYBOSSA", "task_id", PYBOSSA_USER, _beginning("info")),
 )
 
 
@@ -139,7 +144,9 @@ def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = 
     """
     if all(name in frame for name in columns):
         return frame
-    frame = _with_task_of_toloka(frame)
+    frame = _with_user_of_pybossa(_with_task_of_toloka(frame))
+    if {"externalId", "createdAt"} <= set(frame) and TIME not in frame:  # of Kili
+        frame = frame.assign(**{TIME: frame["createdAt"]})
     for layout in LAYOUTS:
         if {layout.task, layout.worker} <= set(frame) and (layout.name != "Label Studio" or "annotation_id" in frame):
             return _of_platform(frame.astype(object), layout, columns)
@@ -173,6 +180,15 @@ def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
     if worker not in frame or task in frame or not shown:
         return frame
     return frame.assign(**{task: frame[shown].astype(object).fillna("").agg(" | ".join, axis=1)})
+
+
+def _with_user_of_pybossa(frame: pd.DataFrame) -> pd.DataFrame:
+    """PYBOSSA names those who were logged in by a number, others by an address: either is a worker."""
+    if not {"task_id", "user_id", "user_ip", "info"} <= set(frame):
+        return frame
+    user, address = (frame[name].astype(object) for name in ("user_id", "user_ip"))
+    user = user.where(user.notna() & ~user.isin(NO_VALUE), address)
+    return frame.assign(**{PYBOSSA_USER: user.map(leaf)})
 
 
 def _label_of(frame: pd.DataFrame, layout: Layout, wanted: str) -> tuple[pd.DataFrame, str]:
@@ -213,6 +229,8 @@ def _taken(
     label = list(chosen)[-1]
     if not nested_cells(found[label]).any():
         found[label] = Coded.of(found[label]).map(lambda cells: list(map(leaf, cells))).series(found.index, coded=True)
+    if TIME in frame:
+        found[TIME] = frame[TIME]
     found.attrs |= {GOLD: known or {}, TAKEN: list(chosen.values())}
     return found
 
@@ -230,6 +248,8 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
     task, worker, label = found.values()
     free = [str(name) for name in frame if name not in found.values()]
     task = task or (free[0] if _is_id(free, frame) else None)
+    if not any(found.values()) and free[:1] == ["Unnamed: 0"]:  # as pandas writes an index, here of a wide table
+        task = free[0]
     if task and worker and not label:
         names = [name for name in free if name not in (task, worker)]
         return _of_classes(frame, task, worker, marks(frame, names), columns)

@@ -39,7 +39,7 @@ Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
 Answer = tuple[object, Any, Any, Any]  # number or id of the answer, task, worker, label
 TIME = "updated_at"  # an annotation that was changed is as old as its last change
-ONE = ("choices", "rating", "number")  # types of results that are one answer
+ONE = ("choices", "rating", "number", "pairwise")  # types of results that are one answer
 TRUTH = object()  # the worker of an annotation that is ground truth
 SHAPES = ("spans", "relations", "audio_spans")
 FREE = ("relations", "text_input", "dep", "spans")  # views of Prodigy without one class per task, besides *_manual
@@ -341,7 +341,9 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
 
 def _chosen(result: Record) -> list[Any]:
     value = result["value"]
-    return value["choices"] if result["type"] == "choices" else [value[result["type"]]]
+    if result["type"] == "choices":
+        return list(value["choices"])
+    return [value["selected" if result["type"] == "pairwise" else result["type"]]]
 
 
 def _refuse_several_questions(questions: dict[str, None]) -> None:

@@ -37,6 +37,7 @@ FOUND = "found"  # another: the names of all columns of the file
 PIECE = 1 << 20  # bytes that are looked at in one go
 BLOCK = 1 << 26  # bytes that pyarrow reads at once; no row is longer
 UTF_8 = ("utf-8-sig", "utf-8", "utf8", "ascii")
+DECLARED = re.compile(r"sep=([^\r\n])(\r\n|\n|\r)", re.IGNORECASE)  # the first line, as spreadsheets write it
 OF_WINDOWS = re.compile(rb"[\x80-\x9f]")  # quotes and dashes there, control characters in latin-1
 ONE_BYTE_SIGNS = ("utf-8-sig", "utf-8", "utf8", "ascii", "latin-1", "latin1", "iso-8859-1", "cp1252", "windows-1252")
 
@@ -64,8 +65,11 @@ def read_text(
         Where all `columns` are there, only these and the optional ones are read; with no `columns`, all.
     """
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
+    if declared := DECLARED.match(begin):
+        sep, begin = sep or declared[1], begin[declared.end() :]
     sep = sep or separator_of(begin.lstrip("\r\n"), [*columns, *optional])
     above = len(begin[: len(begin) - len(begin.lstrip("\r\n"))].splitlines())  # empty lines above the header
+    above += 1 if declared else 0
     names = _row(begin.lstrip("\r\n"), sep, 0)
     if columns:
         refuse_many(names)

@@ -21,6 +21,7 @@ from cofactor.core.cells import (
     LIKE_MISSING,
     NO_VALUE,
     Spelling,
+    alike_note,
     check_columns,
     check_present,
     check_spelling,
@@ -28,7 +29,6 @@ from cofactor.core.cells import (
     look_alikes,
     merged_names,
     numeric,
-    told,
     told_merged,
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -192,7 +192,7 @@ def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series
     if spelling == "all" and (known := merged_names(names)):
         _warn(told_merged(known, what))
         return column.map(lambda name: known.get(name, name))
-    if spelling != "keep" and (message := told(look_alikes(names), what)):
+    if spelling != "keep" and (message := alike_note(look_alikes(names), what)):
         _warn(message)
     return column
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -12,7 +13,9 @@ from cofactor.core.cells import NO_VALUE, check_present, skeleton
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import COLUMNS, CrowdLabels
+from cofactor.reading.layouts import recognised
+from cofactor.reading.records import GOLD, unfold
 from cofactor.reading.tables import read_frame
 
 
@@ -21,6 +24,8 @@ def read_task_and_truth(path: str | PathLike[str], encoding: str = "utf-8-sig", 
     try:
         return read_frame(path, ("task", "truth"), encoding, sep, "truth")
     except CofactorError as refusal:
+        if (found := _known_to_export(path, encoding, sep)) is not None:
+            return found
         if "no column truth" not in str(refusal):
             raise
     try:
@@ -30,16 +35,27 @@ def read_task_and_truth(path: str | PathLike[str], encoding: str = "utf-8-sig", 
         raise CofactorError(message) from None
 
 
+def _known_to_export(path: str | PathLike[str], encoding: str, sep: str | None) -> pd.DataFrame | None:
+    """Return the tasks of known class of an export of labels that has some, such as golden units of Figure Eight."""
+    try:
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # the labels may be others
+            unfolded = partial(unfold, columns=COLUMNS)
+            known = read_frame(path, COLUMNS, encoding, sep, "label", unfolded, recognise=recognised).attrs.get(GOLD)
+    except CofactorError:
+        return None
+    return pd.DataFrame(list(known.items()), columns=["task", "truth"]) if known else None
+
+
 def read_truth(
     path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
 ) -> Ints:
     """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
 
-    The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads but
-    exports. Tasks that nobody labelled are passed over, and classes that no worker chose get the code K, which no
-    prediction can equal, so that they count as errors of every method; a class that looks like one of the labels' is
-    taken for it; each with a `DataWarning`. Tasks with two truths, rows without task or truth, and a file none of whose
-    classes is one of the labels' raise `CofactorError`.
+    The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads, or is an
+    export that knows the class of some tasks. Tasks that nobody labelled are passed over, and classes that no worker
+    chose get the code K, which no prediction can equal, so that they count as errors of every method; a class that
+    looks like one of the labels' is taken for it; each with a `DataWarning`. Tasks with two truths, rows without task
+    or truth, and a file none of whose classes is one of the labels' raise `CofactorError`.
     """
     return codes_of(read_task_and_truth(path, encoding, sep), labels, path)
 

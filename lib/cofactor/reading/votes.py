@@ -17,6 +17,7 @@ from cofactor.core.cells import (
     TRUTH_VALUES,
     Refuse,
     Spelling,
+    alike_note,
     check_columns,
     check_present,
     check_spelling,
@@ -28,7 +29,6 @@ from cofactor.core.cells import (
     plain_numbers,
     refused,
     says_nothing,
-    told,
     told_merged,
 )
 from cofactor.core.checks import check_kind
@@ -68,6 +68,7 @@ NUMBERS = ("0", "1", "0.5", ".5", "0.0", "1.0")
 PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "better")  # 0 may be the first there
 SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)(?:\s?\(\d+\))?")  # both scores in one cell; of a set with its tie-break
 UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "nan", "null", "?", "tbd", "tba", "bye")}
+UNPLAYED |= {"canc", "canc.", "susp", "susp.", "postp", "postp.", "void", "n/p", "np"}
 UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
 NUMERIC = re.compile(r"-?\d+(\.\d+)?")  # words that are the same however the number is written
 TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
@@ -318,7 +319,7 @@ class _Votes:
                 self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
                 self.notes.append(told_merged(known, what))
                 counts = {name: n for name, n in counts.items() if known.get(name, name) == name}
-            self.notes.extend(filter(None, [told(look_alikes(counts, spaced=False), what)]))
+            self.notes.extend(filter(None, [alike_note(look_alikes(counts, spaced=False), what)]))
 
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
         """Return the votes; refuse what cannot be read, or leave it out."""
@@ -648,7 +649,8 @@ def _meaning(
 ) -> dict[str, float]:
     """Return what every word says; words that no list explains are left out.
 
-    With `some`, not all words need be in one list: it is the list that explains most of the cells.
+    With `some`, not all words need be in one list: it is the list that explains most of the cells; without, scores are
+    such a list, so that what is none of them is named.
     """
     ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
@@ -664,17 +666,16 @@ def _meaning(
     scores = _scores(text)
     if all(word in ties or word in scores for word in text):
         return {**ties, **scores}
-    lists = [plain, {**ties, **scores}]
+    known = [plain, {**ties, **scores}]
+    lists = known.copy()
     at_home = "home" in layout.first.casefold() or "h" in text  # where "a" is away
     for first, second, tie in WORDS if at_home else WORDS[2:]:
         found = {**ties, first: 1.0, second: 0.0, **({tie: 0.5} if tie else {})}
         if all(word in found for word in text):
             return found
         lists.append(found)
-    return (
-        max(lists, key=lambda one: sum(n for word, n in zip(text, often, strict=True) if word in one))
-        if some
-        else plain
+    return max(
+        lists if some else known, key=lambda one: sum(n for word, n in zip(text, often, strict=True) if word in one)
     )
 
 

@@ -30,6 +30,7 @@ from cofactor.crowd.workers import (
     NO_INFORMATION,
     CrowdBootstrap,
     bootstrap,
+    constant_label,
     depending_on_camps,
     estimated_accuracy,
     why_not_judged,
@@ -39,6 +40,8 @@ from cofactor.crowd.workers import (
 from cofactor.verbs.result import SHOWN, Result
 
 DRAWS = 50  # refits behind an interval
+CONSTANT_LABELS = 5  # from which on a worker of one class alone is named
+DECIDED = 0.1  # of the tasks
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN_CLASSES = 5
 SURE = 0.9  # probability of a label below which it is uncertain
@@ -340,11 +343,11 @@ def _silent(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
 def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
     """Yield which reading gold tasks chose, and how many of them each has right."""
     if right:
-        chosen = "one voice" if getattr(method, "same_source", ()) else "model"
+        chosen = "merged" if getattr(method, "same_source", ()) else "model"
         chosen = "vote" if isinstance(method, MajorityVote) else chosen
         chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
-        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right without being told: {counts})"
+        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right in a fit without gold: {counts})"
 
 
 def of_gold(method: Aggregator) -> str:
@@ -420,6 +423,9 @@ def notes_of(found: Consensus) -> Iterator[str]:
         return
     if not method.types_:
         yield NOTHING_KNOWN
+    if method.types_ and not method.gold_ and np.count_nonzero(labels.table.entries_per_variable) == 2:
+        yield "with two workers, nothing tells which of them is right where they differ: some gold tasks would (--gold)"
+    yield from _always_one_class(labels)
     if method.copies_:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
         yield f"duplicate workers count as one (same labels, same mistakes): {groups}"
@@ -427,6 +433,23 @@ def notes_of(found: Consensus) -> Iterator[str]:
         named = ",".join(map(str, order))
         better = "in this order workers agree better by squared steps than in nine of ten others"
         yield f'classes may be grades: {better}; if they are, declare it: --order "{named}"'
+
+
+def _always_one_class(labels: CrowdLabels) -> Iterator[str]:
+    """Name workers who gave one class alone, where they have half of the labels and decide a tenth of the votes."""
+    n_labels = labels.table.entries_per_variable
+    constant = (constant_label(labels) >= 0) & (n_labels >= CONSTANT_LABELS)
+    if labels.n_classes < 2 or constant.all() or 2 * n_labels[constant].sum() < n_labels.sum():
+        return
+    votes, rest = labels.votes, labels.take_workers(np.flatnonzero(~constant)).votes
+    chosen = votes[np.arange(len(votes)), rest.argmax(axis=1)]
+    changed = int(np.count_nonzero((rest.sum(axis=1) > 0) & (chosen < votes.max(axis=1))))
+    if changed >= DECIDED * len(votes):
+        named = listing(labels.workers[m] for m in np.flatnonzero(constant))
+        yield (
+            f"{constant.sum()} workers always gave one class: {named}; without them the vote changes on {changed} of "
+            f"{len(votes)} tasks: look whether they worked, or leave their labels out"
+        )
 
 
 def doubt(found: Consensus, file: str) -> None:

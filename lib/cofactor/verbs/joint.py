@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cofactor.core.cells import Spelling, told
+from cofactor.core.cells import Spelling, alike_note
 from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -253,8 +253,8 @@ def joint(
             warnings.warn(f"{slow}; rank=5 does without the choice", DataWarning, stacklevel=2)
         name, estimator = _estimator(method, rank, random_state)
         found = held_out(estimator, data.table, 0)
-        if found is not None and (told := judged(found)):
-            warnings.warn(told, DataWarning, stacklevel=2)
+        if found is not None and (doubt := judged(found)):
+            warnings.warn(doubt, DataWarning, stacklevel=2)
         estimator.fit(data.table)
     errors = None if found is None else number_errors(found, data)
     by_median = [] if errors is None else no_better(errors)
@@ -386,7 +386,7 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
     if empty.any():
         yield f"{empty.sum()} rows without a value stay empty: {rows_told(data.frame.index[empty])}"
     for name, groups in data.alike.items():
-        yield told(groups, f"{name}: values") if name else told(groups, "names of columns").split(";")[0]
+        yield alike_note(groups, f"{name}: values") if name else alike_note(groups, "names of columns").split(";")[0]
     for how, names in data.written.items():
         yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
     for word, counts in data.answers.items():

@@ -93,7 +93,9 @@ def _write_draws(arguments: argparse.Namespace, writer: Writer, found: JointResu
     if arguments.output:
         number = next(name for name in ("draw", "draw number", "number of the draw") if name not in found.table)
         numbered = (one.assign(**{number: k})[[number, *one.columns]] for k, one in enumerate(draws, 1))
-        writer.write(arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column draw")
+        writer.write(
+            arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column {number}"
+        )
     if arguments.pooled:
         columns = ["estimate", "low", "high", "missing"]
         writer.write(arguments.pooled, [table.assign(**table[columns].round(6))], f"{len(table)} pooled estimates")

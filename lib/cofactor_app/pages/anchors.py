@@ -7,7 +7,7 @@ import numpy as np
 from cofactor.core.spa import spa
 from cofactor.separable.columns import MOST_ANCHORS, residuals
 from cofactor.verbs.anchors import AnchorsResult
-from cofactor_app.pages.render import report
+from cofactor_app.pages.render import Picture, report
 from cofactor_app.plots.separable import draw_maps, draw_residuals, draw_shares, draw_spectra
 from cofactor_app.plots.style import percent
 
@@ -24,7 +24,7 @@ def page(result: AnchorsResult) -> str:
         (f"{K:,}", "anchors"),
         (percent(result.left, 1), "of the norm is left by mixtures of them"),
     ]
-    pictures = [
+    pictures: list[tuple[str, Picture]] = [
         ("residuals", draw_residuals(squares, min(K, len(squares)))),
         ("shares", draw_shares(named, result.anchors["mean_weight"], "mean weight")),
     ]

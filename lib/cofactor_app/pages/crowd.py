@@ -7,8 +7,6 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.diagnosis import Diagnosis
@@ -36,7 +34,7 @@ from cofactor.verbs.consensus import (
     size_line,
 )
 from cofactor.verbs.consensus import percent as as_percent
-from cofactor_app.pages.render import report
+from cofactor_app.pages.render import Picture, report
 from cofactor_app.plots.crowd import PANELS, SURE, draw_confusions, draw_uncertainty, draw_worker_accuracy
 from cofactor_app.plots.planning import draw_intervals
 from cofactor_app.plots.style import percent
@@ -72,7 +70,7 @@ def page(result: Consensus) -> str:
     )
 
 
-def _pictures(result: Consensus) -> Iterator[tuple[str, Axes | Figure]]:
+def _pictures(result: Consensus) -> Iterator[tuple[str, Picture]]:
     method, labels, found = result.method, result.crowd, result.bootstrap
     accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(result.posterior)

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.metrics import HeldOutCells, shared_information
 from cofactor.verbs.joint import JointResult
-from cofactor_app.pages.render import report
+from cofactor_app.pages.render import Picture, report
 from cofactor_app.plots.joint import draw_dependence, draw_gains
 from cofactor_app.plots.style import percent
 
@@ -59,9 +57,7 @@ def _profiles(result: JointResult) -> list[dict[str, Any]]:
     return found
 
 
-def _pictures(
-    data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None
-) -> Iterator[tuple[str, Axes | Figure]]:
+def _pictures(data: CategoricalFrame, shares: Floats, columns: pd.DataFrame | None) -> Iterator[tuple[str, Picture]]:
     if columns is not None:
         yield "gains", draw_gains(columns, data.names)
     if len(shares) > 1:

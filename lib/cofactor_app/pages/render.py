@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 import datetime
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 import cofactor
 from cofactor_app.plots.style import alt_text, to_png
 from cofactor_app.running import CURRENT, digest, machine, versions
 
+Picture: TypeAlias = Axes | Figure | SubFigure  # what a plotting function returns
 SHARP = 144  # dots per inch of pictures on a page
 
 
@@ -37,19 +38,23 @@ def _legible(value: Any) -> Any:
     )
 
 
-def report(template: str, pictures: Iterable[tuple[str, Axes | Figure]], **context: Any) -> str:
+def report(template: str, pictures: Iterable[tuple[str, Picture]], **context: Any) -> str:
     """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
     return render(
         template,
         version=cofactor.__version__,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        pictures={title: (as_source(picture.figure), alt_text(picture.figure)) for title, picture in pictures},
+        pictures={title: (as_source(whole), alt_text(whole)) for title, whole in _whole(pictures)},
         run=CURRENT.get(),
         digest=digest,
         versions=versions,
         machine=machine,
         **context,
     )
+
+
+def _whole(pictures: Iterable[tuple[str, Picture]]) -> Iterator[tuple[str, Figure]]:
+    yield from ((title, cast(Figure, picture.figure)) for title, picture in pictures)
 
 
 def as_source(figure: Figure) -> str:

@@ -88,8 +88,9 @@ def draw_confusions(
     chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
-    own = None if fig else new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
-    fig = fig or own
+    own = None
+    if fig is None:
+        fig = own = new_picture(WIDTH, min(1.5 + rows * (1.4 if columns > 3 else 2.0), 9))
     axes = fig.subplots(rows, columns, squeeze=False)
     fill_confusions(axes, model, chosen, workers, names_of(range(model.n_classes), classes, "class"), accuracy)
     fig.supxlabel("true class (columns sum to 100 %)", fontsize=9.5)
