@@ -132,6 +132,7 @@ def test_a_fitted_method_survives_clone_pickle_joblib_and_copy(line, name):
     assert list(cloned.set_params(**parameters).get_params()) == list(parameters)
 
 
+@pytest.mark.slow
 @each("line, name", CASES)
 def test_tags_pipelines_and_their_pictures_take_every_method(line, name):
     found = fitted(line, name)

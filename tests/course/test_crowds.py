@@ -6,8 +6,7 @@ import pytest
 from cofactor.core.errors import CofactorError
 from cofactor.core.moments import pairwise_moments
 from cofactor.crowd import Cooccurrences
-from course.crowds import HoledCrowd, draw_completion, hide_pairs, small_crowd, without_pairs
-from tests.course.test_matrices import hatched, title
+from course.crowds import HoledCrowd, hide_pairs, small_crowd, without_pairs
 
 CROWD = small_crowd(6, 3, 400, seed=0)
 
@@ -71,20 +70,3 @@ def test_nothing_missing_is_no_error():
     assert "nothing to impute" in whole.finding
     with pytest.raises(CofactorError, match="hide a larger share"):
         whole.problem.error(whole.estimate)
-
-
-def test_the_picture_hatches_what_stays_empty():
-    hidden = np.ones((5, 5), dtype=bool)
-    hidden[[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]] = False  # a triangle, and two annotators who met nobody
-    fig = draw_completion(HoledCrowd.of(small_crowd(5, 2, 200, seed=1), hidden).complete("designated"))
-    assert np.array_equal(hatched(fig.axes[0]), hidden)
-    alone = np.arange(5) > 2
-    assert np.array_equal(hatched(fig.axes[1]), alone[:, None] | alone)
-
-
-def test_the_picture_shows_the_size_of_the_error():
-    found = HoledCrowd.of(small_crowd(5, 2, 200, seed=1), hide_pairs(5, 0.2)).complete("robust")
-    fig = draw_completion(found)
-    assert np.allclose(fig.axes[1].images[0].get_array(), found.estimate)
-    assert np.allclose(fig.axes[2].images[0].get_array(), np.abs(found.estimate - found.problem.truth))
-    assert title(fig) == found.finding

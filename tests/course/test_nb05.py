@@ -14,11 +14,6 @@ from course.nb05.exercises import EXERCISES
 from course.nb05.pictures import in_bytes
 from tests.oracles.merit import dense_merit, row_softmax
 
-
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
-
-
 # ---- the triangle and a walk in it ----
 
 
@@ -84,39 +79,6 @@ def test_the_slope_of_the_penalty_is_that_of_the_dense_version():
 
 
 # ---- pictures ----
-
-
-def test_the_picture_of_the_gap_tells_whether_it_bounds():
-    assert "never below" in title(pictures.draw_gap([9, 4.0, 2.0], [9.5, 3.0, 1.0]))
-    assert "not always above" in title(pictures.draw_gap([9, 4.0, 2.0], [9, 3.0, 2.5]))
-
-
-def test_the_picture_of_coefficients_puts_anchors_on_top():
-    C = np.zeros((4, 4))
-    C[2] = 1
-    fig = pictures.draw_coefficients({"here": (C, [2])})
-    assert title(fig).startswith("Stored: 25\xa0% of C in 1 of 4 rows here")
-    assert set(fig.axes[0].lines[0].get_ydata()) == {0}
-
-
-def test_the_picture_of_points_numbers_all_of_them():
-    X = panels.triangle(9).X
-    fig = panels.draw_points(X)
-    assert [text.get_text() for text in fig.axes[0].texts] == [str(n) for n in range(9)]
-    assert np.allclose([text.xy for text in fig.axes[0].texts], X.T)
-
-
-def test_the_picture_of_scores_tells_how_far_anchors_stand_out():
-    scores = np.array([0.2, 0.9, 0.7, 0.3])
-    fig = pictures.draw_scores({"a": scores, "b": scores[::-1]}, [1, 2])
-    assert title(fig).endswith("0.4 with a, 0.4 with b")
-    assert "−0.7 with a" in title(pictures.draw_scores({"a": scores}, [0, 3]))
-
-
-def test_the_picture_of_successes_names_where_all_are_found():
-    fig = pictures.draw_success([6, 8], {"A": [0.5, 1.0], "B": [0.9, 0.9], "C": [1, 1]}, "SNR", trials=10)
-    assert title(fig) == "Always right (10 trials): A at 8, B nowhere, C at 6 to 8"
-    assert [label.get_text() for label in fig.axes[0].get_xticklabels()] == ["6", "8"]
 
 
 def test_bytes_are_written_in_their_unit():

@@ -12,24 +12,7 @@ from course.desk import exercises_of
 from course.nb06 import judging, panels, pictures
 from course.nb06.exercises import Choices, ComparisonGradient
 
-TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
-
-
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
-
-
 # ---- pictures ----
-
-
-@pytest.mark.slow
-def test_the_picture_of_maps_tells_what_is_noticed():
-    people, dishes = np.array([[1.6, 0.4], [0.3, -1.5]]), np.array([[0.9, 0.9], [1.1, -0.9], [-1.0, 1.0]])
-    maps = {"made": (people, dishes), "moved": (people, dishes + 3.0), "turned": (people @ TURN, dishes @ TURN)}
-    assert title(pictures.draw_maps("ab", "xyz", maps)) == "0 of 2 changes can be seen in choices: none"
-    fig = pictures.draw_maps("ab", "xyz", maps | {"shifted": (people + 1.0, dishes)})
-    assert title(fig) == "1 of 3 changes can be seen in choices: shifted"
-    assert [ax.get_title() for ax in fig.axes] == ["made", "moved", "turned", "shifted: noticed"]
 
 
 def test_names_in_a_map_stand_apart_where_items_are_close():
@@ -37,34 +20,6 @@ def test_names_in_a_map_stand_apart_where_items_are_close():
     fig = pictures.draw_maps(["Ann"], ["chilli", "pizza", "salad"], {"made": (np.array([[-1.0, 0.5]]), items)})
     places = [text.get_window_extent() for text in fig.axes[0].texts if text.get_text()]
     assert len(places) == 4 and not any(one.overlaps(other) for one, other in combinations(places, 2))
-
-
-def test_the_picture_of_a_spectrum_counts_what_is_flat():
-    fig = pictures.draw_spectrum({"a": [1.0, 0.5, 0.0, 1e-14], "b": [0.0, 0.0, 0.0, 2.0]})
-    assert title(fig) == "Flat directions: 2 with a, 3 with b"
-    assert np.allclose(fig.axes[0].lines[0].get_ydata(), [1, 0.5, 1e-6, 1e-6])
-
-
-@pytest.mark.slow
-def test_the_picture_of_descents_counts_iterations():
-    fig = pictures.draw_descents({"fast": 0.1 ** np.arange(9), "slow": 0.5 ** np.arange(9)}, rate=0.5)
-    assert title(fig) == "Iterations to a relative error of utilities of 1e−06: 7 (fast), more than 8 (slow)"
-    assert np.allclose(fig.axes[0].lines[-1].get_ydata()[:2], [3, 1.5])
-    fig = pictures.draw_descents({"fast": 0.1 ** np.arange(9)}, what="share")
-    assert title(fig) == "Iterations to a share of 1e−06: 7 (fast)" and fig.axes[0].get_ylabel() == "share"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("error", "told"), [(0.7, "more than half"), (0.3, "30\xa0%")])
-def test_the_picture_of_few_comparisons_tells_both_gaps(error, told):
-    found = [np.full((1, 2), value) for value in (error, 0.1, 0.004)]
-    expected = f"With 1 per degree of freedom the gap of the fit is below 0.01, and the utilities are off by {told}"
-    assert title(pictures.draw_too_few([1.0, 2.0], found)) == expected
-
-
-def test_the_picture_of_choices_tells_the_slope():
-    fig = pictures.draw_choices([100, 400], [[0.4, 0.2]], [0.4, 0.2])
-    assert title(fig) == "4 times the choices, an error 2.0 times smaller: slope −0.50"
 
 
 # ---- live figures, and what the notebook says of them ----

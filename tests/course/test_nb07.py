@@ -4,7 +4,6 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from cofactor import simulate
@@ -19,10 +18,6 @@ from course.nb07.pictures import _front, _with_room, family
 
 BLUEBIRD = load("bluebird", "crowd")
 SMALL = simulate.crowd(mixed_crowd(9, 3, seed=1), 80, 0.6, random_state=1)
-
-
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
 
 
 def triples(labels):
@@ -122,27 +117,6 @@ def test_names_are_left_out_where_there_is_no_room():
 def test_every_method_has_a_look_and_those_for_two_classes_one_of_their_own():
     binary = {name for name in METHODS if "for two classes" in family(name)}
     assert {name.split("(")[0] for name in binary} == {"KOS", "GhoshSVD", "EigenRatio"}
-
-
-def test_the_picture_of_times_names_the_best_and_leaves_out_refusals():
-    runs = {name: pictures.Trial(name, e, s) for name, e, s in [("MV-EM", 0.1, 0.01), ("KOS", np.nan, 0.0)]}
-    fig = pictures.draw_time_and_error({"few": runs})
-    assert title(fig) == "Fewest wrong: MV-EM on few (10.0\xa0%)"
-    assert {text.get_text() for text in fig.axes[0].texts} == {"MV-EM"}
-
-
-def test_the_picture_beside_the_printed_counts_what_agrees():
-    columns = pd.MultiIndex.from_product([["rte", "dog"], ["ours", "printed"]])
-    table = pd.DataFrame([[10, 10.9, 20, 22], [8, np.nan, 9, 9]], ["a", "b"], columns, dtype=float)
-    assert title(pictures.draw_beside_published(table)) == "2 of 3 printed errors come back within a percentage point"
-    table.loc[:, (slice(None), "printed")] = np.nan
-    assert "None of these numbers is printed" in title(pictures.draw_beside_published(table))
-
-
-def test_the_picture_of_labels_tells_how_much_is_filled():
-    labels = SMALL.labels
-    filled = labels.n_labels / (labels.n_workers * labels.n_tasks)
-    assert f"{100 * filled:.0f}\xa0% of made" in title(pictures.draw_who_labelled({"made": labels}))
 
 
 # ---- the panel ----

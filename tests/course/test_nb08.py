@@ -10,7 +10,7 @@ from cofactor import simulate
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
 from course.desk import exercises_of
-from course.nb08 import panels, pictures
+from course.nb08 import panels
 from course.nb08.panels import polygon
 
 TRUTH = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
@@ -20,10 +20,6 @@ BLURRED = simulate.joint_model(5, 10, 3, random_state=0)
 def exact(model, split=3):
     """Pairs of the first variables with the others, without noise."""
     return np.vstack(model.conditionals[:split]) * model.prior @ np.vstack(model.conditionals[split:]).T
-
-
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
 
 
 # ---- anchors ----
@@ -58,42 +54,6 @@ def test_values_that_never_occur_are_left_out():
 def test_corners_of_three_classes_are_equally_far_apart():
     P = polygon(3)
     assert np.allclose([np.linalg.norm(P[i] - P[j]) for i, j in combinations(range(3), 2)], math.sqrt(3))
-
-
-def test_the_picture_of_coins_counts_how_often_they_agree():
-    assert title(pictures.draw_coins({"a": [[0.3, 0.2], [0.2, 0.3]]})).endswith("60\xa0% a")
-
-
-def test_the_picture_of_likelihoods_names_the_worst_end():
-    fig = pictures.draw_likelihoods({"good": [-9.0, -3.0, -1.0], "bad": [-9.0, -6.0]})
-    assert "from bad, 5 nats below" in title(fig)
-    good, bad = fig.axes[0].lines
-    assert np.allclose(good.get_ydata(), [8, 2, 0.1]) and np.allclose(bad.get_ydata(), [8, 5])
-
-
-def test_the_picture_of_starvation_compares_the_last_with_the_first():
-    errors = {"pairs": [[0.2, 0.4]] * 3, "triples": [[0.1, 0.1], [0.1, 0.8], [9.0, 0.8]]}
-    fig = pictures.draw_starvation([1, 0.5], errors, rows=80, cells=8, constant=0.3)
-    assert "that of pairs: 0.5 with 10 rows per cell, 2 with 1.2" in title(fig)
-    assert np.allclose(fig.axes[0].lines[1].get_xydata(), [[10, 0.1], [1.25, 0.8]])
-
-
-def test_the_picture_of_errors_counts_what_the_constant_beats():
-    fig = pictures.draw_errors({"Constant": 0.1, "a": 0.2, "b": 0.05}, {"Constant": 1.0, "a": 3.0, "b": 2.0})
-    assert title(fig) == "Worse than a constant: 1 of 2 methods by MSE, 2 by MRE"
-
-
-def test_the_picture_of_columns_counts_ties_as_no_gain():
-    fig = pictures.draw_columns(["a_b", "c", "d"], [0.9, 0.5, 0.4], [0.5, 0.5, 0.6])
-    assert title(fig).startswith("One model predicts 1 of 3")
-    assert [label.get_text() for label in fig.axes[0].get_yticklabels()] == ["d", "c", "a b"]
-
-
-def test_the_picture_of_ratings_shows_stars_given_and_expected():
-    seen = CategoricalTable([[-1, -1, -1], [4, -1, 0], [-1, 2, -1]], [5, 5, 5])
-    fig = pictures.draw_ratings(["a film", "b", "c"], seen, np.full((3, 3), 2.5), [1, 2])
-    assert [text.get_text() for text in fig.axes[0].texts] == ["5", "3.5", "1", "3.5", "3", "3.5"]
-    assert "3 of these 6 ratings are expectations" in title(fig)
 
 
 # ---- live figures, and what the notebook says of them ----

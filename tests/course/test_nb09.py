@@ -13,11 +13,6 @@ from course.library import OWN, SHARED, library, topic_error, word_points
 from course.nb09 import panels, pictures
 from course.nb09.exercises import EXERCISES
 
-
-def title(fig):
-    return fig.get_suptitle().replace("\n", " ")
-
-
 # ---- the library ----
 
 
@@ -154,15 +149,6 @@ DRAWN = library(200)
 X = word_points(DRAWN.counts, 3)
 
 
-def test_the_picture_of_words_names_the_corners_and_who_stands_clear():
-    corners = spa(X, 3)
-    fig = panels.draw_words(X, DRAWN.words, {"SPA": corners, "MERIT": corners})
-    assert title(fig).startswith(f"Corners: {', '.join(DRAWN.words[corners])}. ")
-    written = {text.get_text() for text in fig.axes[0].texts}
-    assert set(DRAWN.words[corners]) | {"time", "star", "note"} <= written
-    assert len(written & set(OWN[0])) < len(OWN[0])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("leak", [0.0, 0.4, 0.6])
 def test_names_of_words_do_not_touch(leak):
@@ -175,34 +161,6 @@ def test_names_of_words_do_not_touch(leak):
     assert not any(one.overlaps(other) for i, one in enumerate(spaces) for other in spaces[:i])
     assert set(drawn.words[spa(X, 3)]) <= {text.get_text() for text in texts} and len(texts) >= 14
     assert leak == 0 or len(texts) < len(drawn.words)  # a name without room is left out
-
-
-def test_the_picture_of_nodes_shows_those_asked_for_and_the_origin():
-    graph = panels.draw_friends(200)
-    V = panels.node_points(graph.adjacency, 3)
-    pure = spa(V, 3)
-    fig = pictures.draw_nodes(graph, V, {"SPA": pure}, shown=np.arange(50))
-    points = sum(len(line.get_xdata()) for line in fig.axes[0].lines if line.get_marker() in "os^")
-    assert points == 50
-    (cross,) = (line for line in fig.axes[0].lines if line.get_marker() == "+")
-    whole = np.column_stack([V, np.zeros(3)])
-    assert np.allclose(np.ravel(cross.get_xydata()), panels.in_plane(whole, pure)[:, -1])
-
-
-def test_the_picture_of_documents_shows_mean_shares():
-    fig = pictures.draw_documents([[3.0, 1], [1, 1], [0, 2]], [4, 4, 7])
-    assert [t.get_text() for t in fig.axes[0].texts] == ["0.62", "0.38", "0.00", "1.00"]
-    assert "62\xa0%, 100\xa0%" in title(fig)
-
-
-def test_the_picture_of_a_contest_tells_the_difference_with_its_error():
-    shares = {"a": np.array([0.5, 0.6, 0.7]), "b": np.array([0.5, 0.7, 0.7])}
-    assert title(pictures.draw_contest(shares)) == "b minus a on 3 trials: +3.3 ± 3.3 points; the same on 2"
-
-
-def test_the_picture_of_a_range_tells_its_ends():
-    fig = pictures.draw_range({0.1: [0.2, 0.3], 1.0: [0.25, 0.1]}, [0.5, 1], {"other": 0.22})
-    assert title(fig) == "One method, 4 settings: SRC from 0.100 to 0.300"
 
 
 def test_no_corners_to_draw_is_told():

@@ -1,6 +1,5 @@
 """CrowdLabels: ids come out as they went in, several answers of one worker, and what cannot be is refused."""
 
-import re
 from itertools import product
 
 import numpy as np
@@ -18,7 +17,6 @@ from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import weighted_vote_shares
 from cofactor.crowd.scores import error_rate
 from cofactor.crowd.workers import agreement_with_others, mean_over_labels
-from cofactor.reading.truth import read_truth
 from cofactor.rivals.crowd.binary import KOS
 from tests.each import each
 from tests.oracles.generators import laws, random_model, seeds, skilled_crowd
@@ -92,25 +90,6 @@ def test_ids_of_mixed_types_keep_the_order_they_came_in():
     assert labels.tasks == [1, "1", "a"]
     assert labels.workers == ["w", 7]
     assert labels.table.codes.tolist() == [[0, -1], [1, -1], [-1, 0]]
-
-
-def test_csv_keeps_ids_as_written(csv):
-    with pytest.warns(DataWarning) as said:
-        labels = csv("task,worker,label\n007, 1.0,No \n7,1,no\n", spelling="keep")
-    named = [
-        "tasks that look alike count as different: '007' = '7'",
-        "workers .*: '1' = '1.0'",
-        "classes .*: 'No' = 'no'",
-    ]
-    assert all(re.match(text, str(one.message)) for text, one in zip(named, said, strict=True))
-    assert labels.tasks == ["007", "7"]
-    assert labels.workers == ["1", "1.0"]
-    assert labels.classes == ["No", "no"]
-
-
-def test_csv_turns_plain_whole_numbers_into_ints_in_numeric_order(csv):
-    labels = csv("task,worker,label\n10,-1,1\n9,0,0\n100,0,1\n")
-    assert (labels.tasks, labels.workers, labels.classes) == ([9, 10, 100], [-1, 0], [0, 1])
 
 
 def test_arrays_are_codes_already():
@@ -238,18 +217,6 @@ def test_tuples_of_any_length_are_ids():
     assert labels.to_frame()["label"].tolist() == ["y", "x"]
 
 
-# ---- bad files ----
-
-
-def test_names_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CofactorError, match=r"no such file: .*none\.csv"):
-        CrowdLabels.from_csv(tmp_path / "none.csv")
-
-
-rows = st.lists(st.lists(st.sampled_from(["", "a", "b", "7", "007", "nan", '"', "\x00", "é"]), max_size=4), max_size=6)
-tables = rows.map(lambda lines: "task,worker,label\n" + "\n".join(",".join(cells) for cells in lines))
-
-
 # ---- bad arrays ----
 
 
@@ -286,58 +253,6 @@ def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
         CrowdLabels.from_arrays(task, worker, label, **named)
 
 
-# ---- truth ----
-
-
-@pytest.fixture
-def truth_file(tmp_path):
-    def write(text):
-        path = tmp_path / "truth.csv"
-        path.write_text(text, encoding="utf8")
-        return path
-
-    return write
-
-
-def test_truth_is_read_by_id(truth_file):
-    labels = CrowdLabels.from_frame(frame())
-    assert read_truth(truth_file("task,truth\nb,cat\n"), labels).tolist() == [-1, 0]
-    with pytest.warns(DataWarning, match="1 tasks without labels are ignored"):
-        assert read_truth(truth_file("task,truth\nb,dog\nz,cat\n"), labels).tolist() == [-1, 1]
-    assert read_truth(truth_file("task,truth\nb,dog\na,cat\na,cat\n"), labels).tolist() == [0, 1]
-    assert read_truth(truth_file("Truth\tTASK\ndog\tb\n"), labels).tolist() == [-1, 1]
-
-
-def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(truth_file):
-    labels = CrowdLabels.from_frame(frame())
-    with pytest.warns(DataWarning, match=r"no worker chose the true class of 1 tasks \(cow\): they count as errors"):
-        truth = read_truth(truth_file("task,truth\na,cow\nb,dog\n"), labels)
-    assert truth.tolist() == [2, 1]
-    assert error_rate([[0.5, 0.5], [0, 1]], truth) == 0.5
-    assert error_rate([0, 1], truth) == 0.5
-
-
-def test_a_true_class_that_looks_like_one_of_the_labels_is_that_one(truth_file):
-    labels = CrowdLabels.from_frame(frame())
-    with pytest.warns(DataWarning, match=r"are taken for them: 'CAT' for 'cat', 'd\\u200bog' for 'dog'"):
-        assert read_truth(truth_file("task,truth\na,CAT\nb,d\u200bog\n"), labels).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("task,class\na,cat\n", "no column truth"),
-        ("task,truth\na,cow\n", r"none of its classes \(cow\) is one of the labels \(cat, dog\)"),
-        ("task,truth\nz,cat\n", "none of its tasks has a label"),
-        ("task,truth\na,cat\nb,\n", "missing truth in rows 3"),
-        ("task,truth\na,cat\na,dog\n", "two truths for tasks a"),
-    ],
-)
-def test_names_what_is_wrong_with_truth(truth_file, text, message):
-    with pytest.raises(CofactorError, match=message):
-        read_truth(truth_file(text), CrowdLabels.from_frame(frame()))
-
-
 def test_error_rate_counts_known_truth_only_and_splits_ties():
     assert error_rate([0, 1, 1, 2, 1], [0, 0, 0, 0, -1]) == 0.75
     assert error_rate([[0.5, 0.5, 0], [1, 0, 0]], [0, 1]) == 0.75
@@ -357,12 +272,6 @@ def test_accuracy_of_a_worker_is_the_chance_to_be_right():
     model = random_model(0, sizes=(3, 3))
     expected = [sum(model.prior[c] * A[c, c] for c in range(3)) for A in model.conditionals]
     assert np.allclose(worker_accuracy(model), expected)
-
-
-@pytest.mark.parametrize("option", [{"unlabelled": "drop"}, {"n_classes": 2.5}])
-def test_refuses_options_that_mean_nothing(option):
-    with pytest.raises(CofactorError):
-        CrowdLabels.from_arrays([0, 1], [0, 0], [0, 1], **option)
 
 
 def test_the_long_table_is_in_order_whatever_the_order_of_workers():
@@ -449,28 +358,6 @@ def test_other_methods_say_that_they_count_the_most_frequent_answer():
     with pytest.warns(DataWarning, match="KOS counts the most frequent of a worker's answers"):
         method = KOS().fit(labels)
     assert np.allclose(method.predict_proba(labels), KOS().fit(labels.whole).predict_proba(labels.whole))
-
-
-def test_an_answer_can_be_none():
-    unsure = pd.DataFrame(
-        [("a", 1, "x"), ("a", 2, "Unsure"), ("a", 3, "unsure"), ("b", 1, "y"), ("c", 2, "unsure")],
-        columns=["task", "worker", "label"],
-    )
-    with pytest.warns(DataWarning) as said:
-        assert CrowdLabels.from_frame(unsure, spelling="keep").n_classes == 4
-    noted = " ".join(str(one.message) for one in said)
-    assert re.search(r"count as a class: 'Unsure' .1., 'unsure' .2.; if.*--ignore 'Unsure'", noted)
-    with pytest.warns(DataWarning, match="^1 tasks without any label left are left out: c$"):
-        labels = CrowdLabels.from_frame(unsure, ignore=["unsure"])
-    assert (labels.tasks, labels.classes, labels.n_labels) == (["a", "b"], ["x", "y"], 2)
-    with pytest.raises(CofactorError, match="no labels: all are"):
-        CrowdLabels.from_frame(unsure, ignore=["unsure", "x", "y"])
-
-
-def test_several_classes_in_a_cell_are_refused_with_the_way_out():
-    lists = pd.DataFrame({"task": [1, 2], "worker": [1, 1], "label": ["x", ["x", "y"]]})
-    with pytest.raises(CofactorError, match=r"data rows 1 .*ask one question per label"):
-        CrowdLabels.from_frame(lists)
 
 
 def test_wide_tables_are_tasks_by_workers():

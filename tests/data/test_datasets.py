@@ -174,6 +174,7 @@ def test_labelme_has_the_expected_features_and_further_items():
     assert data.labels.classes == list(range(8))
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 @each("name", TABLES)
 def test_tables_are_exactly_the_expected_ones(name):

@@ -60,6 +60,26 @@ def test_a_row_that_stands_twice_is_one_and_two_truths_are_refused(tmp_path):
         read_truth(written(tmp_path, "a,no", "b,yes", "b,no"), labels)
 
 
+def test_truth_is_read_by_id_with_any_spelling_of_columns_and_classes(tmp_path):
+    labels, path = cf.CrowdLabels.from_frame(LABELS), tmp_path / "truth.tsv"
+    path.write_text("Truth\tTASK\nyes\tb\n", encoding="utf8")
+    assert read_truth(path, labels).tolist() == [-1, 1]
+    with pytest.warns(DataWarning, match=r"are taken for them: 'NO' for 'no', 'y\\u200bes' for 'yes'"):
+        assert read_truth(written(tmp_path, "a,NO", "b,y\u200bes"), labels).tolist() == [0, 1]
+    path.write_text("task\tclass\na\tno\n", encoding="utf8")
+    for wrong, message in ((path, "no column truth"), (written(tmp_path, "a,cow"), r"\(cow\) is one of the labels")):
+        with pytest.raises(CofactorError, match=message):
+            read_truth(wrong, labels)
+
+
+def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS)
+    with pytest.warns(DataWarning, match=r"no worker chose the true class of 1 tasks \(cow\): they count as errors"):
+        truth = read_truth(written(tmp_path, "a,cow", "b,yes"), labels)
+    assert truth.tolist() == [2, 1]
+    assert cf.crowd.error_rate([[0.5, 0.5], [0, 1]], truth) == cf.crowd.error_rate([0, 1], truth) == 0.5
+
+
 def test_a_refused_matrix_is_refused_by_the_columns_that_are_wrong(tmp_path):
     (tmp_path / "x.csv").write_text("p,q,r,s\n1,2,3,4\n1,,3,4\n1,,3,\n1,2,3,4\n", encoding="utf8")
     with pytest.raises(CofactorError, match=r"gaps in .*, columns q, s: fill or drop them"):

@@ -151,6 +151,7 @@ def read(tmp_path, text, name="votes.csv", **options):
     return reading(written(tmp_path, text, name), {**named, **options}, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "words"),
     [

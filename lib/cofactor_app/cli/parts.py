@@ -61,7 +61,7 @@ def add_text(group: Any) -> None:
     """Add the options of how text is read, to a group of options."""
     group.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
     group.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
-    names = "names to merge if only capitals or blanks differ: classes (default), keep, all"
+    names = "which names are one if only capitals or blanks differ: classes (default), keep, all"
     group.add_argument("--spelling", choices=("classes", "keep", "all"), metavar="WHICH", default="classes", help=names)
     group.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
     group.add_argument("--strict", action="store_true", help="notes about the data are an error")

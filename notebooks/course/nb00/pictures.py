@@ -32,7 +32,7 @@ def draw_overview(labels: CrowdLabels, truth: ArrayLike, method: Aggregator, nam
     bars.margins(y=0.3)
     _fill_workers(parts[1], model, labels)
     draw_uncertainty(posterior, truth, ax=parts[2].subplots())
-    heads = ("Errors, majority vote and after", "Who confuses what: % of each true class")
+    heads = ("Errors of majority vote and model", "Who confuses what: % of each true class")
     for part, text in zip(parts, (*heads, "How certain each label is; wrong ones crossed"), strict=True):
         part.suptitle(text, fontsize=10)
     size = f"{labels.n_workers} workers, {labels.n_tasks} tasks"

@@ -13,7 +13,7 @@ from course.grading import FunctionExercise, Given, Part, Trial, Verdict, called
 from course.nb11.crowd import BUDGET, N_TASKS, Drawn, differ, drawn, split_evenly
 
 ENOUGH = 0.6  # of the gain of a good choice over a random one
-CROWDS = 6  # on which a function that chooses is tried
+CROWDS = 4  # on which a function that chooses is tried
 MARKS = 400  # draws behind an expected accuracy
 ORDERS = 100  # in which the tasks of a crowd are shown to a function that chooses
 FEWEST, MOSTLY = 3, 12  # tasks on which readings agree, in the mean: with fewer nothing holds the number there
@@ -57,7 +57,7 @@ class Choose(FunctionExercise):
         return [Part("tasks", split_evenly(posteriors, budget), {})]
 
     def judge(self, answer: object) -> Verdict:
-        """Judge the tasks by what they are good for, in six crowds, whose tasks come in several orders."""
+        """Judge the tasks by what they are good for, in four crowds, whose tasks come in several orders."""
         tried = self.tried(answer)
         if isinstance(tried, Verdict):
             return tried

@@ -14,7 +14,7 @@ from course.nb11.choosing import best_of, strata
 from course.nb11.crowd import Drawn, differ, drawn
 from course.nb11.exercises import NINETY, estimate
 
-CROWDS, DRAWS = 6, 20  # of the figure, and of tasks in each
+CROWDS, DRAWS = 4, 30  # of the figure, and of tasks in each
 
 
 def _bought(crowd: Drawn, n_apart: int, budget: int, draw: int) -> tuple[bool, float]:
