@@ -11,7 +11,7 @@ from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning
 
-TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, a data set"
+TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, data set"
 WRITTEN = ".csv, .tsv, .jsonl, each also .gz, .parquet, or - for standard output"
 
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -61,7 +61,7 @@ def add_text(group: Any) -> None:
     """Add the options of how text is read, to a group of options."""
     group.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
     group.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
-    names = "which names count as one if only capitals or blanks differ: classes (default), keep, all"
+    names = "which names are one if only capitals or blanks differ: classes (default), keep, all"
     group.add_argument("--spelling", choices=("classes", "keep", "all"), metavar="WHICH", default="classes", help=names)
     group.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
     group.add_argument("--strict", action="store_true", help="notes about the data are an error")
