@@ -81,9 +81,9 @@ def test_labels_of_coded_columns_are_those_of_the_file(tmp_path):
     frame = pd.DataFrame(rows, columns=HEAD)
     frame.to_csv(tmp_path / "labels.csv", index=False)
     columns = [Coded.of(frame[name].str.strip()) for name in HEAD]
-    with pytest.warns(cf.DataWarning, match="classes that differ in capitals.*'Yes' = 'yes'"):
+    with pytest.warns(cf.DataWarning, match="classes that differ only in capitals.*'Yes' = 'yes'"):
         found = labels_of(LabelTable(*columns, pd.RangeIndex(2, 6, name="row")))
-    with pytest.warns(cf.DataWarning, match="classes that differ in capitals"):
+    with pytest.warns(cf.DataWarning, match="classes that differ only in capitals"):
         assert found.to_frame().equals(cf.CrowdLabels.from_file(tmp_path / "labels.csv").to_frame())
     empty = Coded(columns[2].codes, ["", *columns[2].values[1:]])
     with pytest.raises(cf.CofactorError, match=r"missing label in rows 2 \(the first line is row 1\)"):

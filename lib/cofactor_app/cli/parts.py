@@ -11,7 +11,7 @@ from typing import Any
 
 from cofactor.core.errors import CofactorError, DataWarning
 
-TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, a data set"
+TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, data set"
 WRITTEN = ".csv, .tsv, .jsonl, each also .gz, .parquet, or - for standard output"
 
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
