@@ -52,6 +52,7 @@ def random_model(seed, M=25, K=3):
     return LatentClassModel(np.ones(K) / K, list(A))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "level"),
     [(CNMF(), 0.0036), (CNMF(weights="equal"), 0.0036), (TensorADMM(), 0.0041)],

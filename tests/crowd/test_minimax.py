@@ -37,6 +37,7 @@ def test_agrees_with_a_general_solver_round_by_round():
     np.testing.assert_allclose(method.posterior_[:8], expected[:8], atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.01, 0.25, 5.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_dual_never_falls(seed, gamma):

@@ -309,6 +309,7 @@ def test_every_protocol_works_on_every_method(name, which):
     assert found > best - (0.15 if "MultiSPA" in name else 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SymNMF(no imputation)", "DesSymNMF", "RobSymNMF", "MultiSPA", "CNMF"])
 def test_the_answer_is_not_that_of_the_library(name):
     labels = skilled_crowd(1, label_rate=0.3).labels

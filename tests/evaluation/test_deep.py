@@ -45,6 +45,7 @@ def test_the_same_seed_gives_the_same_network(torch, method):
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.slow
 def test_loss_is_the_cross_entropy_of_every_label_through_its_annotators_matrix(torch):
     labels, X, _ = problem(n_tasks=40)
     plain = dict(dropout=0.0, batch_size=40, learning_rate=0.05, random_state=3)
@@ -58,6 +59,7 @@ def test_loss_is_the_cross_entropy_of_every_label_through_its_annotators_matrix(
     assert not np.allclose(one.crowd_layer_, np.eye(3))
 
 
+@pytest.mark.slow
 def test_crowd_layer_sees_through_annotators_who_swap_classes(torch):
     """Few labels per task, so that the two who swap classes 0 and 1 often win the vote over the four who do not."""
     labels, X, truth = problem(n_honest=4, n_swappers=2, label_rate=0.4)
@@ -70,6 +72,7 @@ def test_crowd_layer_sees_through_annotators_who_swap_classes(torch):
     assert told.tolist() == [[0, 1]] * 4 + [[1, 0]] * 2
 
 
+@pytest.mark.slow
 @BOTH
 def test_tasks_and_annotators_without_labels_are_kept(torch, method):
     labels, X, truth = problem(n_swappers=0, label_rate=0.4)
@@ -82,6 +85,7 @@ def test_tasks_and_annotators_without_labels_are_kept(torch, method):
     assert np.allclose(fitted.model_.conditionals[3], 1 / 3)
 
 
+@pytest.mark.slow
 @BOTH
 def test_says_what_to_install_without_pytorch(monkeypatch, method):
     labels, X, _ = problem()
@@ -106,6 +110,7 @@ def test_crowd_layer_is_at_the_published_level_or_below(torch, standardize):
     assert np.mean(errors) < 100 * error_rate(vote_shares(data.labels), data.truth)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
 def test_network_on_votes_repeats_them(torch):
     """ICML 2021, Table 9: 23.10 %, the error of majority vote with ties going to the lowest class."""

@@ -216,6 +216,7 @@ def test_tables_4_and_5_have_mre_and_held_out_loss_and_mirror_descent_only_after
     assert [row.metric for row in rows] == ["mse", "mre", "excess loss"]
 
 
+@pytest.mark.slow
 def test_marginals_and_starts_are_timed(case, monkeypatch):
     """By a clock that goes on by one with the marginals, by ten with the start; the first run is not timed."""
     now, marginals, start = [0], pmf_base.pairwise_moments, CNMFOPT._start
