@@ -209,9 +209,9 @@ def _names_rows(cells: pd.Series[Any]) -> bool:
 
 def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table of text whose first line is a row where it is one: of numbers alone, in no order of their own."""
-    first = frame.attrs.get(HEADER)
-    values = pd.to_numeric(pd.Series([] if first is None else first, dtype=object), errors="coerce")
-    blank = np.array([cell in NO_VALUE for cell in first or ()], dtype=bool)
+    first = list(frame.attrs.get(HEADER) or ())
+    values = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce")
+    blank = np.array([cell in NO_VALUE for cell in first], dtype=bool)
     rest = values[~blank].to_numpy(dtype=np.float64)
     pandas_has_it = blank[:1].all() and blank.sum() == 1 and (rest % 1 == 0).all() and len({*rest}) == len(rest)
     if not len(rest) or np.isnan(rest).any() or (blank.any() and (_rises_or_falls(rest) or pandas_has_it)):

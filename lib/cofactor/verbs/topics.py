@@ -93,9 +93,9 @@ class TopicsResult(Result):
         """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
         table = self.shown
         lines = [*self.summary, "topic  share  coherence  words"]
-        for row in table.head(10).itertuples(index=False):
-            share = f"{100 * row.share:.0f} %"
-            lines.append(f"{row.topic:>5}  {share:>5}  {row.coherence:>9.2f}  {row.words}")
+        for row in table.head(10).to_dict("records"):
+            share = f"{100 * row['share']:.0f} %"
+            lines.append(f"{row['topic']:>5}  {share:>5}  {row['coherence']:>9.2f}  {row['words']}")
         hidden = len(table) - 10
         return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
 
