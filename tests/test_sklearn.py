@@ -116,6 +116,7 @@ def again(found):
     yield copy.deepcopy(found)
 
 
+@pytest.mark.slow
 @each("line, name", CASES)
 def test_a_fitted_method_survives_clone_pickle_joblib_and_copy(line, name):
     found = fitted(line, name)

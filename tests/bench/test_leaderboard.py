@@ -57,9 +57,8 @@ def test_families_count_alike_and_rows_are_sorted_by_the_difference_from_the_def
     assert first["above the default"] == "+2.00" and first["CPU s"] == "2.0"
     assert types["method"] == "WorkerTypes (default)" and types["above the default"] == "-"
     assert types["accuracy, %"] == "71.50"  # (70 + 73) / 2
-    assert types["above MajorityVote"] == "+4.00 (-72.2, +80.2)"
     assert [types[name] for name in ("sets", "below MajorityVote", "significantly")] == ["3", "1", "1"]
-    assert vote["above MajorityVote"] == "-"
+    assert vote["above the default"].startswith("-")
     _, types, _ = leaderboard.methods("crowd", kept, drawn)
     assert types["accuracy, %"] == "72.00 ± 0.50"  # the mean of the seeds stands for the one that was run
 

@@ -68,6 +68,7 @@ def test_workers_are_those_of_the_table(page):
     assert "How reliable each worker is cannot be told" not in page and "Without intervals" not in page
 
 
+@pytest.mark.slow
 def test_shares_of_the_classes_are_those_of_the_labels_given(page):
     labels = cf.load("bluebird").labels
     share = labels.votes.sum(axis=0) / labels.n_labels

@@ -103,11 +103,13 @@ def test_laws_hold_of_right_results(name):
         assert not list(exercise.properties(case, found))
 
 
+@pytest.mark.slow
 @each("name", NUMBERS)
 def test_laws_hold_of_right_answers(name):
     assert all(law.holds(np.asarray(part.answer, dtype=float)) for _, part in parts(name) for law in part.laws)
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_the_data_are_the_same_every_time_and_fresh(name):
     first, second = given(name), given(name)
@@ -129,6 +131,7 @@ def test_every_typical_mistake_gets_its_own_words(name):
             assert words(name, with_part(name, position, wrong)).endswith(f"not yet: {says}")
 
 
+@pytest.mark.slow
 @each("name", NUMBERS)
 def test_mistakes_differ_from_the_answer_and_from_each_other(name):
     for _, part in parts(name):

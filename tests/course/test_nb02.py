@@ -56,6 +56,7 @@ def test_the_dual_is_for_three_classes():
         draw_dual(np.eye(4))
 
 
+@pytest.mark.slow
 def test_margins_are_drawn_where_they_are():
     margins, errors, misfits = np.array([-0.5, -0.1, 0.2]), np.array([0.02, 1e-3, 1e-19]), np.full(3, 1e-20)
     fig = draw_margins(margins, errors, misfits)

@@ -174,6 +174,7 @@ def test_a_link_fills_the_hole_better_with_more_tasks_and_a_good_annotator():
     assert f"median error {100 * errors[8, 20, 1]:.0f} %" in live.text
 
 
+@pytest.mark.slow
 def test_a_guessed_slope_is_told_beside_the_measured_one():
     live = panels.rate_live()
     assert "Measured" not in live.text

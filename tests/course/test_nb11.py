@@ -50,6 +50,7 @@ def test_either_guide_can_be_wrong_and_labels_do_not_tell():
     assert {drawn("Ada", number).guide_is_wrong for number in range(2)} == {True, False}
 
 
+@pytest.mark.slow
 def test_a_name_is_a_crowd_on_every_machine():
     assert seeds.number_of("Ada") == seeds.number_of(" ada ") == 2372962152
     assert seeds.number_of("José") == seeds.number_of("Jose\N{COMBINING ACUTE ACCENT}")
@@ -216,6 +217,7 @@ def test_agreement_is_of_tasks_that_both_have_labelled():
     assert len(codes) == N_TASKS
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 def test_model_and_merged_part_on_the_kind_of_leaf_in_dispute(name):
     made = drawn(name)

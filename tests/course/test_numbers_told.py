@@ -96,6 +96,7 @@ def says(panel, **values):
     return panel.at(**panel.params | values).text.replace("\xa0", " ")
 
 
+@pytest.mark.slow
 def test_numbers_that_figures_show_without_saying_them():
     live = nb09.community_live()
     at = [says(live, mixing=mixing, shown=True) for mixing in (0.5, 1.0)]

@@ -81,12 +81,14 @@ def test_a_slider_shows_as_many_decimals_as_a_step_has(step, shown):
     assert label(slider(w.FloatSlider, 5.0, 0.5, 20.0, step, "error (%)"), 5.0) == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 def test_sliders_wait_for_their_release(name):
     for control in panel_of(name).controls.values():
         assert isinstance(control, w.Dropdown) or control.continuous_update is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 def test_every_control_starts_with_something_chosen(name):
     for widget in panel_of(name).controls.values():
@@ -94,6 +96,7 @@ def test_every_control_starts_with_something_chosen(name):
         assert getattr(widget, "index", 0) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 def test_the_caption_begins_with_the_sentence(name):
     panel = panel_of(name)
@@ -101,6 +104,7 @@ def test_the_caption_begins_with_the_sentence(name):
     assert "Shown for:" not in panel.view.value  # the controls stand above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 def test_a_stored_panel_shows_figure_and_sentence(name):
     panel = panel_of(name)

@@ -108,6 +108,7 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
     assert np.allclose(crowd.errors, whole.errors) and np.allclose(crowd.prior, whole.prior)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 0.7, 1.0])
 def test_the_spread_is_found(spread):
     labels, _ = uneven_crowd(spread)

@@ -263,6 +263,7 @@ def test_medians_are_those_of_an_independent_implementation(density, snr_db):
             assert level is None or 1 / 3 <= curve[t] / level <= 3, (t, curve[t], level)  # about one iteration
 
 
+@pytest.mark.slow
 def test_neither_reading_of_the_shift_is_always_the_faster():
     plain, zero, clamp = medians(0.7, None)
     assert clamp[40] < 1e-3 * plain[40] and zero[40] > plain[40]  # dense
@@ -270,6 +271,7 @@ def test_neither_reading_of_the_shift_is_always_the_faster():
     assert zero[30] < plain[30] < clamp[30]  # sparse
 
 
+@pytest.mark.slow
 def test_without_noise_the_clamp_errs_by_the_square_of_its_shift():
     clamp = medians(0.5, None)[2]
     assert np.allclose(clamp[31:61] / clamp[30:60], 0.75**2, rtol=0.02)
@@ -277,6 +279,7 @@ def test_without_noise_the_clamp_errs_by_the_square_of_its_shift():
     assert np.allclose(clamp[40:61], 500 * 0.75 ** (2 * np.arange(40, 61)), rtol=0.03)
 
 
+@pytest.mark.slow
 def test_with_noise_all_end_at_the_same_error():
     ends = [curve[60] for curve in medians(0.7, 30)]
     assert max(ends) < 1.1 * min(ends)

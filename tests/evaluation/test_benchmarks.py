@@ -50,6 +50,7 @@ def test_seconds_count_from_the_second_call_on_and_long_calls_are_few():
         assert len(made) == calls and spans == [tick] * (calls - 1)
 
 
+@pytest.mark.slow
 def test_rows_of_other_code_say_so_and_the_page_shows_what_is_kept():
     rows = pd.read_csv(benchmarks.ROWS)
     assert set(rows["subject"]) <= set(benchmarks.SUBJECTS)

@@ -86,6 +86,7 @@ def test_projections():
 # ---- Adam ----
 
 
+@pytest.mark.slow
 def test_adam_is_held_up_by_the_published_balance():
     """The c = 0.01 of the released code is a balance of 0.04, 120,000 gamma: the steps go into balancing."""
     errors = []

@@ -44,6 +44,7 @@ def ring(seed, n_workers=8, n_classes=3, noise=0.0):
 # ---- designated annotators ----
 
 
+@pytest.mark.slow
 @laws
 @given(seed=seeds)
 def test_without_noise_any_pair_gives_the_block(seed):

@@ -71,6 +71,7 @@ def test_opt_goes_on_from_the_floored_start_with_its_tolerance_in_the_inner_step
 # ---- CTD ----
 
 
+@pytest.mark.slow
 def test_the_released_penalty_crawls():
     truth = simulate.joint_model(15, 10, 10, random_state=0)
     table = simulate.joint_table(truth, 10_000, observed=0.5, random_state=1)

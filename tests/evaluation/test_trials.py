@@ -33,6 +33,7 @@ def lines(folder):
     return [json.loads(text) for text in (folder / "toy.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_whatever_the_number_of_processes(tmp_path):
     first = run(toy(), tmp_path / "one", trials=2)
     assert len(lines(tmp_path / "one")) == 4 and first["trial"].tolist() == sorted(first["trial"])

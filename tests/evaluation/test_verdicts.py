@@ -28,6 +28,7 @@ def test_a_borrowed_spread_has_the_degrees_of_freedom_of_ours():
     assert (high - low) / 2 == pytest.approx(2.364624)  # t with 7 degrees of freedom, standard error 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_paper"), [(5, 20), (20, 20), (50, 50)])
 def test_where_both_scatter_alike_95_per_cent_of_intervals_hold_zero(n, n_paper):
     rng, held, repeats = np.random.default_rng(0), 0, 2000
@@ -39,6 +40,7 @@ def test_where_both_scatter_alike_95_per_cent_of_intervals_hold_zero(n, n_paper)
     assert 0.94 <= held / repeats <= 0.975
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.98])
 def test_intervals_of_shares_cover_too(share):
     rng, held, repeats = np.random.default_rng(1), 0, 2000
@@ -163,6 +165,7 @@ def test_a_method_that_does_not_follow_the_control_has_its_own_mean():
     assert few.centre == slow.mean() and few.error == pytest.approx(slow.std() * np.sqrt(1 / 3 - 1 / 4))
 
 
+@pytest.mark.slow
 def test_intervals_from_few_choices_of_words_hold_the_mean_over_all():
     """Of two methods run on all 50, which served to choose the rule, and of a third, run after that.
 
@@ -186,6 +189,7 @@ def test_intervals_from_few_choices_of_words_hold_the_mean_over_all():
     assert decided["FastAnchor"] > 0.85 * total and 0.92 <= held["FastAnchor"] / decided["FastAnchor"] <= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 10, 40])
 def test_over_the_paper_s_own_draws_95_per_cent_of_intervals_hold_the_truth(n):
     rng, held, repeats = np.random.default_rng(3), 0, 2000

@@ -51,7 +51,7 @@ def test_values_and_columns_that_look_alike_are_told_or_merged():
     frame = pd.DataFrame({"Job": ["cook", "Cook ", "cook", "nurse"] * 9, "job": ["7", "7.0", "1", "true"] * 9})
     found = CategoricalFrame.from_frame(frame)
     assert found.alike == {"Job": [["Cook ", "cook"]], "job": [["1", "true"], ["7", "7.0"]], "": [["Job", "job"]]}
-    with pytest.warns(DataWarning, match="Job: values that differ in capitals, .* are one: 'Cook ' = 'cook'"):
+    with pytest.warns(DataWarning, match="Job: values that differ only in capitals, .* count as one: 'Cook ' = 'cook'"):
         merged = CategoricalFrame.from_frame(frame, spelling="all")
     assert merged.alike == {"job": [["1", "true"], ["7", "7.0"]], "": [["Job", "job"]]}
     assert merged.observed[0] == [["cook"], ["nurse"]]

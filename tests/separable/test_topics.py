@@ -77,11 +77,9 @@ def table2(name, n_classes, method, runs=0):
     return np.mean(rows, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_mirror
-@pytest.mark.parametrize(
-    ("name", "n_classes", "method"),
-    [pytest.param(*cell, marks=[pytest.mark.slow] if cell[1] > 3 else []) for cell in TABLE2],
-)
+@pytest.mark.parametrize(("name", "n_classes", "method"), TABLE2)
 def test_means_over_all_choices_are_those_of_table_2(name, n_classes, method):
     assigned, published = (name, n_classes, method) in ASSIGNED, TABLE2[name, n_classes, method]
     found = table2(name, n_classes, method, runs=2 if assigned else 0)

@@ -166,6 +166,7 @@ def test_two_workers_and_workers_of_one_class_are_told_of():
         assert any(one.startswith(note) for one in notes) if note else not any("always gave" in one for one in notes)
 
 
+@pytest.mark.slow
 def test_a_report_is_a_page_and_is_not_overwritten_unasked(labels, tmp_path):
     found = cf.aggregate(labels, draws=0)
     found.report(tmp_path / "page.html")

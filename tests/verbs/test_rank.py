@@ -55,6 +55,7 @@ def test_every_way_in_gives_the_same_ranking(votes, tmp_path):
         pd.testing.assert_frame_equal(cf.rank(source, **how).items, expected, check_dtype=False, obj=name)
 
 
+@pytest.mark.slow
 def test_a_data_set_is_known_by_name_and_warnings_are_kept():
     with pytest.warns(cf.DataWarning) as caught:
         found = cf.rank("food")

@@ -167,6 +167,7 @@ def few_simulated(monkeypatch):
     monkeypatch.setattr(plan_next, "MIN_SIMULATED_TASKS", 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", BEFORE)
 def test_commands_before_the_fit_keep_the_contract(command, tmp_path, capsys, few_simulated):
     frame, path, out = of_labels().frame, tmp_path / "in.csv", tmp_path / "out.csv"
@@ -219,6 +220,7 @@ def many_notable(command):
     return frame.assign(doc=[f"odd {name}" for name in frame["doc"]]), ["--anchors", "2", "--document", "doc"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["aggregate", *BEFORE, "rank", "joint", "anchors", "topics"])
 def test_no_note_names_more_than_ten(command, tmp_path, capsys, few_simulated):
     frame, options = many_notable(command)

@@ -93,9 +93,9 @@ class TopicsResult(Result):
         """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
         table = self.shown
         lines = [*self.summary, "topic  share  coherence  words"]
-        for row in table.head(10).to_dict("records"):
-            share = f"{100 * row['share']:.0f} %"
-            lines.append(f"{row['topic']:>5}  {share:>5}  {row['coherence']:>9.2f}  {row['words']}")
+        columns = (table[name].head(10) for name in ("topic", "share", "coherence", "words"))
+        for topic, share, coherence, words in zip(*columns, strict=True):
+            lines.append(f"{topic:>5}  {f'{100 * share:.0f} %':>5}  {coherence:>9.2f}  {words}")
         hidden = len(table) - 10
         return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
 
