@@ -147,3 +147,9 @@ def test_values_that_read_the_same_are_named():
     rows = [(1, "a", "x"), ("1", "a", "y"), (2, "b", "x"), (2, "a", "y")]
     with pytest.warns(cf.DataWarning, match="tasks that are two values and read the same: 1 and '1'"):
         assert cf.CrowdLabels.from_frame(pd.DataFrame(rows, columns=HEAD)).n_tasks == 3
+
+
+def test_several_classes_in_a_cell_are_refused_with_the_way_out():
+    lists = pd.DataFrame({"task": [1, 2], "worker": [1, 1], "label": ["x", ["x", "y"]]})
+    with pytest.raises(cf.CofactorError, match=r"data rows 1 .*ask one question per label"):
+        cf.CrowdLabels.from_frame(lists)
