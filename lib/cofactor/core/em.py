@@ -113,16 +113,11 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     if F.nnz * model.n_classes <= WORTH_COMPILING:
         Q, of_rows = _posteriors(F, _logarithms(A), model.prior)
         return soft_counts(table, Q, float(of_rows.sum()))
-    shares = F.data if table.shared else np.zeros(0)
-    log_A = _logarithms(A) if table.shared or _entries_of_long_rows(F) > len(A) else A[:0]
+    shares, lengths = F.data if table.shared else np.zeros(0), np.diff(F.indptr)
+    log_A = _logarithms(A) if table.shared or lengths[lengths > SHORT].sum() > len(A) else A[:0]
     T, totals = np.zeros_like(A), np.zeros(model.n_classes)
     log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
     return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
-
-
-def _entries_of_long_rows(F: sparse.csr_array) -> int:
-    lengths = np.diff(F.indptr)
-    return int(lengths[lengths > SHORT].sum())
 
 
 def _logarithms(A: Floats) -> Floats:

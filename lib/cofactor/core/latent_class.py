@@ -270,7 +270,8 @@ class LatentClassModel:
 
         The order is the one that attains the minimum in `mse`.
         """
-        _check_same_variables(self, reference)
+        if self.n_classes != reference.n_classes or not np.array_equal(self.sizes, reference.sizes):
+            raise CofactorError(f"cannot align {self!r} to {reference!r}: classes or alphabets differ")
         return self.reorder(match_columns(_with_prior(reference), _with_prior(self)))
 
     def mse(self, estimate: LatentClassModel) -> float:
@@ -372,11 +373,6 @@ def _products_of_rows(left: Floats, right: Floats) -> Floats:
 
 def _with_prior(model: LatentClassModel) -> Floats:
     return np.vstack([model.prior, model.stacked])
-
-
-def _check_same_variables(model: LatentClassModel, reference: LatentClassModel) -> None:
-    if model.n_classes != reference.n_classes or not np.array_equal(model.sizes, reference.sizes):
-        raise CofactorError(f"cannot align {model!r} to {reference!r}: classes or alphabets differ")
 
 
 def _check_shapes(prior: Floats, blocks: list[Floats]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import special
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Floats
 from cofactor.crowd.evidence import UNKNOWN
 
 BINS = 15
@@ -146,13 +146,15 @@ def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
     known = truth >= 0
     _check_probabilities(p, known)
     p, truth = p[known].astype(np.float64), truth[known]
+    among = truth < p.shape[1]
+    of_truth = np.where(among, p[np.arange(len(truth)), np.where(among, truth, 0)], 0.0)  # zero if no worker chose it
     largest = p.max(axis=1)
     sure = largest >= HIGH_PROBABILITY
     return Score(
         n_tasks=len(right),
         accuracy=float(right.mean()),
-        log_loss=_log_loss(p, truth),
-        brier=_brier(p, truth),
+        log_loss=float(-np.log(np.maximum(of_truth, MIN_PROBABILITY)).mean()),
+        brier=float((np.square(p).sum(axis=1) - 2 * of_truth + 1).mean()),  # sum_k p_k^2 - 2 p_c + 1
         ece=calibration_error(largest, right),
         confidence=float(largest.mean()),
         n_sure=int(sure.sum()),
@@ -168,21 +170,6 @@ def _check_probabilities(p: Floats, known: NDArray[np.bool_]) -> None:
             f"rows are no probabilities that add up to one: {listing(bad.tolist())}; "
             "give those of predict_proba, or class codes"
         )
-
-
-def _of_true_class(p: Floats, truth: Ints) -> Floats:
-    """Return p_i,c_i; zero of a class that no worker chose."""
-    among = truth < p.shape[1]
-    return np.where(among, p[np.arange(len(truth)), np.where(among, truth, 0)], 0.0)
-
-
-def _log_loss(p: Floats, truth: Ints) -> float:
-    return float(-np.log(np.maximum(_of_true_class(p, truth), MIN_PROBABILITY)).mean())
-
-
-def _brier(p: Floats, truth: Ints) -> float:
-    """sum_k (p_k - [k = c])^2 = sum_k p_k^2 - 2 p_c + 1."""
-    return float((np.square(p).sum(axis=1) - 2 * _of_true_class(p, truth) + 1).mean())
 
 
 def calibration_error(confidence: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:

@@ -457,14 +457,10 @@ def _mistakes(found: CrowdBootstrap, level: float) -> list[str]:
     crowd = np.average(cells, axis=0, weights=found.labels_given)
     wrong = np.where(np.eye(K, dtype=bool), -1.0, cells * found.model.prior).reshape(-1, K * K)
     return [
-        _named(said, true, A[said, true], found)
+        f"{found.classes[said]} for {found.classes[true]}: {A[said, true]:.0%} of the time"
         if low[m, said, true] > crowd[said, true] and A[said, true] >= RARE
         else ""
         for m, (A, (said, true)) in enumerate(
             zip(cells, np.transpose(np.unravel_index(wrong.argmax(axis=1), (K, K))), strict=True)
         )
     ]
-
-
-def _named(said: int, true: int, share: float, found: CrowdBootstrap) -> str:
-    return f"{found.classes[said]} for {found.classes[true]}: {share:.0%} of the time"

@@ -57,7 +57,10 @@ def page(result: Consensus) -> str:
         + [note for note in result.notes if note not in result.warnings],
         warnings=result.warnings,
         cards=_cards(result),
-        findings=[*_findings(result), *_of_workers(people)],
+        findings=[
+            f"On {(result.labels['overruled'] > 0).sum():,} tasks the label is not the one that most workers gave",
+            *_of_workers(people),
+        ],
         diagnosis=diagnosis,
         checks=_counted(diagnosis),
         draws=len(result.bootstrap.draws) if result.bootstrap else 0,
@@ -101,11 +104,6 @@ def _cards(result: Consensus) -> list[tuple[str, str]]:
         (f"{labels.n_workers:,}", "workers"),
         (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
     ]
-
-
-def _findings(result: Consensus) -> Iterator[str]:
-    """Yield sentences on the tasks, which can be passed on as they are."""
-    yield f"On {(result.labels['overruled'] > 0).sum():,} tasks the label is not the one that most workers gave"
 
 
 def _of_workers(people: pd.DataFrame) -> Iterator[str]:
