@@ -57,3 +57,23 @@ def test_no_private_word_is_left_in_what_users_read():
         for word in PATTERN.finditer(text):
             found.append(f"{name}: {' '.join(text[max(0, word.start() - 40) : word.end() + 30].split())}")
     assert not found, "\n".join(found)
+
+
+WORDS_OF_OURS = r"voices?|voiced|told|roads?|rooms?"
+IN_A_NAME = re.compile(rf"(?:^|_)(?:{WORDS_OF_OURS})(?!_apart)(?:_|$)")
+IN_A_DOCSTRING = re.compile(rf"\b(?:{WORDS_OF_OURS})\b(?! apart)")
+
+
+def test_public_names_and_docstrings_of_the_library_have_words_of_the_field():
+    found = []
+    for path in sorted((ROOT / "lib").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                arguments = [one.arg for one in ast.walk(node) if isinstance(one, ast.arg)]
+                found += [f"{path.name}: {name}" for name in (node.name, *arguments) if IN_A_NAME.search(name)]
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node) or ""
+                found += [
+                    f"{path.name}: {text[max(0, m.start() - 40) : m.end() + 20]}" for m in IN_A_DOCSTRING.finditer(text)
+                ]
+    assert not found, "\n".join(found)

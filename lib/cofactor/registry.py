@@ -55,7 +55,7 @@ class Method:
 
 
 class Methods(Mapping[str, Callable[..., Any]]):
-    """The methods of a line by name; a class is imported when it is asked for."""
+    """The methods of a problem by name; a class is imported when it is asked for."""
 
     def __init__(self, line: str) -> None:
         self._line = line
@@ -78,7 +78,7 @@ class Methods(Mapping[str, Callable[..., Any]]):
 
 @cache
 def listed(line: str) -> dict[str, Method]:
-    """Return the methods of a line by name: the built-in ones, then those of other packages.
+    """Return the methods of a problem by name: the built-in ones, then those of other packages.
 
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']
@@ -95,7 +95,7 @@ def listed(line: str) -> dict[str, Method]:
 
 
 def names(line: str, **wanted: str) -> tuple[str, ...]:
-    """Return names of the methods of a line that have these attributes.
+    """Return names of the methods of a problem that have these attributes.
 
     >>> names("separable", takes="graph")
     ('SPOC', 'GeoNMF')

@@ -101,7 +101,7 @@ class ComparisonMF(PreferenceModel):
     -----
     DataWarning
         Items fall into parts that no comparison links; features do not help; without a ridge, fewer comparisons than
-        features can be told from.
+        features can be estimated from.
 
     Cost: O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
     rough tolerance, of every fold and rank.

@@ -473,7 +473,7 @@ def ways_of(rows: davidson.Cells, data: Comparisons, items: list[Any]) -> tuple[
 
 
 def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> float:
-    """Return how many count, 0 if there is one or if they are too few, who are told of."""
+    """Return how many count, 0 if there is one or if they are too few, with a warning."""
     n = int(code.max()) + 1
     if n == 1:
         return 0.0

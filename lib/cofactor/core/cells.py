@@ -154,10 +154,10 @@ def check_spelling(spelling: str) -> None:
         raise CofactorError(f"spelling={spelling!r}: choose 'classes', 'keep' or 'all'")
 
 
-def told_merged(known: Mapping[str, str], what: str) -> str:
+def merged_note(known: Mapping[str, str], what: str) -> str:
     """Return a sentence that lists names which became one, see `merged_names`; "" where there are none.
 
-    >>> print(told_merged({"Yes": "yes", "yes": "yes"}, "classes").split(": ")[1])
+    >>> print(merged_note({"Yes": "yes", "yes": "yes"}, "classes").split(": ")[1])
     'Yes' = 'yes'; spelling='keep' keeps them apart
     """
     groups: defaultdict[str, list[str]] = defaultdict(list)

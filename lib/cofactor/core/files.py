@@ -49,7 +49,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     path = path.resolve() if path.is_symlink() else path
     part = beside(path, "part")
-    with locked(path, WAIT_SECONDS), told_if_full(path):
+    with locked(path, WAIT_SECONDS), naming_a_full_disk(path):
         part.unlink(missing_ok=True)  # of a run that was killed
         try:
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no link of this name is followed
@@ -64,7 +64,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def told_if_full(path: object) -> Iterator[None]:
+def naming_a_full_disk(path: object) -> Iterator[None]:
     """Turn the system's error about a full disk into a CofactorError that names the output and says what to do."""
     try:
         yield

@@ -179,7 +179,7 @@ def scattering_certificate(
 def slice_vertices(H: ArrayLike, threshold: float = 0.0) -> Floats:
     """Return the (V, K) vertices of T = {x : H x >= 0, 1'x = 1}; H and `threshold` as in `scattering_certificate`.
 
-    Raises a CofactorError where T is unbounded, or H is too close to lower rank for its vertices to be told.
+    Raises a CofactorError where T is unbounded, or H is too close to lower rank for its vertices to be distinguished.
     """
     rows = _different_rows(_nonnegative(H, threshold), threshold)
     full = np.linalg.matrix_rank(rows) == rows.shape[1]

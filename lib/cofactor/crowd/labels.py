@@ -161,8 +161,8 @@ class CrowdLabels:
         Parameters
         ----------
         path : path, several paths, or "-" for standard input
-            Of several, one without a column of workers has those of the worker in its name. What a file holds is told
-            from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
+            Of several, one without a column of workers has those of the worker in its name. What a file holds is
+            recognised from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
         task, worker, label : str
             Names of the columns; capitals and blanks around them do not matter if only one column can be meant.
             Exports of Label Studio, Prodigy, Argilla, doccano and labelling jobs, results of Mechanical Turk, Figure

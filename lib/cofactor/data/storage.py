@@ -138,7 +138,7 @@ def _pieces(file: File) -> Iterator[bytes]:
 
 
 def _failure(file: File, error: Exception) -> str:
-    """One line on why a copy could not be had; a wrong hash (ValueError) is told in full."""
+    """One line on why a copy could not be had; a wrong hash (ValueError) is quoted in full."""
     cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
     reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
     mirror = mirror_folder()

@@ -8,7 +8,7 @@
     R_mj     joint frequencies, C_mj / n_mj                             (I_m, I_j)
     n_mj     rows in which both were observed
 
-Such counts are the evidence of all four lines: labels of two workers, values of two variables, words of a document.
+Such counts are the evidence of all four problems: labels of two workers, values of two variables, words of a document.
 """
 
 from __future__ import annotations

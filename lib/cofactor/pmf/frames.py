@@ -24,9 +24,9 @@ from cofactor.core.cells import (
     located,
     look_alikes,
     merged_names,
+    merged_note,
     plain,
     says_nothing,
-    told_merged,
 )
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -264,10 +264,10 @@ def _texts(column: pd.Series[str]) -> dict[str, pd.Index[Any]]:
 
 def text_cells(texts: dict[str, pd.Index[Any]]) -> str:
     """Name the texts among the numbers of a column with their rows, the most frequent first."""
-    return listing(f"{text!r} ({rows_told(rows)})" for text, rows in texts.items())
+    return listing(f"{text!r} ({named_rows(rows)})" for text, rows in texts.items())
 
 
-def rows_told(rows: pd.Index[Any]) -> str:
+def named_rows(rows: pd.Index[Any]) -> str:
     """Name rows of a table by how its index calls them: "row 3", or "rows 3, 5"."""
     return f"{rows.name or 'row'}{'s' if len(rows) > 1 else ''} {listing(rows)}"
 
@@ -277,7 +277,7 @@ def _merged(column: pd.Series[str]) -> pd.Series[str]:
     counts = {str(value): int(count) for value, count in column.value_counts(sort=False).items()}
     known = merged_names(counts)
     if known:
-        warnings.warn(told_merged(known, f"{column.name}: values"), DataWarning, stacklevel=4)
+        warnings.warn(merged_note(known, f"{column.name}: values"), DataWarning, stacklevel=4)
     return column.map(lambda cell: known.get(cell, cell)) if known else column
 
 

@@ -28,12 +28,12 @@ from cofactor.core.cells import (
     located,
     look_alikes,
     merged_names,
+    merged_note,
     nested_cells,
     one_way,
     plain_numbers,
     says_nothing,
     skeleton,
-    told_merged,
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
@@ -309,7 +309,7 @@ def one_spelling(
         counts = zip(column.values, column.counts.tolist(), strict=True)
         known = merged_names({one: n for one, n in counts if isinstance(one, str)}, preferred)
         if known:
-            _note(told_merged(known, what))
+            _note(merged_note(known, what))
             column = column.map(lambda values: [known.get(one, one) if isinstance(one, str) else one for one in values])
             column = Coded(column.codes, plain_numbers(column.values)) if text else column
     if message := alike_names(column.values if text and not known else _texts(column), what):

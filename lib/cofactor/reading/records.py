@@ -113,7 +113,7 @@ def read_json(
     Parameters
     ----------
     text : str
-    columns : names wanted, by which an object that holds the whole table is told
+    columns : names wanted, by which an object that holds the whole table is recognised
     unfold, pairs
         As in `cofactor.reading.tables.read_frame`.
 

@@ -1,6 +1,6 @@
 """Tables as callers bring them: a file of any usual form, read with errors that say what to mend.
 
-What a file holds is told from its first bytes: parquet, JSON (an array, or one object a line), or text with a
+What a file holds is recognised from its first bytes: parquet, JSON (an array, or one object a line), or text with a
 separator between its columns. Every cell becomes text, so that the same table reads the same from each form. A column
 is read as codes of its distinct values (`Coded`), and every rule is applied to these.
 """

@@ -61,7 +61,7 @@ def read_text(
     head : bytes
         The first ones of the file.
     content : path or BytesIO
-    columns, optional : names wanted, by which the separator is told where `sep` is None
+    columns, optional : names wanted, by which the separator is recognised where `sep` is None
         Where all `columns` are there, only these and the optional ones are read; with no `columns`, all.
     """
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")

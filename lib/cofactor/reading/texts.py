@@ -28,8 +28,8 @@ from cofactor.core.cells import (
     located,
     look_alikes,
     merged_names,
+    merged_note,
     numeric,
-    told_merged,
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
@@ -190,7 +190,7 @@ def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series
     """Return a column with names that differ in capitals and the like as one, where asked for; else say so."""
     names = {str(name): int(count) for name, count in column.value_counts(sort=False).items()}
     if spelling == "all" and (known := merged_names(names)):
-        _warn(told_merged(known, what))
+        _warn(merged_note(known, what))
         return column.map(lambda name: known.get(name, name))
     if spelling != "keep" and (message := alike_note(look_alikes(names), what)):
         _warn(message)

@@ -24,12 +24,12 @@ from cofactor.core.cells import (
     located,
     look_alikes,
     merged_names,
+    merged_note,
     numeric,
     plain_name,
     plain_numbers,
     refused,
     says_nothing,
-    told_merged,
 )
 from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -312,12 +312,12 @@ class _Votes:
                 Coded.joined([Coded.of(self.frame[name]) for name in names]) if names else Coded(np.zeros(0, int), [])
             )
             counts = {str(name): n for name, n in zip(used.values, used.counts.tolist(), strict=True)}
-            if what == "items" and (message := told_of_nothing(counts)):
+            if what == "items" and (message := no_answer_note(counts)):
                 self.notes.append(message)
             if merge and (known := merged_names(counts)):
                 told_by = [*names, *([self.layout.outcome] if self.layout.outcome else [])]
                 self.frame = self.frame.assign(**{name: renamed(self.frame[name], known) for name in told_by})
-                self.notes.append(told_merged(known, what))
+                self.notes.append(merged_note(known, what))
                 counts = {name: n for name, n in counts.items() if known.get(name, name) == name}
             self.notes.extend(filter(None, [alike_note(look_alikes(counts, spaced=False), what)]))
 
@@ -444,7 +444,7 @@ def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
     return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 
 
-def told_of_nothing(counts: Mapping[str, int]) -> str:
+def no_answer_note(counts: Mapping[str, int]) -> str:
     """Say which items look as if there was none, and how often each was compared; "" for none."""
     found = listing(f"{name!r} ({counts[name]})" for name in sorted(counts) if says_nothing(name))
     return f"items that look like no answer count as items: {found}; drop their rows, if they are none" if found else ""

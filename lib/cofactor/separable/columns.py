@@ -399,7 +399,7 @@ def squares_left(X: Floats, W: Floats) -> float:
     return left
 
 
-def lone_columns_told(X: Floats) -> Indices:
+def lone_columns_with_warning(X: Floats) -> Indices:
     """Return `lone_columns`, with a warning that names them."""
     lone = lone_columns(X)
     if lone.size:

@@ -73,7 +73,7 @@ from cofactor.separable.columns import (
     Matrix,
     columns_used,
     dense_points,
-    lone_columns_told,
+    lone_columns_with_warning,
     settled_number,
     spread_rows,
     squares_left,
@@ -245,7 +245,7 @@ def merit(
     """
     whole = dense_points(X)
     _check_options(whole.shape[1], n_anchors, lam, mu, n_iter, objective, init, t_init, (tol, gap_abs), select, n_jobs)
-    columns = columns_used(whole, merge_duplicates, lone_columns_told(whole) if n_anchors is None else None)
+    columns = columns_used(whole, merge_duplicates, lone_columns_with_warning(whole) if n_anchors is None else None)
     points, unit = columns.points, 2 * columns.exponent  # of squares: X is divided by 2**exponent
     n_suggested, margin = suggest_n_anchors(points)
     K = settled_number(n_anchors, n_suggested, margin)
@@ -456,15 +456,15 @@ class Coefficients:
 
     @classmethod
     def empty(cls, n_points: int, capacity: int) -> Coefficients:
-        """Return C = 0 with room for `capacity` entries per column."""
+        """Return C = 0 with space for `capacity` entries per column."""
         shape = n_points, capacity
         return cls(Entries(np.empty(shape, np.int32), np.empty(shape), np.zeros(n_points, np.int32), 1.0))
 
     @classmethod
-    def from_sparse(cls, C: sparse.csc_array, room: int) -> Coefficients:
-        """Return the entries of C, with room for more in every column."""
+    def from_sparse(cls, C: sparse.csc_array, spare: int) -> Coefficients:
+        """Return the entries of C, with space for more in every column."""
         count = np.diff(C.indptr)
-        lists = cls.empty(len(count), int(count.max()) + room)
+        lists = cls.empty(len(count), int(count.max()) + spare)
         rows, weights, counts, _ = lists.entries
         column, place = np.repeat(np.arange(len(count)), count), np.arange(C.nnz) - np.repeat(C.indptr[:-1], count)
         rows[column, place], weights[column, place] = C.indices, C.data

@@ -20,7 +20,7 @@ from cofactor.separable.columns import (
     AnchorFit,
     Matrix,
     dense_points,
-    lone_columns_told,
+    lone_columns_with_warning,
     settled_number,
     spa_fit,
     suggest_n_anchors,
@@ -102,7 +102,7 @@ class AnchorMethod(Estimator):
         """Return the columns to choose among and the number of anchors: as asked for, or what the data suggest."""
         if self.n_anchors is not None:
             return np.arange(X.shape[1]), self.n_anchors
-        taking_part = np.delete(np.arange(X.shape[1]), lone_columns_told(X))
+        taking_part = np.delete(np.arange(X.shape[1]), lone_columns_with_warning(X))
         return taking_part, settled_number(None, *suggest_n_anchors(X[:, taking_part]))
 
     def _points(self, X: Matrix) -> Floats:

@@ -176,7 +176,7 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
     """Return topics and weights of NMF, started from those of `model`, or also from singular vectors.
 
     F ~ A S, F the TF-IDF of documents scaled to length one. Documents are weighted by their counts on S; words are then
-    told as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
+    given as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
     """
     from sklearn import config_context  # here: slow to import
     from sklearn.decomposition import NMF

@@ -25,7 +25,7 @@ from cofactor.pmf import METHODS
 from cofactor.pmf.base import JointPMFEstimator, check_choices, lowest_rank
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.filling import ENOUGH, Draws, draw, fill, no_better, number_errors, pooled
-from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, rows_told, text_cells
+from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, named_rows, text_cells
 from cofactor.pmf.metrics import HeldOutCells, held_out
 from cofactor.reading.notes import totals
 from cofactor.reading.tables import read_frame
@@ -384,14 +384,14 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
         yield total
     empty = data.table.entries_per_row == 0
     if empty.any():
-        yield f"{empty.sum()} rows without a value stay empty: {rows_told(data.frame.index[empty])}"
+        yield f"{empty.sum()} rows without a value stay empty: {named_rows(data.frame.index[empty])}"
     for name, groups in data.alike.items():
         yield alike_note(groups, f"{name}: values") if name else alike_note(groups, "names of columns").split(";")[0]
     for how, names in data.written.items():
         yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
     for word, counts in data.answers.items():
         rows = [data.frame.index[data.frame[name] == word] for name in counts]
-        where = listing(f"{len(at)} in {name} ({rows_told(at)})" for name, at in zip(counts, rows, strict=True))
+        where = listing(f"{len(at)} in {name} ({named_rows(at)})" for name, at in zip(counts, rows, strict=True))
         yield f"counts as an answer: {word!r}: {where}; name it as a gap, if it is one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())

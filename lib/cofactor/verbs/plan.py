@@ -1,8 +1,8 @@
 """``plan``: how many labels per task a wanted error takes, in crowds simulated from the user's own.
 
 Every trial draws annotators as likely as the labels leave them, lets them label fresh tasks, and aggregates; see
-`population` for the crowd. How hard its tasks are cannot be told from labels alone: where everybody errs on the same
-tasks, everybody agrees. With the truth of some tasks, the difficulty is that at which the method errs as often as it
+`population` for the crowd. How hard its tasks are cannot be inferred from labels alone: where all err on the same
+tasks, all agree. With the truth of some tasks, the difficulty is that at which the method errs as often as it
 does. Without, every trial draws its own from those of public crowds, and the answer is a range.
 """
 

@@ -1,6 +1,6 @@
 """What a method of each problem gets and what it may answer, wherever it comes from.
 
-The answer of a method of labels is in `cofactor.crowd.outside`, that of the other three lines here.
+The answer of a method of labels is in `cofactor.crowd.outside`, that of the other three problems here.
 """
 
 from __future__ import annotations

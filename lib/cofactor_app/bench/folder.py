@@ -12,7 +12,7 @@
     labels = "labels.csv"  # task, worker, label
     truth = "truth.csv"  # task, truth
 
-The files of the other lines are in `ROLES`. Of a table and of comparisons no truth is given: a fifth is hidden.
+The files of the other problems are in `ROLES`. Of a table and of comparisons no truth is given: a fifth is hidden.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Set:
 
 
 def sets_of(folder: Path, line: str) -> list[Crowd]:
-    """Return the sets of a line in a folder.
+    """Return the sets of a problem in a folder.
 
     Raises `CofactorError` where there is none, where a TOML file is wrong, or two sets have one name.
     """

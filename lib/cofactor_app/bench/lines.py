@@ -1,4 +1,4 @@
-"""The lines beside crowds: what a method is given, what it is asked, and what of its answer is right.
+"""The problems beside crowds: what a method is given, what it is asked, and what of its answer is right.
 
 Each comes down to units that are right or not: hidden cells of a table, hidden comparisons, anchors.
 """
@@ -44,7 +44,7 @@ FEW = 60  # rows, columns or comparisons on which a method runs first, so that n
 
 
 def line_of(method: str) -> str:
-    """Return the line of a method by the name of its first argument, read from its file; crowd where nothing tells."""
+    """Return the problem of a method by the name of its first argument, read from its file; else crowd."""
     if not is_outside(method):
         return next((line for line in ANSWERS if method in listed(line)), "crowd")
     home, name, _ = parts_of(method)
@@ -92,7 +92,7 @@ def scores_of(line: str, answer: Any, truth: Ints) -> tuple[Floats, Ints]:
 
 
 def problems(line: str, names: Sequence[str] = (), own: Sequence[Crowd] = (), simulated: bool = False) -> list[Crowd]:
-    """Return problems of a line: of these names; or own and simulated ones as asked for, else all that are here."""
+    """Return data of a problem: of these names; or own and simulated ones as asked for, else all that are here."""
     known = {name: Crowd(name, "simulated", read) for name, read in SIMULATED[line].items()}
     known |= {name: Crowd(name, name, read) for name, read in PUBLIC.get(line, {}).items()}
     mine = {one.name: one for one in own}
@@ -107,7 +107,7 @@ def problems(line: str, names: Sequence[str] = (), own: Sequence[Crowd] = (), si
 
 
 def away(line: str) -> list[str]:
-    """Return the registered sets of a line that are not on this machine."""
+    """Return the registered sets of a problem that are not on this machine."""
     registry = entries()
     return [name for name in PUBLIC.get(line, {}) if not offline(registry[name])]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from cofactor.core.errors import CofactorError, DataWarning
-from cofactor.core.files import locked, told_if_full, whole_file
+from cofactor.core.files import locked, naming_a_full_disk, whole_file
 from cofactor.core.lazy import pd
 from cofactor_app.cli import note_of
 from cofactor_app.cli.text_rows import text_of
@@ -131,7 +131,7 @@ class Writer:
     def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
         """Write frames one below another, and say so."""
         if path == STDOUT:
-            with told_if_full("standard output"):
+            with naming_a_full_disk("standard output"):
                 self._write_text(self.stdout, frames, ",")
                 self.stdout.flush()
             return

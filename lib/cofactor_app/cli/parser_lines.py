@@ -1,4 +1,4 @@
-"""Commands of the other three lines: comparisons, joint distributions, separable matrices; options only."""
+"""Commands of the other three problems: comparisons, joint distributions, separable matrices; options only."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 class Format(argparse.RawDescriptionHelpFormatter):
-    """Help with room for the names of commands and options."""
+    """Help with space for the names of commands and options."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, **{"max_help_position": 26, "width": 110, **more})

@@ -107,7 +107,7 @@ def _cards(result: Consensus) -> list[tuple[str, str]]:
 
 
 def _of_workers(people: pd.DataFrame) -> Iterator[str]:
-    """Yield how many workers can be told from chance, and from the crowd's mean."""
+    """Yield how many workers differ from chance, and from the crowd's mean."""
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:

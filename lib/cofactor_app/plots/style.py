@@ -262,7 +262,7 @@ def heat(
     cmap: str = SEQUENTIAL,
     number: Callable[[float], str] | None = None,
 ) -> AxesImage:
-    """Draw a matrix as a heat map; `number` writes each cell's value into it, if there is room."""
+    """Draw a matrix as a heat map; `number` writes each cell's value into it, if there is space."""
     values = np.asarray(matrix, dtype=np.float64)
     image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="equal", interpolation="nearest")
     if number is not None and max(values.shape) <= MOST_NUMBERS:
