@@ -67,6 +67,7 @@ with warnings.catch_warnings(action="ignore"):  # that none derives from scikit-
     checks = pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)  # 1.6 warns as it lists
 
 
+@pytest.mark.slow
 @checks
 def test_keeps_the_rules_of_scikit_learn(estimator, check):
     name = check.func.__name__
