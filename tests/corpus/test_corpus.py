@@ -96,7 +96,6 @@ def test_large_files_come_out_as_small_ones(monkeypatch):
     assert len(taken) >= 150
 
 
-@pytest.mark.slow
 def test_memory():
     """Every file has its outcome, by the reader of small files."""
     differences = {}
