@@ -91,9 +91,9 @@ class CrowdLabels:
         classes : sequence, optional
             All classes, in code order. Default: the labels that occur, sorted where they can be.
         conflicts : {"error", "first", "last", "all"}
-            What to do where one worker gave one task different labels: refuse, keep one by row order, or count each of
-            m answers 1/m: a worker asked five times, such as a language model, has one opinion with a spread. The same
-            label given twice counts once, with a `DataWarning`.
+            What to do where one worker gave one task different labels: refuse, keep one by the column `updated_at` or
+            else by row order, or count each of m answers 1/m: a worker asked five times, such as a language model, has
+            one opinion with a spread. The same label given twice counts once, with a `DataWarning`.
         ignore : sequence, optional
             Answers that are none, such as "unsure"; capitals do not matter. A task without another answer is left out.
         spelling : {"classes", "keep", "all"}

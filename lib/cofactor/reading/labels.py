@@ -122,7 +122,8 @@ def of_frame(
             "class with the labels yes and no"
         )
     task, worker, label = (_coded(frame[name], name) for name in columns)
-    return labels_of(LabelTable(task, worker, label, frame.index), columns, text, **how)
+    time = Coded.of(frame[TIME].astype("string")) if TIME in frame else None
+    return labels_of(LabelTable(task, worker, label, frame.index, time), columns, text, **how)
 
 
 def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
