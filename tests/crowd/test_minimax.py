@@ -48,6 +48,7 @@ def test_the_dual_never_falls(seed, gamma):
     assert objective[-1] > objective[0]
 
 
+@pytest.mark.slow
 def test_far_along_it_is_a_fixed_point():
     labels = skilled_crowd(1, n_tasks=60).labels
     short, long = (MinimaxEntropy(max_iter=2000, tol=tol).fit(labels) for tol in (1e-6, 1e-8))

@@ -109,6 +109,7 @@ def test_the_square_root_of_a_large_matrix_is_that_of_a_small_one():
 # ---- robust imputation ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1.0, 2.0])
 @pytest.mark.parametrize("protocol", [released.REAL, released.SYNTHETIC])
 @pytest.mark.parametrize("seed", [0, 1])

@@ -19,6 +19,7 @@ def fit(*arguments, **named):
     return recorded(mirror_descent, *arguments, **named)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [Mirror(), Mirror(inner=1), PMF._replace(inner=6, inner_prior=4), CLIPPED, STILL])
 @pytest.mark.parametrize("kind", ["count", "equal"])
 def test_passes_of_mirror_descent_equal_the_slow_version(kind, settings):

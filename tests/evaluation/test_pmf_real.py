@@ -90,6 +90,7 @@ def test_hidden_ratings_are_of_users_of_whom_something_is_known():
     assert set(case.test.user) | set(case.valid.user) <= set(case.fit.user)
 
 
+@pytest.mark.slow
 @ROUNDS_END
 @pytest.mark.parametrize("make", [ratings.EM_OF_RELEASED, ratings.CTD_OF_RELEASED])
 def test_the_released_choice_takes_the_worst_rank(make):

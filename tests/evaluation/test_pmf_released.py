@@ -54,6 +54,7 @@ def test_anchors_weights_and_prior_are_those_of_plain_loops():
     assert found.prior == pytest.approx(prior, abs=1e-9) and found.stacked == pytest.approx(np.vstack(A), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_opt_goes_on_from_the_floored_start_with_its_tolerance_in_the_inner_steps():
     truth = simulate.joint_model(7, 3, 2, random_state=0)
     table = simulate.joint_table(truth, 300, random_state=0)
@@ -135,6 +136,7 @@ def test_triples_are_listed_as_combnk_lists_them():
     assert all(sorted(combnk_triples(N)) == list(combinations(range(N), 3)) for N in (6, 9, 15))
 
 
+@pytest.mark.slow
 def test_the_published_order_of_triples_fits_the_wrong_variables():
     truth = separated()
     start = random_model(truth.sizes, 3, 0)

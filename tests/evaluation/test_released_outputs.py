@@ -68,6 +68,7 @@ def test_cnmf_opt_skips_zero_cells_as_released(settings, name):
     same(recorded(mirror_descent, moments, START, "equal", 2, 1e-6, 0.0, settings)[0][0], name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "p", "protocol"), [("rob1", 1.0, steps.REAL), ("rob2", 2.0, steps.REAL), ("rob_syn", 1.0, steps.SYNTHETIC)]
 )
