@@ -295,6 +295,11 @@ def measure(subject: str, size: int) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def kept(path: Path = ROWS) -> pd.DataFrame:
+    """Read kept rows; a hash that has digits alone is no number."""
+    return pd.read_csv(path, dtype={"commit": str, "code": str})
+
+
 def shown(rows: pd.DataFrame, code: str = "") -> list[dict[str, str]]:
     """Return rows as texts; with the hash of today's code, a row of another says so."""
 
@@ -327,14 +332,14 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(asked.subjects) - {*SUBJECTS, "show"}:
         parser.error(f"no subject {', '.join(sorted(unknown))}; there are {', '.join(SUBJECTS)}")
     if asked.subjects == ["show"]:
-        print(pd.DataFrame(shown(pd.read_csv(asked.output), code_hash())).to_string(index=False))
+        print(pd.DataFrame(shown(kept(asked.output), code_hash())).to_string(index=False))
         return 0
     for subject in asked.subjects or SUBJECTS:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rounds that end early, and of workers who share no task
             now = measure(subject, asked.size)
         if len(now) and asked.output.exists():
-            before = pd.read_csv(asked.output)
+            before = kept(asked.output)
             now = pd.concat([before[before["subject"] != subject], now])
         if len(now):
             with whole_file(asked.output) as part:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from evaluation import EXPERIMENTS
-from evaluation.benchmarks import ROWS, shown
+from evaluation import EXPERIMENTS, benchmarks
 from evaluation.claims import claims
 from evaluation.experiment import PAPER_PROTOCOL
 from evaluation.real_data import SECTIONS as REAL_DATA
@@ -171,7 +170,7 @@ def written(text: str, sections: Mapping[str, Callable[[], Sequence[str]]]) -> s
 PAGES = {
     "results.md": RESULTS,
     "real_data.md": REAL_DATA,
-    "benchmarks.md": {"benchmarks": lambda: markdown(shown(pd.read_csv(ROWS)))},
+    "benchmarks.md": {"benchmarks": lambda: markdown(benchmarks.shown(benchmarks.kept()))},
 }
 
 
