@@ -133,7 +133,7 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     X = np.random.default_rng(0).random((4, 5))
     for form, first in (("%.18e", X), ("%8.4f", X.round(4))):
         np.savetxt(tmp_path / "x.txt", X, fmt=form)
-        assert np.array_equal(read_matrix(tmp_path / "x.txt")[0], first)
+        assert np.allclose(read_matrix(tmp_path / "x.txt")[0], first, rtol=1e-15, atol=0)
     (tmp_path / "x.txt").write_text("a b c\n.5 .1 .4\n.2 .9 .3\n")
     matrix, _, columns = read_matrix(tmp_path / "x.txt")
     assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]

@@ -96,7 +96,8 @@ def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
 
 def frame_like(source: Any) -> bool:
     """Whether this is a DataFrame, or something that can become one."""
-    return isinstance(source, pd.DataFrame) or hasattr(source, "to_pandas") or hasattr(source, "__arrow_c_stream__")
+    frames = isinstance(source, pd.DataFrame | pd.Series)
+    return frames or hasattr(source, "to_pandas") or hasattr(source, "__arrow_c_stream__")
 
 
 def as_frame(source: Any) -> pd.DataFrame:
