@@ -127,7 +127,8 @@ def aggregate(
         posterior = np.asarray(fitted.predict_proba(crowd))
         seen = None
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
-            seen = readings(crowd.whole, fitted, families, posterior)
+            whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
+            seen = readings(whole, fitted, families, posterior if whole is crowd else None)
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
     found = Consensus(
