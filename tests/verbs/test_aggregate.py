@@ -192,3 +192,14 @@ def test_what_cannot_be_used_is_said():
     ):
         with pytest.raises(cf.CofactorError, match=refused):
             quietly(*arguments, **options)
+
+
+def test_readings_of_several_answers_are_of_the_most_frequent_one():
+    rng = np.random.default_rng(0)
+    task, worker = (code.ravel() for code in np.meshgrid(np.arange(60), np.arange(6), indexing="ij"))
+    label = np.where(rng.random(len(task)) < 0.8, task % 2, 1 - task % 2)
+    again = rng.random(len(task)) < 0.3
+    rows = [np.r_[task, task[again]], np.r_[worker, worker[again]], np.r_[label, 1 - label[again]]]
+    found = cf.aggregate(pd.DataFrame(dict(zip(("task", "worker", "label"), rows, strict=True))), conflicts="all")
+    ours = found.method.predict_proba(found.crowd.whole)
+    assert np.array_equal(found.readings.posterior("model"), ours) and not np.allclose(found.posterior, ours)
