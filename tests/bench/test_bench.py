@@ -13,8 +13,8 @@ import pytest
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
-from cofactor.crowd.outside import source_of
 from cofactor.crowd.scores import score
+from cofactor.registry import source_of
 from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report, run
 from cofactor_app.bench.crowds import SIMULATED, drawn
 from cofactor_app.bench.folder import sets_of

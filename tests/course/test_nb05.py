@@ -6,7 +6,7 @@ from scipy.spatial import ConvexHull
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.separable import merit
 from course.desk import find
 from course.nb05 import judging, panels, pictures

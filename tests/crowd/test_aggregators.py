@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import Result
 from cofactor.crowd import METHODS
 from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
 from cofactor.crowd.base import Floats, TaskScorer

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from cofactor import ConvergenceWarning, simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.separable import merit
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.merit import LANES, _lane_minima, _selected, descend

@@ -1,6 +1,6 @@
 """What a method of each problem gets and what it may answer, wherever it comes from.
 
-The answer of a method of labels is in `cofactor.crowd.outside`, that of the other three problems here.
+The answer of a method of labels is in `cofactor.crowd.aggregators`, that of the other three problems here.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.outside import answer_of, is_outside, loaded
-from cofactor.registry import listed
+from cofactor.crowd.aggregators import answer_of
+from cofactor.registry import is_outside, listed, loaded
 
 FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "comparisons": "comparisons"})
 

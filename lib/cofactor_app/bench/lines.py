@@ -20,11 +20,10 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.outside import is_outside, parts_of
 from cofactor.data import load
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
-from cofactor.registry import listed
+from cofactor.registry import is_outside, listed, parts_of
 from cofactor_app.bench.answers import FIRST, Problem
 from cofactor_app.bench.crowds import Crowd
 

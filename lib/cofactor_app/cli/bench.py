@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.result import progress
-from cofactor.crowd.outside import is_outside, parts_of
+from cofactor.core.estimator import progress
+from cofactor.registry import is_outside, parts_of
 from cofactor_app.bench import bench as trials_of
 from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
 from cofactor_app.bench.crowds import missing

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
-from cofactor.crowd.outside import DONE, answer_of, loaded
+from cofactor.crowd.aggregators import DONE, answer_of
 from cofactor.pmf.base import Data, JointPMFEstimator
 from cofactor.pmf.frames import coded
+from cofactor.registry import loaded
 from cofactor.separable.columns import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
 from cofactor_app.bench.answers import Problem, answer_on, fitted

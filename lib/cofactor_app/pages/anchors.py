@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.separable.columns import MOST_ANCHORS, residuals
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor_app.pages.render import Picture, report

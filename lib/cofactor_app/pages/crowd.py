@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.bootstrap import LEVEL
-from cofactor.core.diagnosis import Diagnosis
+from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.diagnose import FEW_PER_WORKER, diagnose
