@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import is_number
-from cofactor.core.errors import CofactorError, amount, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Seed
@@ -201,11 +202,13 @@ def rank(
     if method not in METHODS:
         raise CofactorError(f"no method {method!r}: choose {' or '.join(METHODS)}")
     notes, warned = list[str](), list[str]()
-    with noting(notes, warned):
+    with noting(notes, []):
         named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
         how = {"encoding": encoding, "sep": sep, "words": words, "home": home}
         data, X, read = _votes(source, named, covariates, {**how, "spelling": spelling, "skip_bad": skip_bad})
-        notes += read
+        for note in read:
+            warnings.warn(note, DataWarning, stacklevel=2)
+    with noting(notes, warned):
         if method == "BradleyTerry":
             data, X = half_wins(data, X)
         found = ranked(data, X, level=level, min_comparisons=min_comparisons, random_state=random_state)
