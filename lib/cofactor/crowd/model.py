@@ -369,8 +369,8 @@ class Found:
         logs = np.repeat(logs, SCORES, axis=1)
         by_table = self._by_table - special.logsumexp(self._by_table, axis=1, keepdims=True)
         graders = share["graded"] * np.exp(by_table)
-        for label, places in enumerate(rows.of_labels):
-            logs[places] += graders[rows.owner[places]] @ self.tables.log_p[:, label]
+        for label, mine in enumerate(rows.of_labels):
+            logs[mine] += graders[rows.owner[mine]] @ self.tables.log_p[:, label]
         return logs
 
 
