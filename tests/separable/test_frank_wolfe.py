@@ -114,17 +114,6 @@ def test_ties_go_to_the_lowest_index_at_any_number_of_threads(kind):
     assert copies.indices.max() < 500
 
 
-@pytest.mark.slow
-@laws
-@given(seed=seeds)
-def test_follows_a_permutation_of_the_columns(seed):
-    X = problem(seed)
-    C0, order = blurred_start(X), np.random.default_rng(seed).permutation(X.shape[1])
-    fit = merit(X, 3, init=C0, t_init=3)
-    permuted = merit(X[:, order], 3, init=C0[np.ix_(order, order)], t_init=3)
-    assert np.allclose(permuted.scores, fit.scores[order], atol=1e-12)
-
-
 @each("scale, init", product([2.0**-498, 1e-150, 1e-3, 8.0, 1e150], [None, "spa"]))
 def test_units_and_storage_do_not_matter(scale, init):
     X = problem(5)

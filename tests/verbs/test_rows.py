@@ -68,7 +68,7 @@ def of_cells():
     return Case(
         *("joint", frame, ids, "who", bad, {"method": "RAND-EM", "rank": 2}),
         table="table",
-        out=("1 rows without a value stay empty: row 7",),
+        out=("1 row without a value stays empty: row 7",),
         left=[*ids, "p 99"],
     )
 
@@ -156,7 +156,7 @@ def test_a_bad_row_is_an_error_or_left_out_by_name(made, tmp_path, capsys):
 
 BEFORE = {  # what the commands before the fit print and write, by the verb
     "diagnose": lambda source: (str(cf.crowd.diagnose(cf.CrowdLabels.from_frame(source))), None),
-    "plan": lambda source: ("\n".join(cf.plan(source, amounts=[1, 2], random_state=0).summary), None),
+    "plan": lambda source: ("\n".join(cf.plan(source, 0.3, amounts=[1, 2], random_state=0).summary), None),
     "next": lambda source: (str(cf.next_tasks(source)), cf.next_tasks(source).table),
 }
 
@@ -175,7 +175,8 @@ def test_commands_before_the_fit_keep_the_contract(command, tmp_path, capsys, fe
     with warnings.catch_warnings(action="ignore"):
         answer, table = BEFORE[command](frame)
     capsys.readouterr()
-    words = [command, str(path), *["--most", "2"] * (command == "plan"), *["-o", str(out)] * (command == "next")]
+    more = {"plan": ["--error", "0.3", "--most", "2"], "next": ["-o", str(out)]}
+    words = [command, str(path), *more.get(command, [])]
     assert main(words) == 0
     said = capsys.readouterr()
     assert said.out.startswith(answer) and "note:" not in said.out and "error:" not in said.out
@@ -244,7 +245,7 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
     counts = np.ma.masked_array(np.eye(4, dtype=int) + 1, mask=np.eye(4) > 0)
     with warnings.catch_warnings(action="ignore"):
         found = cf.joint(hidden, method="RAND-EM", rank=2)
-        assert "1 rows without a value stay empty: row 7" in found.notes and found.table.iloc[7].isna().all()
+        assert "1 row without a value stays empty: row 7" in found.notes and found.table.iloc[7].isna().all()
         points = cf.anchors(np.ma.masked_array(X, mask=np.arange(30)[:, None] + np.zeros(6) == 7), 3, rows=True)
         assert points.weights["anchor_1"].isna().to_numpy().nonzero()[0].tolist() == [7]
         with pytest.raises(cf.CofactorError, match="counts must be 0 or at least 1: not so in documents 0, 1, 2, 3"):
