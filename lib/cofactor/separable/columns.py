@@ -404,8 +404,8 @@ def lone_columns_with_warning(X: Floats) -> Indices:
     lone = lone_columns(X)
     if lone.size:
         warnings.warn(
-            f"columns {listing(lone.tolist())} would each be an anchor for itself alone: left out; give n_anchors to keep "
-            "all columns",
+            f"columns {listing(lone.tolist())} would each be an anchor for itself alone: left out; give n_anchors to "
+            "keep all columns",
             DataWarning,
             stacklevel=3,
         )
