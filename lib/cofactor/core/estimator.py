@@ -91,8 +91,8 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(chosen)})"
 
     def _check_fitted(self) -> None:
-        """Raise a NotFittedError before `fit` (or before a `fit` that came to its end)."""
-        if not any(name.endswith("_") and not name.startswith("_") for name in vars(self)):
+        """Raise a NotFittedError before the first `fit` that came to its end, and so stored how it went."""
+        if not hasattr(self, "result_"):
             name = type(self).__name__
             raise NotFittedError(f"this {name} is not fitted: call {name}(...).fit(data) first")
 
