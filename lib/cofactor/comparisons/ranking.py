@@ -262,7 +262,9 @@ class Ranking:
         return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
 
     def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
-        """Return the pairs to compare next, one a row: those whose outcomes are expected to tell most of utilities.
+        """Return the comparisons to make next, one a row: those expected to tell most of utilities.
+
+        A pair stands there several times where asking again tells more than any other pair.
 
         `gain` is log(1 + p (1 - p) s^2) / 2 nats, p the chance of the first and s the standard error of the difference;
         each pair is chosen as if the ones before it had been compared. Ties and the likeness of users do not count.

@@ -6,6 +6,7 @@ distinct values of a column.
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 import warnings
@@ -22,6 +23,7 @@ from cofactor.core.types import Floats
 
 INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 SEPARATORS = ",\t;|"
+ROLES = ("task", "worker", "label", "truth", "winner", "loser", "user", "outcome", "document", "word", "count", "case")
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # letters of Cyrillic, Greek and Armenian that look like Latin ones, small letters only: capitals are folded first;
 # dashes, hyphens and minus signs; apostrophes
@@ -312,9 +314,14 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     if missing:
         alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
         other = [sep for sep in f"{SEPARATORS} " if sep in alone]
-        other_names = [name for name in frame.columns if name not in columns]
-        example = f"{missing[0]}='{(other_names or list(frame.columns))[0]}'" if len(frame.columns) else "another table"
-        advice = f"say which column is which, for example {example}, or rename"
+        other_names = [str(name) for name in frame.columns if name not in columns] or list(map(str, frame.columns))
+        near = difflib.get_close_matches(str(missing[0]), other_names, 1)
+        if not other_names:
+            advice = "give another table"
+        elif missing[0] in ROLES:
+            advice = f"say which column is which, for example {missing[0]}='{(near or other_names)[0]}', or rename"
+        else:
+            advice = f"did you mean {near[0]}?" if near else "name one of these"
         if other:
             advice = f"columns seem to be separated by another character, say sep='{other[0]}'"
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
@@ -325,11 +332,11 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 
-def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:
+def check_present(column: pd.Series[Any], name: str, text: bool = False, advice: str = "fill or drop them") -> None:
     """Refuse missing values, in text also empty cells; their rows are named."""
     bad = located(column, column.isna() | (column == "") if text else column.isna())
     if bad:
-        raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+        raise CofactorError(f"missing {name} in {bad}: {advice}")
 
 
 Refuse = Callable[[NDArray[np.bool_], str, str], None]  # bad rows, what is wrong with which, what to do

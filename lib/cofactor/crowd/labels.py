@@ -410,15 +410,20 @@ def in_declared_order(
 ) -> tuple[CrowdLabels, Ints | None]:
     """Return labels, and codes of true classes, in a declared order: a list, or a text with commas, see `in_order`."""
     if isinstance(order, str):
-        names = [name.strip() for name in next(csv.reader([order], skipinitialspace=True), [])]
-        known = {str(name): name for name in labels.classes}
-        whole = all(isinstance(name, int | np.integer) for name in labels.classes)
-        order = [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
+        order = named_classes(order, labels.classes)
     graded = in_order(labels, order)
     if truth is None:
         return graded, None
     place = np.array([graded.classes.index(name) for name in labels.classes] + [-1])
     return graded, np.where(truth < 0, -1, place[truth])
+
+
+def named_classes(text: str, classes: Sequence[Any]) -> list[Any]:
+    """Return the classes that a text with commas names, as the labels write them."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    known = {str(name): name for name in classes}
+    whole = all(isinstance(name, int | np.integer) for name in classes)
+    return [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
 
 
 def checked_order(order: Sequence[Any]) -> list[Any]:

@@ -297,7 +297,8 @@ class Readings:
             for name in self.names
         )
         return (
-            f"{self.differ.sum()} of {len(self.tasks)} tasks ({self.differ.mean():.1%}) depend on the reading: {told}"
+            f"{self.differ.sum()} of {len(self.tasks)} tasks ({self.differ.mean():.1%}) get different labels by these "
+            f"readings: {told}"
         )
 
     def warning(self, file: str = "FILE") -> str:

@@ -292,7 +292,9 @@ def workers_table(
     -------
     DataFrame with columns
         worker, n_labels; accuracy, low, high: estimated share of right labels, with its interval (NaN without
-        `bootstrap`); agreement: share of the labels of others on the same tasks that are equal (NaN where there are
+        `bootstrap`); by WorkerTypes it is the mean probability of the worker's own labels, which a confusion matrix
+        need not agree with: that is of further labels, by true class, and a prior draws it towards the average worker;
+        agreement: share of the labels of others on the same tasks that are equal (NaN where there are
         none); verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above
         the crowd's mean" where it does not hold the mean accuracy over all labels ("below" only where the vote agrees);
         "better than chance" where it starts above 1 / classes; "too little known to say" otherwise, and for fewer than
