@@ -192,7 +192,7 @@ def test_a_table_gives_back_every_rating(pairs, data):
 def test_ids_that_32_bits_do_not_hold_are_refused():
     largest = RatingsDataset("made", "Made", np.array([2**31 - 1]), np.array([1]), np.array([4.0]))
     assert largest.user.tolist() == [2**31 - 1]
-    with pytest.raises(CofactorError, match="user must be whole numbers below 2147483648, .* row 0: 2147483648"):
+    with pytest.raises(CofactorError, match=r"user must be whole numbers below 2147483648, .* row 0: 2147483648"):
         RatingsDataset("made", "Made", np.array([2**31]), np.array([1]), np.array([4.0]))
 
 

@@ -36,7 +36,10 @@ LEVELS = 5  # of what biases leave of a rating
 
 
 class RatingPredictor(Estimator):
-    """Base class: a method implements `_learn`, which returns how it went, and `_predict`; they see users as rows and items as columns from zero.
+    """Base class of recommenders.
+
+    A method implements `_learn`, which returns how it went, and `_predict`; both see users as rows and items as columns
+    from zero.
 
     In `_predict` the index -1 stands for a user or an item never seen before, so that arrays that end with a neutral
     entry need no further case.

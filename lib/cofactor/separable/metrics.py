@@ -1,4 +1,4 @@
-"""How good topics are (coherence, similarity count, accuracy), communities (rank correlation), mixtures (angles, error)."""
+"""How good topics (coherence, similarity count, accuracy), communities (rank correlation) and mixtures (angles) are."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, ra
     points = _unit(finite_matrix(weights, "weights"))
     if len(points) < points.shape[1]:
         raise CofactorError(
-            f"{len(points)} documents cannot be put into {points.shape[1]} clusters: give more documents, or fewer topics"
+            f"{len(points)} documents cannot be put into {points.shape[1]} clusters: give more documents"
         )
     rng = rng_of(random_state)
     runs = [
