@@ -264,7 +264,7 @@ def em(
     if not rows.any():
         raise CofactorError("nothing was observed in any row: there is nothing to fit")
     if not np.all(np.asarray(pseudo_count) >= 0):
-        raise CofactorError(f"pseudo_count={pseudo_count}: observations can be added, none taken away")
+        raise CofactorError(f"pseudo_count={pseudo_count}: give a number of at least 0")
     seen = table if rows.all() else table.take_rows(rows)
     return iterate_em(lambda model: expectation(seen, model), start, max_iter, tol, verbose, pseudo_count)
 

@@ -296,7 +296,7 @@ def check_rank(rank: int | Literal["auto"], n_rows: int) -> None:
     """Refuse a rank above the number of rows (and those that "auto" tries): with a class for each, any table fits."""
     most = max(n_rows, RANKS[-1])
     if rank != "auto" and rank > most:
-        raise CofactorError(f"rank={rank}: {n_rows} rows cannot tell so many classes apart, ask for at most {most}")
+        raise CofactorError(f"rank={rank}: {n_rows} rows cannot distinguish so many classes: ask for at most {most}")
 
 
 def require_connected(moments: PairwiseMoments) -> None:
@@ -311,7 +311,7 @@ def require_connected(moments: PairwiseMoments) -> None:
     if n_groups > 1:
         groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
         raise NotIdentifiableError(
-            f"the variables fall into {n_groups} groups never observed together: {groups}. Nothing tells how they "
+            f"the variables fall into {n_groups} groups never observed together: {groups}. Nothing shows how they "
             "depend on one another: fit each group by itself, or add rows that link them"
         )
 

@@ -105,7 +105,7 @@ def cnmf_spa(
     unobserved = np.argwhere(moments.n_joint[S1][:, S2].toarray() == 0)
     if len(unobserved):
         pairs = [(int(S1[j]), int(S2[k])) for j, k in unobserved]
-        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
+        message = f"pairs never observed, which CNMF-SPA treats as independent: {listing(pairs)}"
         warnings.warn(message, DataWarning, stacklevel=2)
     return _padded(model, rank, rng) if model.n_classes < rank else model
 
