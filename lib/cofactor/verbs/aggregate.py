@@ -128,6 +128,7 @@ def aggregate(
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
             whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
+            posterior = seen.posterior("model") if whole is crowd else posterior  # held once
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
     found = Consensus(
