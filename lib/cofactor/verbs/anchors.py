@@ -337,9 +337,8 @@ def _without_lone(X: Floats, points: Points, there: Indices, asked: int | None) 
     lone = there[lone_columns(X[:, there], asked)]
     if lone.size:
         named = listing(points.names[n] for n in lone)
-        _warn(
-            f"{lone.size} points would each be an anchor for itself alone (outliers, glints) and are left out of the choice: {named}"
-        )
+        why = "would each be an anchor for itself alone (outliers, glints)"
+        _warn(f"{lone.size} points {why} and are left out of the choice: {named}")
     return np.setdiff1d(there, lone)
 
 
