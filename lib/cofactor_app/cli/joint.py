@@ -14,8 +14,7 @@ from cofactor.core.lazy import pd
 from cofactor.crowd.outside import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
 
 READING = ("columns", "bins", "encoding", "sep", "spelling", "skip_bad")
 POOLED_SHOWN = 4  # columns whose pooled estimates are printed
@@ -48,9 +47,9 @@ def joint(arguments: argparse.Namespace) -> None:
         if drawn:
             writer.write(drawn, [found.sample(n_drawn)], f"{n_drawn:,} rows drawn")
         if arguments.report:
-            from cofactor_app.pages.joint import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, lines, wrote)
 
 
@@ -67,7 +66,7 @@ def _method(arguments: argparse.Namespace) -> Any:
     """Return the name of a method, or the user's own."""
     if not is_outside(arguments.method):
         return arguments.method
-    from cofactor_app.cli.own import OwnJoint  # brings the bench with it
+    from cofactor_app.bench.answers import OwnJoint  # brings the bench with it
 
     if arguments.rank is not None:
         raise CofactorError("--rank is of the methods of cofactor; options of your own follow its name, in brackets")
