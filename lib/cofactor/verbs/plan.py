@@ -181,16 +181,11 @@ def _populations(
     labels: CrowdLabels, fitted: Aggregator, truth: ArrayLike | None, n_trials: int, rng: np.random.Generator
 ) -> tuple[list[Population], tuple[str, ...]]:
     """One population per trial, and what to say about them."""
-    right = None if truth is None else _known(fitted.predict_proba(labels), truth)
+    right = None if truth is None else right_shares(fitted.predict_proba(labels), truth)
+    if right is not None and len(right) < MIN_TRUTHS:
+        raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
     levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
     return _as_elsewhere(levels, n_trials, rng) if right is None else _as_known(levels, right, n_trials, rng)
-
-
-def _known(posterior: Floats, truth: ArrayLike) -> Floats:
-    right = right_shares(posterior, truth)
-    if len(right) < MIN_TRUTHS:
-        raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
-    return right
 
 
 def _as_known(

@@ -32,12 +32,17 @@ def joint(arguments: argparse.Namespace) -> None:
         wrote = say_later(writer)
         options = {name: getattr(arguments, name) for name in READING}
         rank = "auto" if arguments.rank is None else arguments.rank
-        options |= {"gaps": _gaps(arguments.gaps), "rank": rank, "method": _method(arguments)}
+        gaps = [word.strip() for word in (arguments.gaps or "").split(",") if word.strip()]
+        options |= {"gaps": None if arguments.gaps is None else gaps, "rank": rank, "method": _method(arguments)}
         found = answered(arguments, partial(verb, arguments.table, **options))
         lines = _write_draws(arguments, writer, found) if arguments.draws else []
+        n_filled = len(found.cells)
         tables = {
-            "output": (None if arguments.draws else found.table, f"{len(found.table):,} rows, {_gaps_told(found)}"),
-            "filled": (found.cells, f"{len(found.cells):,} cells"),
+            "output": (
+                None if arguments.draws else found.table,
+                f"{len(found.table):,} rows, {len(found.cells):,} gaps filled",
+            ),
+            "filled": (found.cells, f"{n_filled:,} cells"),
             "classes": (found.classes, f"{found.model.n_classes} latent classes"),
             "memberships": (found.memberships, f"{len(found.memberships):,} rows"),
         }
@@ -51,15 +56,6 @@ def joint(arguments: argparse.Namespace) -> None:
 
             write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, lines, wrote)
-
-
-def _gaps_told(found: JointResult) -> str:
-    return f"{len(found.cells):,} gaps filled"
-
-
-def _gaps(words: str | None) -> list[str] | None:
-    """Return the words of --gaps; None where it was not given."""
-    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
 
 
 def _method(arguments: argparse.Namespace) -> Any:

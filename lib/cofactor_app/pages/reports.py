@@ -95,6 +95,8 @@ def crowd_page(result: Consensus) -> str:
     """Return the page of what `aggregate` found. Cost: the refits, the checks, and about a second for the pictures."""
     labels, posterior, people = result.crowd, result.posterior, result.workers
     diagnosis = diagnose(labels)
+    accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))  # over all labels
+    agreement = mean_agreement(labels)  # over all pairs of labels of one task
     count = Counter(check.status for check in diagnosis.checks)
     return report(
         "crowd",
@@ -116,7 +118,7 @@ def crowd_page(result: Consensus) -> str:
         classes=_classes(result),
         workers=_workers(people),
         n_workers=labels.n_workers,
-        mean=_means(people, labels),
+        mean={"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement},
         doubtful=_doubtful(posterior, labels),
     )
 
@@ -190,13 +192,6 @@ def _workers(people: pd.DataFrame) -> list[dict[Hashable, Any]]:
     return busiest.astype(object).where(busiest.notna(), None).to_dict("records")
 
 
-def _means(people: pd.DataFrame, labels: CrowdLabels) -> dict[str, float | None]:
-    """Accuracy over all labels, and agreement over all pairs of labels of one task."""
-    agreement = mean_agreement(labels)
-    accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))
-    return {"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement}
-
-
 def _doubtful(posterior: Floats, labels: CrowdLabels) -> list[dict[str, Any]]:
     """Tasks to look at again: lowest probability of the label first."""
     best: Ints = posterior.argmax(axis=1)
@@ -260,6 +255,8 @@ def joint_page(result: JointResult) -> str:
     data, found, method = result.data, result.held_out, result.method
     shares = shared_information(method.model_)
     columns = None if found is None else found.by_variable()
+    m, n = np.triu_indices(len(shares), 1)
+    closest = np.argsort(-shares[m, n], kind="stable")[:MOST_ROWS]
     pictures = [] if columns is None else [("gains", draw_gains(columns, data.names))]
     if len(shares) > 1:
         pictures.append(("dependence", draw_dependence(shares, data.names)))
@@ -273,7 +270,7 @@ def joint_page(result: JointResult) -> str:
         cards=_joint_cards(data, found),
         diagnosis=result.checks,
         columns=_columns(data, columns),
-        pairs=_pairs(shares, data.names),
+        pairs=[(data.names[m[k]], data.names[n[k]], float(shares[m[k], n[k]])) for k in closest],
         doubtful=result.cells.sort_values("probability", kind="stable").head(MOST_ROWS).to_numpy().tolist(),
         measured=found is not None,
         profiles=_profiles(result),
@@ -318,12 +315,6 @@ def _columns(data: CategoricalFrame, columns: pd.DataFrame | None) -> list[dict[
         }
         for n in order
     ]
-
-
-def _pairs(shares: Floats, names: Sequence[str]) -> list[tuple[str, str, float]]:
-    m, n = np.triu_indices(len(shares), 1)
-    order = np.argsort(-shares[m, n], kind="stable")[:MOST_ROWS]
-    return [(names[m[k]], names[n[k]], float(shares[m[k], n[k]])) for k in order]
 
 
 # ---- anchors and topics ----

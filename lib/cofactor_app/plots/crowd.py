@@ -197,7 +197,8 @@ def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None, *, ax
         -1 where unknown.
     """
     posterior = np.asarray(posterior, dtype=np.float64)
-    bad = None if truth is None else _wrong(posterior, truth)
+    known = np.full(len(posterior), -1) if truth is None else np.asarray(truth)
+    bad = None if truth is None else (known >= 0) & (np.argmax(posterior, axis=1) != known)
     if ax is None and bad is not None and bad.sum() > MARKED:
         fig = new_picture(WIDTH, 4.3)
         say(fig, _doubt(posterior, bad))
@@ -238,11 +239,6 @@ def _share_wrong(ax: Axes, bad: NDArray[np.bool_]) -> None:
 
 def _least_certain(posterior: Floats) -> Ints:
     return np.argsort(posterior.max(axis=1), kind="stable")
-
-
-def _wrong(posterior: ArrayLike, truth: ArrayLike) -> NDArray[np.bool_]:
-    truth = np.asarray(truth)
-    return (truth >= 0) & (np.argmax(np.asarray(posterior), axis=1) != truth)
 
 
 def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
