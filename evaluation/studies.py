@@ -26,7 +26,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from cofactor.core.errors import ConvergenceWarning, DataWarning
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import METHODS, lone_columns, suggest_n_anchors
 from cofactor.separable.columns import CLEAR_MARGIN

@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_info
 
 import cofactor
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import progress
 from cofactor.core.files import from_json, locked, make_folder, whole_file
-from cofactor.core.result import progress
 from evaluation.experiment import Experiment, one_trial
 
 HERE = Path(__file__).parent

@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import sys
 import venv
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +13,14 @@ from tests.test_repo import ROOT, conda_environment, pins
 NOTEBOOK = "notebooks/00_start_here.ipynb"
 OTHERS = ("PYTHONPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "VIRTUAL_ENV")  # of the environment that runs this test
 PIP = ("pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1")
+UV = Path(sys.executable).with_name("uv")  # finds the same packages in a tenth of the time
 
 
 def run(python, *arguments):
     here = {name: value for name, value in os.environ.items() if name not in OTHERS and "XDIST" not in name}
     command = [python, "-m", *arguments]
+    if arguments[0] == "pip" and UV.exists():
+        command = [UV, "pip", "install", "--quiet", "--python", python, *arguments[len(PIP) :]]
     return subprocess.run(command, cwd=ROOT, env=here | {"PIP_USER": "0"}, capture_output=True, text=True)
 
 

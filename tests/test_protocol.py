@@ -187,10 +187,3 @@ def test_names_and_order_of_rows_do_not_matter(name):
     plain, again = posterior_of(name, labels), posterior_of(name, other)[tasks][:, classes]
     assert np.abs(again - plain).max() <= BY_ORDER.get(name, MOVED)
     assert np.sum(again.argmax(axis=1) != plain.argmax(axis=1)) <= OTHER_CLASSES.get(name, 0)
-
-
-@each("name", BY_ORDER)
-def test_docstrings_say_what_the_order_moves(name):
-    method = cf.crowd.METHODS[name]
-    said = (method.func if isinstance(method, partial) else method).__doc__
-    assert "Order" in said and "bluebird" in said, name

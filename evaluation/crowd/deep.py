@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cofactor.core.checks import numbers, rng_of
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import Result
+from cofactor.core.estimator import Result
 from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels

@@ -15,8 +15,9 @@ import numpy as np
 
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
-from cofactor.crowd.base import NO_PRIOR, Aggregator
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import NO_PRIOR
 from cofactor.crowd.scores import error_rate
 from evaluation.experiment import PAPER_PROTOCOL, Measurement, measure
 from evaluation.released import RELEASED

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import Result
 from cofactor.core.types import Floats
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.cooccurrence import Cooccurrences

@@ -19,7 +19,7 @@ import numpy as np
 
 from cofactor.core.checks import rng_of
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from evaluation.peers.ibcc import IBCC
 

@@ -25,7 +25,7 @@ from numba import njit
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from cofactor.core.result import History, Result
+from cofactor.core.estimator import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels

@@ -28,12 +28,12 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import Evidence
 from cofactor.crowd.labels import CrowdLabels
 
 KINDS_COUNT = 0.1  # prior count shared by the kinds of a class

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from cofactor.core.em import expectation
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels

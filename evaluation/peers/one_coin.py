@@ -20,11 +20,12 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from cofactor.core.em import SoftCounts, expectation, soft_counts
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats
-from cofactor.crowd.base import Aggregator, PseudoCounts
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.model import PseudoCounts
 
 
 @dataclass(eq=False, repr=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.result import History, Result
+from cofactor.core.estimator import History, Result
 from cofactor.core.types import Floats
 from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares

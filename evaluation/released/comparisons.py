@@ -25,8 +25,8 @@ from cofactor.comparisons.objective import Arrays, Codes
 from cofactor.comparisons.solvers import Callback, checked_start, project_to_centred
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import History, Result
 from cofactor.core.lazy import njit
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.ratings import biased_factors
 

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.errors import DataWarning, NotIdentifiableError
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import CLOSED_FORM, informative_workers, require_used_classes
-from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
+from cofactor.crowd.base import Aggregator, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences, CrowdMoments
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 from cofactor.rivals.crowd.multispa import match_to_votes, model_of_matrices, tell_uninformative, vertex_matrices
 from evaluation.released import crowd_steps as steps
 from evaluation.released.crowd_criav import CRIAV

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import History, Result
+from cofactor.core.estimator import History, Result
 from cofactor.core.types import Floats
-from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.model import PRIOR, PseudoCounts
 from evaluation.released.crowd_soft_impute import Entries, completed, held_out
 
 

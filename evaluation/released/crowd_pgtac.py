@@ -23,11 +23,12 @@ import numpy as np
 from scipy.linalg import eigh, helmert
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.result import History, Result
+from cofactor.core.estimator import History, Result
 from cofactor.core.simplex import project_to_simplex
 from cofactor.core.types import Floats
-from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 from evaluation.released.crowd_soft_impute import Mask, Singles, gram, held_out, norm
 
 SHARES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)  # penalties tried, as shares of the largest singular value

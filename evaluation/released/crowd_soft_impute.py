@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cofactor.core.result import History
+from cofactor.core.estimator import History
 from cofactor.core.types import Floats, Ints
 
 Singles = NDArray[np.float32]  # entries are 0 or 1 and scores are compared: seven digits do, at half the memory

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from cofactor.core.em import soft_counts
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 

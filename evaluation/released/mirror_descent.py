@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.cnmf_opt import fitted_model, weighted_pairs
 

@@ -27,11 +27,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import Result
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf import BMF, CTD, MLEADEM, JointPMFEstimator, JointPMFRecommender

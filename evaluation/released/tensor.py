@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_vector
 from cofactor.core.types import Floats
 from cofactor.rivals.coupled_tensor import TensorData, check_moments, sweep

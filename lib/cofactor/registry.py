@@ -1,4 +1,4 @@
-"""The one list of methods: what each is called, where it stands, what it takes and what it is for.
+"""Methods by name: the one list of the built-in ones, and those of the user's own, `FILE.py:NAME`.
 
 Nothing is imported to list them, so that a command's --help takes no time. A method of another package is listed, too,
 where the package has an entry point of the group `cofactor.methods`, named PROBLEM.NAME.
@@ -6,14 +6,25 @@ where the package has an entry point of the group `cofactor.methods`, named PROB
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from cofactor.core.errors import CofactorError, listing
+
 ENTRY_POINTS = "cofactor.methods"
+FORMS = "give FILE.py:NAME or PACKAGE.MODULE:NAME, with options as NAME(alpha=2)"
 GROUPS = {  # what methods of a problem are for, in the order in which they are shown
     "default": "the default, in which the labels choose what every worker is",
     "simple": "simple: the vote, plain or weighted by known skills",
@@ -172,3 +183,77 @@ def _comparisons() -> Iterator[Method]:
 
 
 OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())
+
+
+# ---- methods of the user's own ----
+
+
+def is_outside(name: str) -> bool:
+    """Whether a name of a method says where to find it, rather than naming a built-in one."""
+    return ":" in name
+
+
+def loaded(where: str) -> Any:
+    """Return the method that `where` names: a function, or an object with its options set."""
+    home, name, options = parts_of(where)
+    module = module_of(home)
+    if not hasattr(module, name):
+        public = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
+        raise CofactorError(f"{home} has no {name}; it has {listing(public) or 'nothing to call'}")
+    thing: Callable[..., Any] = getattr(module, name)
+    try:
+        if inspect.isclass(thing):
+            return thing(**options)
+        inspect.signature(thing).bind_partial(**options)
+    except TypeError as error:
+        raise CofactorError(f"{where}: {error}") from None
+    return partial(thing, **options) if options else thing
+
+
+def parts_of(where: str) -> tuple[str, str, dict[str, Any]]:
+    """Return file or module, name and options of `FILE.py:NAME(option=1)`; options are literals.
+
+    >>> parts_of("mine.py:Vote(rounds=3)")
+    ('mine.py', 'Vote', {'rounds': 3})
+    """
+    text, _, options = where.partition("(")
+    home, _, name = text.rpartition(":")
+    if not home or not name.isidentifier() or (options and not options.endswith(")")):
+        raise CofactorError(f"{where!r} names no method: {FORMS}")
+    try:
+        call = ast.parse(f"_({options or ')'}", mode="eval").body
+        assert isinstance(call, ast.Call) and not call.args
+        return home, name, {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
+    except (SyntaxError, ValueError, AssertionError):
+        raise CofactorError(f"{where!r}: options are written as NAME(alpha=2, beta='x')") from None
+
+
+def source_of(where: str) -> str:
+    """Return a hash of the file that holds the method, by which a changed one is seen; of packages, their version."""
+    home = parts_of(where)[0]
+    path = Path(home)
+    if path.suffix != ".py":
+        path = Path(str(getattr(module_of(home), "__file__", home)))
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else home
+
+
+def module_of(home: str) -> ModuleType:
+    """Import a file that ends in .py, or a module by its name; what goes wrong in it is one CofactorError."""
+    path = Path(home).expanduser()
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise CofactorError(f"no file {home}: {FORMS}")
+        spec = importlib.util.spec_from_file_location(f"outside_{path.stem}", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module.__name__] = module  # by this name its objects are pickled
+        with_own_folder = str(path.resolve().parent)
+        if with_own_folder not in sys.path:
+            sys.path.insert(0, with_own_folder)
+        run: Callable[[], Any] = partial(spec.loader.exec_module, module)
+    else:
+        module, run = ModuleType(home), partial(importlib.import_module, home)
+    try:
+        return run() or module
+    except Exception as error:
+        raise CofactorError(f"{home} cannot be imported: {type(error).__name__}: {error}") from error

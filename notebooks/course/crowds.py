@@ -17,9 +17,10 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
 from cofactor.core.types import Floats
 from cofactor.crowd import METHODS
-from cofactor.crowd.base import NO_PRIOR, Aggregator, vote_model
+from cofactor.crowd.base import Aggregator, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
+from cofactor.crowd.model import NO_PRIOR
 from cofactor.simulate import Crowd
 from cofactor_app.plots.style import BLUE, GREEN, ORANGE, WIDTH, bare, heat, new_picture, percent, say, styled
 from course.matrices import fill_blocks

@@ -13,10 +13,10 @@ import pytest
 import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
-from cofactor.crowd.outside import source_of
 from cofactor.crowd.scores import score
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
+from cofactor.registry import source_of
 from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, known_sets, left_out, report, run
 from cofactor_app.bench.answers import problem_of
 from cofactor_app.bench.folder import sets_of

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor.registry import names
 from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, choices, points, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -288,23 +287,3 @@ def test_what_is_no_method_gets_one_sentence():
 def test_small_data_are_what_they_are_said_to_be():
     assert (table().codes < 0).mean() == pytest.approx(0.1, abs=0.03) and points().shape == (12, 30)
     assert len(choices()) == 360 and (choices().outcome == 0.5).mean() < 0.15
-
-
-# methods whose start or groups follow the order of workers; scales read the order of the classes
-BY_ORDER = ("RobSymNMF", "RobSymNMF-EM", "RobSymNMF(w=1)", "TensorADMM", "Spectral-D&S", "Spectral-D&S(no EM)")
-BY_CLASSES = ("KOS(ordinal)", "GhoshSVD(ordinal)", "EigenRatio(ordinal)")
-FOR_TWO = ("KOS", "GhoshSVD", "EigenRatio")
-
-
-@pytest.mark.slow
-def test_methods_of_crowds_pass_but_for_what_is_known():
-    moved = {"order": set(), "classes": set()}
-    for name in names("crowd", takes="labels"):
-        if name not in FOR_TWO:
-            try:
-                check_method(name)
-            except cf.CofactorError as error:
-                for line in str(error).splitlines():
-                    moved[line.split(": ")[0]].add(name)
-    assert moved["classes"] <= set(BY_CLASSES) and moved["order"] <= set(BY_ORDER)
-    assert "Spectral-D&S(no EM)" in moved["order"] and "KOS(ordinal)" in moved["classes"]

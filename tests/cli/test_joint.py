@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.pmf.frames import CategoricalFrame
 from cofactor.verbs import joint
 from cofactor_app.cli import main
 from tests.each import each
@@ -231,8 +230,6 @@ REFUSED = {
     "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
     "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
-    "an output that is the input": (["-o", "cases.csv", "--force"], "is no ordinary file, or one of the inputs"),
-    "two outputs in one file": (["-o", "a.csv", "--filled", "a.csv"], "two tables cannot be written to one file"),
     "no such method": (["--method", "EM"], "no method 'EM'; there are CNMF-SPA"),
     "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),
 }
@@ -275,17 +272,6 @@ def test_empty_rows_keep_their_place_and_stay_empty(tmp_path, capsys):
     full = out.read_text().splitlines()[1:]
     assert full == ["x,1", ",", ",", *["x,1", "y,2"] * 20, "y,2", ","]
     assert cells.read_text().splitlines()[1].startswith("45,a,y,")
-
-
-def test_many_numbers_are_cut_and_frequent_ones_stay_alone():
-    rng = np.random.default_rng(0)
-    numbers = np.where(rng.random(500) < 0.6, 0, rng.integers(1, 1000, 500))
-    data = CategoricalFrame.from_frame(pd.DataFrame({"gain": numbers.astype(str)}))
-    shown = [data.shown(0, code) for code in range(len(data.observed[0]))]
-    assert shown[0] == "0" and 7 <= len(shown) <= 9
-    counts = np.bincount(data.table.codes[:, 0])
-    assert counts[0] == (numbers == 0).sum() and counts[1:].max() < 1.5 * counts[1:].min()
-    assert sum(counts) == 500
 
 
 OWN = """

@@ -105,16 +105,6 @@ def test_standard_input_and_output(arena, monkeypatch, capsys):
     assert "900 comparisons" in printed.err
 
 
-def test_nothing_is_overwritten_unasked(arena, tmp_path, capsys):
-    there = tmp_path / "there.csv"
-    there.write_text("precious")
-    assert main(["rank", str(arena), *ARENA, "-o", str(there)]) == 1
-    assert there.read_text() == "precious"
-    assert "--force" in capsys.readouterr().err
-    assert main(["rank", str(arena), *ARENA, "-o", str(there), "--force"]) == 0
-    assert there.read_text().startswith("item,utility")
-
-
 def test_an_error_leaves_no_output_and_speaks_of_options(tmp_path, capsys):
     path, out = tmp_path / "votes.csv", tmp_path / "out.csv"
     path.write_text("model_a,loser\na,b\n")
@@ -138,17 +128,6 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
     assert said in page.read_text(encoding="utf8").split("<h2>")[0]
     assert main(["rank", str(path), "--strict", "-o", str(tmp_path / "no.csv")]) == 1
     assert "error: --strict: items that never lost" in capsys.readouterr().err and not (tmp_path / "no.csv").exists()
-
-
-@pytest.mark.slow
-def test_items_that_few_users_judged_are_named_on_terminal_and_page(tmp_path, capsys):
-    path, page = tmp_path / "votes.csv", tmp_path / "page.html"
-    rows = [f"{who},{'ab'[k]},{'ba'[k]}\n" for who in range(9) for k in (0, 1)]
-    path.write_text("user,winner,loser\n" + "".join(rows) + "0,c,a\n1,a,c\n")
-    assert main(["rank", str(path), "--report", str(page)]) == 0
-    said = "fewer than 5 users compared c: the intervals of these items are too short"
-    assert f"warning: {said}\n" in capsys.readouterr().err
-    assert f"{said}." in page.read_text(encoding="utf8").split("<h2>")[0]
 
 
 @pytest.mark.slow
@@ -240,17 +219,3 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     ):
         assert main(["rank", str(path), *wrong]) == 1
         assert said in capsys.readouterr().err
-
-
-def test_rows_that_cannot_be_read_are_an_error_or_left_out_by_name(tmp_path, capsys):
-    path = tmp_path / "votes.csv"
-    rows = ["a,b,1", "b,c,1", "c,a,1", "a,,1", "b,b,1", "a,c,x", "c,b,1"]
-    path.write_text("winner,loser,length\n" + "\n".join(rows) + "\n")
-    assert main(["rank", str(path), "--covariates", "length"]) == 1
-    assert "missing loser in rows 5" in capsys.readouterr().err
-    path.write_text("winner,loser,length\n" + "\n".join([*rows, *["a,b,-1", "b,a,2"] * 4]) + "\n")
-    assert main(["rank", str(path), "--covariates", "length", "--skip-bad"]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("3 items, 12 comparisons\n")
-    for text in ("missing loser in rows 5", "compared with itself in rows 6 ('b')", "not so in rows 7 ('x')"):
-        assert f"{text} (the first line is row 1)" in said.err

@@ -1,12 +1,14 @@
-"""Simulated crowds: pairs hidden, holes filled, and the picture of it."""
+"""Simulated crowds: pairs hidden, holes filled, and where model and majority differ."""
 
 import numpy as np
 import pytest
 
+from cofactor import CrowdLabels, simulate
 from cofactor.core.errors import CofactorError
 from cofactor.core.moments import pairwise_moments
-from cofactor.crowd import Cooccurrences
-from course.crowds import HoledCrowd, hide_pairs, small_crowd, without_pairs
+from cofactor.crowd import Cooccurrences, vote_shares
+from course.crowds import HoledCrowd, hide_pairs, mixed_crowd, small_crowd, without_pairs
+from course.votes import disagreements
 
 CROWD = small_crowd(6, 3, 400, seed=0)
 
@@ -53,11 +55,6 @@ def test_imputation_fills_missing_blocks_only(imputation):
     assert np.isclose(problem.error(found.estimate), by_hand) and by_hand < 0.3
 
 
-def test_unknown_imputation_is_refused():
-    with pytest.raises(CofactorError, match="none, designated, robust"):
-        completion(0.3, "magic")
-
-
 def test_patterns_that_identify_nothing_are_told():
     assert completion(0.3, "none").problem.refusal == ""
     teams = np.zeros((6, 6), dtype=bool)
@@ -70,3 +67,16 @@ def test_nothing_missing_is_no_error():
     assert "nothing to impute" in whole.finding
     with pytest.raises(CofactorError, match="hide a larger share"):
         whole.problem.error(whole.estimate)
+
+
+def test_a_tie_is_no_disagreement():
+    labels = CrowdLabels.from_arrays([0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [0, 1, 0, 0, 1])
+    assert list(disagreements(labels, [[0.1, 0.9], [0.1, 0.9]])) == [1]
+
+
+def test_the_tasks_of_a_disagreement_are_those_where_model_and_majority_differ():
+    model = mixed_crowd(9, 3, seed=1)
+    labels = simulate.crowd(model, 300, 0.5, random_state=1).labels
+    posterior = model.posterior(labels.table)
+    overruled, winner = disagreements(labels, posterior), vote_shares(labels).argmax(axis=1)
+    assert len(overruled) > 0 and np.all(posterior[overruled].argmax(axis=1) != winner[overruled])

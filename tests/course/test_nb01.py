@@ -7,13 +7,10 @@ from cofactor import simulate
 from cofactor.core.em import em
 from cofactor.core.errors import NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate
-from cofactor.crowd import METHODS, Cooccurrences, error_rate
+from cofactor.crowd import Cooccurrences, error_rate
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.labels import vote_shares
-from cofactor_app.plots.simplex import to_plane
-from cofactor_app.plots.style import percent
-from course.crowds import HoledCrowd, hide_pairs, small_crowd
-from course.nb01 import conditions, draw_conditions, draw_starts, panels
+from course.nb01 import conditions, panels
 from course.simplex import hull_margin
 
 
@@ -50,26 +47,6 @@ def test_bird_watchers_are_hard_on_the_vote_as_those_of_bluebird_are():
 
 
 # ---- pictures and panels ----
-
-
-def test_starts_are_drawn_round_by_round_and_the_best_is_named():
-    fig = draw_starts({"the vote": ([-30.0, -20.0], [0.3, 0.25]), "pairs": ([-12.0, -10.0], [0.1, 0.0])})
-    climb, wrong = fig.axes
-    assert [line.get_ydata().tolist() for line in climb.lines] == [[-30, -20], [-12, -10]]
-    assert [line.get_ydata().tolist() for line in wrong.lines] == [[30, 25], [10, 0]]
-    assert wrong.lines[0].get_xdata().tolist() == [1, 2]
-    title = " ".join(fig.get_suptitle().split())
-    assert title == "EM from pairs ends 10 nats higher; labels wrong: from the vote 25.0 %, from pairs 0.0 %"
-
-
-@pytest.mark.slow
-def test_missing_block_panel_tells_the_truth():
-    panel = panels.missing_block_panel(seed=1)
-    panel.controls["imputation"].value = "robust"
-    panel.controls["share"].value = 0.5
-    problem = HoledCrowd.of(small_crowd(8, 3, 1000, 1), hide_pairs(8, 0.5, 1))
-    assert panel.text.startswith("14 of 28 pairs are missing.")
-    assert f"{percent(problem.error(problem.fill('robust')), 1)} off" in panel.text
 
 
 @pytest.mark.slow
@@ -117,27 +94,6 @@ def test_turns_that_fit_again_after_a_gap_are_told():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", [0.0, 0.5])
-def test_turn_panel_tells_the_truth(error):
-    panel = panels.turn_panel()
-    panel.controls["specialist_error"].value = error
-    outcome = panel.outcome
-    covered = hull_margin(outcome.H) >= -1e-6
-    assert covered == (error == 0) == ("The hull covers the disc" in panel.text)
-    assert ("No turn of 0.5° or more is left" in panel.text) == (outcome.free.tolist() == [0]) == covered
-    told = "below 1e-12" if outcome.error < 1e-12 else f"error {outcome.error:.4g}"
-    assert told in panel.text.replace("\N{MINUS SIGN}", "-")
-
-
-@pytest.mark.slow
-def test_turn_panel_turns_by_whole_degrees():
-    panel = panels.turn_panel()
-    assert "turn the corner by (degrees) = 5;" in panel.caption and panel.text.startswith("Turned by 5°")
-    panel.controls["turn"].value = -60
-    assert "(degrees) = -60;" in panel.caption
-
-
-@pytest.mark.slow
 def test_turn_panel_tells_a_second_answer_from_none():
     panel = panels.turn_panel()
     assert "Turned by 5°, every row still fits: a second answer, whose probabilities differ by up to" in panel.text
@@ -149,21 +105,6 @@ def test_turn_panel_tells_a_second_answer_from_none():
     assert f"{panels.lost(panel.outcome.H, 20.0)} of 30 rows are outside: no answer" in panel.text
     panel.controls["turn"].value = 0
     assert panel.text.startswith("Not turned yet")
-
-
-@pytest.mark.slow
-def test_crowd_panel_tells_the_truth():
-    panel = panels.crowd_panel(seed=4)
-    panel.controls["method"].value = "DesSymNMF"
-    expected = panels.compare(1000, 5, "DesSymNMF", seed=4)
-    assert f"majority vote errs on {percent(expected.errors['MajorityVote'], 1)}" in panel.text
-    assert f"DesSymNMF on {percent(expected.errors['DesSymNMF'], 1)}" in panel.text
-    assert f"off by {percent(expected.accuracy_error, 1)}" in panel.text
-
-
-def test_crowd_panel_offers_methods_that_exist():
-    panel = panels.crowd_panel()
-    assert set(panel.controls["method"].options) <= set(METHODS)
 
 
 def test_the_rounds_of_em_tell_the_truth():
@@ -224,17 +165,3 @@ def test_what_is_read_off_is_plain_to_see():
             assert np.all((nearest < 1e-9) | (nearest > 0.19))  # the side of the triangle is 1.41 long
             if conditions.kind_of_cloud(rows) == 1:
                 assert hull_margin(rows) < -0.15  # the radius of the disc is 0.41
-
-
-def test_conditions_are_drawn_without_the_answer():
-    drawn = conditions.pictures(3)
-    fig = draw_conditions(**drawn)
-    assert [ax.get_title() for ax in fig.axes] == list("abcdefgh")
-    for ax, links in zip(fig.axes[:4], drawn["graphs"], strict=True):
-        *lines, dots = ax.lines
-        ends = {frozenset(map(tuple, line.get_xydata().round(6))) for line in lines}
-        places = dots.get_xydata().round(6)
-        assert ends == {frozenset((tuple(places[a]), tuple(places[b]))) for a, b in np.argwhere(links)}
-    for ax, rows in zip(fig.axes[4:], drawn["clouds"], strict=True):
-        assert np.allclose(ax.lines[0].get_xydata(), to_plane(rows)) and len(ax.patches) == 2  # no hull
-    assert "cover" not in fig.get_suptitle()

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from cofactor.core.errors import CofactorError, NotIdentifiableError
+from cofactor.core.errors import NotIdentifiableError
 from cofactor.core.scattering import scattering_certificate, slice_vertices
 from cofactor_app.plots.simplex import CENTRE, CORNERS, to_plane
 from course.desk import exercises_of
 from course.nb02 import panels
-from course.nb02.pictures import OUTER, draw_climbs, draw_dual, draw_margins, slice_in_frame
+from course.nb02.pictures import OUTER, draw_dual, slice_in_frame
 
 HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
@@ -49,31 +49,6 @@ def test_an_unbounded_slice_is_cut_at_the_frame():
 )  # fmt: skip
 def test_the_title_of_the_dual_is_the_verdict(H, said):
     assert said in title(draw_dual(H))
-
-
-def test_the_dual_is_for_three_classes():
-    with pytest.raises(CofactorError, match="three classes"):
-        draw_dual(np.eye(4))
-
-
-@pytest.mark.slow
-def test_margins_are_drawn_where_they_are():
-    margins, errors, misfits = np.array([-0.5, -0.1, 0.2]), np.array([0.02, 1e-3, 1e-19]), np.full(3, 1e-20)
-    fig = draw_margins(margins, errors, misfits)
-    lines = {line.get_label(): np.column_stack(line.get_data()) for line in fig.axes[0].lines}
-    assert np.allclose(lines["error of the model, condition 1 fails"], [[-0.5, 0.02], [-0.1, 1e-3]])
-    assert lines["error of the model, certified"].tolist() == [[0.2, 1e-16]]
-    assert title(fig) == (
-        "Largest misfit of 3 crowds: below 1e−12; largest error where certified: below 1e−12, elsewhere 0.02"
-    )
-
-
-def test_the_two_ends_of_em_are_compared_and_labelled_with_their_errors():
-    fig = draw_climbs({"a": [-9, -5.0], "b": [-8, -2.0], "c": [-3, -2.0]}, {"a": 0.5, "b": 0.25, "c": 0.125})
-    assert title(fig) == "From b, EM ends 3 higher than from a"
-    (ax,) = fig.axes
-    assert [line.get_ydata()[-1] for line in ax.lines] == [-5, -2, -2]
-    assert [text.get_text().split()[-1] for text in ax.get_legend().get_texts()] == ["0.5", "0.25", "0.125"]
 
 
 def margin(*crowd):

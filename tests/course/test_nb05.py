@@ -5,11 +5,10 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from cofactor import simulate
-from cofactor.core.errors import CofactorError
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.separable import merit
 from course.desk import find
-from course.nb05 import judging, panels, pictures
+from course.nb05 import judging, panels
 from course.nb05.exercises import EXERCISES
 from course.nb05.pictures import in_bytes
 from tests.oracles.merit import dense_merit, row_softmax
@@ -84,13 +83,6 @@ def test_the_slope_of_the_penalty_is_that_of_the_dense_version():
 def test_bytes_are_written_in_their_unit():
     written = [in_bytes(size) for size in (12, 42e3, 3.2e6, 194e6, 8e10, 240e9)]
     assert written == ["12\xa0bytes", "42\xa0kB", "3.2\xa0MB", "194\xa0MB", "80\xa0GB", "240\xa0GB"]
-
-
-@pytest.mark.parametrize("draw", ["draw_coefficients", "draw_scores", "draw_success"])
-def test_nothing_to_draw_is_told(draw):
-    more = {"draw_coefficients": ({},), "draw_scores": ({}, [0]), "draw_success": ([1], {}, "x", 1)}
-    with pytest.raises(CofactorError, match="nothing to draw"):
-        getattr(pictures, draw)(*more[draw])
 
 
 # ---- panels ----

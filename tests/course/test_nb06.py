@@ -11,6 +11,7 @@ from cofactor.core.errors import CofactorError
 from course.desk import exercises_of
 from course.nb06 import judging, panels, pictures
 from course.nb06.exercises import Choices, ComparisonGradient
+from tests.course import moved
 
 # ---- pictures ----
 
@@ -53,12 +54,6 @@ def test_tastes_help_on_new_pairs_and_not_on_new_recipes():
     pairs, recipes = np.array(list(panels.fits_by_price()[1].values())).T
     assert pairs[0] > 0.78 and abs(pairs[-1] - 0.62) < 0.02 and np.ptp(recipes) < 0.05
     assert moved(panels.taste_live(), price=3, shown=True).startswith("ridge 3: 80 % of new pairs right")
-
-
-def moved(live, **values):
-    for name, value in values.items():
-        live.controls[name].value = value
-    return live.text
 
 
 # ---- exercises ----

@@ -15,6 +15,7 @@ from course.crowds import mixed_crowd, without_prior
 from course.desk import exercises_of
 from course.nb07 import panels, pictures
 from course.nb07.pictures import _front, _with_room, family
+from tests.course import moved
 
 BLUEBIRD = load("bluebird", "crowd")
 SMALL = simulate.crowd(mixed_crowd(9, 3, seed=1), 80, 0.6, random_state=1)
@@ -123,20 +124,6 @@ def test_every_method_has_a_look_and_those_for_two_classes_one_of_their_own():
 
 
 @pytest.mark.slow
-def test_thinning_panel_tells_the_truth():
-    panel = panels.thinning_panel(seed=2)
-    panel.controls["method"].value = "MV-EM"
-    panel.controls["per_task"].value = 5
-    expected = panels.thin(BLUEBIRD, "MV-EM", 5, seed=2)
-    assert "has 540 labels" in panel.text
-    for said, method in (("majority vote errs on", "MajorityVote"), ("MV-EM on", "MV-EM")):
-        assert f"{said} {100 * expected.errors[method]:.1f}\xa0%" in panel.text
-    assert f"overrules the majority {expected.overruled} times" in panel.text
-    panel.controls["method"].value = "MajorityVote"
-    assert "overrules" not in panel.text
-
-
-@pytest.mark.slow
 def test_thinning_panel_says_what_is_refused():
     panel = panels.thinning_panel()
     panel.controls["crowd"].value = "digits"
@@ -145,19 +132,7 @@ def test_thinning_panel_says_what_is_refused():
     assert set(panel.controls["method"].options) <= set(METHODS)
 
 
-@pytest.mark.slow
-def test_thinning_panel_offers_the_crowds_it_is_given():
-    panel = panels.thinning_panel({"mine": replace(BLUEBIRD, name="mine")})
-    assert panel.controls["crowd"].options == ("mine",) and panel.text.startswith("mine with at most 10 labels")
-
-
 # ---- live figures, and what the notebook says of them ----
-
-
-def moved(live, **values):
-    for name, value in values.items():
-        live.controls[name].value = value
-    return live.text
 
 
 @pytest.mark.slow

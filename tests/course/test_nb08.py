@@ -12,6 +12,7 @@ from cofactor.core.tables import CategoricalTable
 from course.desk import exercises_of
 from course.nb08 import panels
 from course.nb08.panels import polygon
+from tests.course import moved
 
 TRUTH = simulate.joint_model(5, 10, 3, 0.1, random_state=0)
 BLURRED = simulate.joint_model(5, 10, 3, random_state=0)
@@ -57,12 +58,6 @@ def test_corners_of_three_classes_are_equally_far_apart():
 
 
 # ---- live figures, and what the notebook says of them ----
-
-
-def moved(live, **values):
-    for name, value in values.items():
-        live.controls[name].value = value
-    return live.text
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from course import public
 from course.library import OWN, SHARED, library, topic_error, word_points
 from course.nb09 import panels, pictures
 from course.nb09.exercises import EXERCISES
+from tests.course import moved
 
 # ---- the library ----
 
@@ -163,18 +164,7 @@ def test_names_of_words_do_not_touch(leak):
     assert leak == 0 or len(texts) < len(drawn.words)  # a name without room is left out
 
 
-def test_no_corners_to_draw_is_told():
-    with pytest.raises(CofactorError, match="no corners to draw"):
-        panels.draw_words(X, DRAWN.words, {})
-
-
 # ---- live figures, and what the notebook says of them ----
-
-
-def moved(live, **values):
-    for name, value in values.items():
-        live.controls[name].value = value
-    return live.text
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import cofactor as cf
 from cofactor.reading.truth import read_truth
 from course.nb10 import draws, exercises, files, panels
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
+from tests.course import moved
 from tests.each import each
 
 NAMES = {"task": "message", "worker": "rater", "label": "answer"}
@@ -123,12 +124,6 @@ def test_crowds_are_the_witnesses_of_intervals_and_both_verdicts_occur():
 
 
 # ---- live figures, and what the notebook says of them ----
-
-
-def moved(live, **values):
-    for name, value in values.items():
-        live.controls[name].value = value
-    return live.text
 
 
 @pytest.mark.slow

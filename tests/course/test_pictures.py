@@ -15,6 +15,7 @@ from matplotlib.container import BarContainer
 from matplotlib.text import Text
 
 from cofactor import simulate
+from cofactor.core.errors import CofactorError
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import MVEM, Cooccurrences, bootstrap, symnmf
 from cofactor.crowd.imputation import factors_of_model
@@ -228,6 +229,33 @@ def contrast(colour, paper="white"):
 
     light, dark = sorted((luminance(colour), luminance(paper)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+REFUSED = [
+    (lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), np.ones((1, 3))), "one shape"),
+    (lambda: votes.draw_methods({}), "no methods"),
+    *(
+        (lambda bad=bad: simplex.draw_simplex(bad), "triangle")
+        for bad in (np.ones((4, 2)), -np.eye(3), [[np.nan, 1, 1]])
+    ),
+    *(
+        (lambda pair=pair: simplex.draw_rotation(np.ones((6, 3)), np.eye(3), pair), "columns")
+        for pair in ((0, 0), (0, 3))
+    ),
+    (lambda: simplex.draw_rotation(np.ones((6, 3)), np.eye(2)), "do not belong together"),
+    (lambda: crowds.HoledCrowd.of(CROWD, HIDDEN).complete("magic"), "none, designated, robust"),
+    (lambda: nb02.draw_dual(np.eye(4)), "three classes"),
+    (lambda: nb05.draw_coefficients({}), "nothing to draw"),
+    (lambda: nb05.draw_scores({}, [0]), "nothing to draw"),
+    (lambda: nb05.draw_success([1], {}, "x", 1), "nothing to draw"),
+    (lambda: nb09.draw_words(POINTS, WORDS, {}), "no corners to draw"),
+]
+
+
+@each("draw, said", REFUSED)
+def test_what_cannot_be_drawn_is_refused(draw, said):
+    with pytest.raises(CofactorError, match=said):
+        draw()
 
 
 # ---- the rules themselves, and what all pictures share ----

@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 import cofactor as cf
 from cofactor import simulate
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import Result
 from cofactor.crowd import METHODS
-from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM
 from cofactor.crowd.base import Floats, TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
@@ -26,7 +26,6 @@ FAMILY = [name for name in METHODS if "SymNMF" in name]
 ELSEWHERE = ("KOS", "GhoshSVD", "EigenRatio")  # see test_binary
 ANY_K = [name for name in METHODS if not name.startswith(ELSEWHERE)]
 QUICK = ("MajorityVote", "MV-EM", "WorkerTypes", "MultiSPA-EM", "Spectral-D&S")  # the others' items are slow
-CLASSES = [MajorityVote, MVEM, SymNMF, DesSymNMF, RobSymNMF, MultiStartEM]
 
 
 def fitted(name, labels):
@@ -478,8 +477,3 @@ def test_other_labels_are_refused_unless_em_made_a_model_of_them():
         Shares().fit(LABELS).predict_proba(OTHER)
     refined = Shares(em=True).fit(LABELS)
     np.testing.assert_allclose(refined.predict_proba(OTHER), refined.model_.posterior(OTHER.table))
-
-
-def test_labels_of_a_part_of_the_tasks_are_refused():
-    with pytest.raises(CofactorError, match="only the labels it was fitted on"):
-        Shares().fit(LABELS).predict_proba(LABELS.take_tasks([0, 1]))

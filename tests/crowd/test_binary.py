@@ -7,7 +7,7 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor import simulate
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import CofactorError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.scores import error_rate
@@ -162,13 +162,6 @@ def test_what_is_zero_but_for_rounding_gives_no_weight(monkeypatch, rounding, we
     method = GhoshSVD().fit(cut_off)
     assert (method.weights_[0, 9:] != 0).all() == (method.weights_[0, 9:] != 0).any() == weigh
     assert np.allclose(method.predict_proba(cut_off)[200], 0.5) != weigh
-
-
-def test_labels_that_never_differ(cls):
-    labels = CrowdLabels.from_arrays(np.repeat(range(5), 3), np.tile(range(3), 5), np.ones(15, int), n_classes=2)
-    with pytest.warns(DataWarning, match="every worker always gives the same label"):
-        posterior = cls().fit(labels).predict_proba(labels)
-    assert np.allclose(posterior, [0, 1])
 
 
 def test_refuses_labels_without_labels(cls):

@@ -11,16 +11,17 @@ from cofactor.crowd.confidence import (
     DESIGN_EFFECTS,
     NODES,
     RESIDUAL_DESIGN_EFFECT,
+    USUAL_DESIGN_EFFECT,
     WEIGHTS,
     Difficulty,
     confidence,
     fit_difficulty,
     tempered,
 )
-from cofactor.crowd.evidence import Evidence, Rows
-from cofactor.crowd.fit import USUAL_DESIGN_EFFECT
+from cofactor.crowd.fit import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.model import Rows
 from cofactor.crowd.scores import score
 
 
@@ -101,7 +102,7 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
         return len(rows.pieces), start.model(rows).stacked, start.after(counts, rows, votes)
 
     _, cells, whole = one_round()
-    monkeypatch.setattr("cofactor.crowd.evidence.WORKERS_OF_A_PIECE", 5)
+    monkeypatch.setattr("cofactor.crowd.model.WORKERS_OF_A_PIECE", 5)
     n_pieces, same, crowd = one_round()
     assert n_pieces == 3 and np.allclose(same, cells, atol=1e-14)
     assert np.allclose(crowd.ability, whole.ability, atol=1e-12) and crowd.spread == pytest.approx(whole.spread)

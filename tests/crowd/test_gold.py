@@ -10,9 +10,10 @@ from cofactor.core.errors import CofactorError
 from cofactor.crowd.aggregators import MVEM
 from cofactor.crowd.base import vote_model
 from cofactor.crowd.confidence import accuracies, dependence, tempered
-from cofactor.crowd.evidence import Evidence, Rows
+from cofactor.crowd.fit import Evidence
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.model import Rows
 from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.binary import KOS
 from tests.oracles.generators import skilled_crowd, triples

@@ -7,9 +7,8 @@ import pytest
 import cofactor as cf
 from cofactor import CofactorError, CrowdLabels, simulate
 from cofactor.core.errors import ConvergenceWarning, DataWarning
-from cofactor.crowd.agreement import in_order
-from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.fit import Fit
+from cofactor.crowd.fit import Evidence, Fit
+from cofactor.crowd.labels import in_order
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import graded_tables
 from cofactor.crowd.scores import score

@@ -72,12 +72,6 @@ def test_long_table_there_and_back(rows):
     assert contents(labels) == given_rows
 
 
-def test_columns_may_have_other_names():
-    renamed = frame().rename(columns={"task": "question", "worker": "who", "label": "answer"})
-    labels = CrowdLabels.from_frame(renamed, task="question", worker="who", label="answer")
-    assert contents(labels) == set(ROWS)
-
-
 def test_classes_may_be_given_in_any_order_with_unused_ones():
     labels = CrowdLabels.from_frame(frame(), classes=["dog", "bird", "cat"])
     assert labels.table.codes.tolist() == [[2, 0], [0, -1]]
@@ -162,13 +156,6 @@ def test_conflicting_pairs_are_counted():
         CrowdLabels.from_frame(frame(rows))
 
 
-@pytest.mark.parametrize(("conflicts", "kept"), [("first", "cat"), ("last", "dog")])
-def test_conflicts_are_settled_by_row_order(conflicts, kept):
-    with pytest.warns(DataWarning, match="1 labels were given again"):
-        labels = CrowdLabels.from_frame(frame(TWICE[:3]), conflicts=conflicts)
-    assert contents(labels) == {("a", "w1", kept), ("b", "w1", "dog")}
-
-
 @pytest.mark.parametrize("conflicts", ["error", "first", "last"])
 def test_identical_repeats_count_once(conflicts):
     with pytest.warns(DataWarning, match="2 labels were given again"):
@@ -251,12 +238,6 @@ def test_tuples_of_any_length_are_ids():
 def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
     with pytest.raises(CofactorError, match=message):
         CrowdLabels.from_arrays(task, worker, label, **named)
-
-
-def test_error_rate_counts_known_truth_only_and_splits_ties():
-    assert error_rate([0, 1, 1, 2, 1], [0, 0, 0, 0, -1]) == 0.75
-    assert error_rate([[0.5, 0.5, 0], [1, 0, 0]], [0, 1]) == 0.75
-    assert error_rate([[1 / 3] * 3], [2]) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -368,25 +349,9 @@ def test_wide_tables_are_tasks_by_workers():
         CrowdLabels.from_wide({})
 
 
-def test_files_the_later_answer_is_that_of_the_later_time(tmp_path):
-    path = tmp_path / "labels.csv"
-    rows = ["a,ann,x,2026-01-03", "a,ann,y,2026-01-01", "b,ann,y,2026-01-02", "b,ben,x,2026-01-02"]
-    path.write_text("\n".join(["task,worker,label,updated_at", *rows]))
-    for conflicts, label in (("last", "x"), ("first", "y")):
-        with pytest.warns(DataWarning, match="given again"):
-            frame = CrowdLabels.from_csv(path, conflicts=conflicts).to_frame()
-        assert frame["label"][0] == label
-
-
 def test_files_classes_that_nobody_chose_can_be_named(tmp_path):
     path = tmp_path / "day.csv"
     path.write_text("task,worker,label\na,1,1\nb,1,1\n")
     with pytest.raises(CofactorError, match=r"name them all with classes=\[...\] \(--classes\)"):
         CrowdLabels.from_csv(path)
     assert CrowdLabels.from_csv(path, classes=["0", "1"]).classes == [0, 1]
-
-
-def test_an_infinity_is_kept_as_a_class_and_noted():
-    frame = pd.DataFrame({"task": ["a", "a", "b", "b"], "worker": [1, 2, 1, 2], "label": ["1", "inf", "2", "1"]})
-    with pytest.warns(DataWarning, match="look like no answer count as a class: 'inf' .1.; if"):
-        assert len(CrowdLabels.from_frame(frame).classes) == 3

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.minimax import MinimaxEntropy
@@ -87,17 +85,6 @@ def test_unanimous_labels_give_finite_scores():
     method = MinimaxEntropy(ridge=1e-3).fit(labels)
     assert np.isfinite(method.result_.objective).all()
     assert method.predict(labels).tolist() == [0, 1] * 5
-
-
-def test_sees_through_adversaries():
-    honest = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
-    model = LatentClassModel(np.ones(3) / 3, [np.roll(honest, 1, axis=0)] * 3 + [honest] * 12)
-    crowd = simulate.crowd(model, 600, 0.5, random_state=0)
-    method = MinimaxEntropy().fit(crowd.labels)
-    votes = error_rate(vote_shares(crowd.labels), crowd.truth)
-    assert error_rate(method.posterior_, crowd.truth) < votes
-    for A in method.model_.conditionals[:3]:
-        assert np.array_equal(np.argmax(A, axis=0), [1, 2, 0])
 
 
 @pytest.mark.parametrize("gamma", [0, -1.0, float("nan")])

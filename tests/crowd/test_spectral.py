@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.spectral import SpectralDS, group_factor, tensor_power, third_moment
 from tests.oracles import spectral as oracle
@@ -90,17 +88,6 @@ def test_a_worker_without_labels_keeps_a_uniform_matrix_and_tasks_without_labels
     for m in (3, 4, 5):
         np.testing.assert_allclose(model.conditionals[m], 1 / 3)
     np.testing.assert_allclose([model.conditionals[m] for m in old], before.conditionals, atol=1e-8)
-
-
-def test_sees_through_adversaries():
-    honest = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
-    model = LatentClassModel(np.ones(3) / 3, [np.roll(honest, 1, axis=0)] * 3 + [honest] * 12)
-    crowd = simulate.crowd(model, 1000, 0.5, random_state=0)
-    method = SpectralDS().fit(crowd.labels)
-    votes = error_rate(vote_shares(crowd.labels), crowd.truth)
-    assert error_rate(method.predict_proba(crowd.labels), crowd.truth) < votes
-    for A in method.model_.conditionals[:3]:
-        assert np.array_equal(np.argmax(A, axis=0), [1, 2, 0])
 
 
 def test_two_workers_are_refused():

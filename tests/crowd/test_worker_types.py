@@ -11,8 +11,7 @@ from cofactor import plain
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd.copies import Gains, candidates, joined, merged, owners
-from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.fit import Fit
+from cofactor.crowd.fit import Evidence, Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import best_shares, type_probabilities

@@ -274,12 +274,6 @@ def test_renaming_workers_and_classes_renames_the_table():
     assert np.allclose(left.loc[np.arange(6)], right.loc[workers[np.arange(6)]], atol=2e-3)
 
 
-@pytest.mark.slow
-def test_is_the_same_at_any_number_of_jobs():
-    one, two = (crowd.bootstrap(crowd.MVEM(), CROWD.labels, n_draws=6, random_state=1, n_jobs=jobs) for jobs in (1, 2))
-    pd.testing.assert_frame_equal(one.intervals(), two.intervals())
-
-
 def test_a_method_that_is_fitted_is_not_fitted_again():
     method = crowd.MVEM().fit(CROWD.labels)
     model = method.model_

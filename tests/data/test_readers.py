@@ -58,13 +58,6 @@ def test_whatever_a_file_holds_only_cofactor_errors_escape(folder, content, read
         assert len(found) and (found >= 0).all() and (found < list(LIMITS.values())).all()
 
 
-@given(tail=st.binary(max_size=60))
-def test_packed_garbage_is_a_cofactor_error(folder, tail):
-    packed = gzip.compress(b"task,worker,label\n0,0,0\n")
-    with pytest.raises(CofactorError, match="cut"):
-        read_codes(write(folder, packed[: len(packed) // 2] + tail, "cut.csv.gz"), "csv", LIMITS)
-
-
 @each(
     "line, quoted",
     [
@@ -141,18 +134,6 @@ def test_truth_that_contradicts_itself_names_the_tasks_as_written(tmp_path):
 COLUMNS = {"size": ["low", "mid", "high"], "weight": NUMBER, "class": ["no", "yes"]}
 
 
-def write_tabular(folder_tabular, content, name="set.txt"):
-    path = folder_tabular / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-@pytest.fixture(scope="module")
-def folder_tabular(tmp_path_factory):
-    """Return one folder_tabular for all examples of a property."""
-    return tmp_path_factory.mktemp("tabular")
-
-
 cells = st.tuples(
     st.sampled_from(["low", "mid", "high", "?"]),
     st.sampled_from(["0", "2.5", "10", "?"]),
@@ -161,15 +142,15 @@ cells = st.tuples(
 
 
 @given(rows=st.lists(cells, min_size=1), blank=st.sampled_from(["", " "]), end=st.sampled_from(["\n", "\r\n"]))
-def test_reads_back_what_was_written(folder_tabular, rows, blank, end):
+def test_reads_back_what_was_written(folder, rows, blank, end):
     text = end.join(f",{blank}".join(row) for row in rows) + end
-    columns = read_table(write_tabular(folder_tabular, text), "commas", COLUMNS, "class")
+    columns = read_table(write(folder, text), "commas", COLUMNS, "class")
     for n, column in enumerate(columns):
         assert [[*column.values, "?"][code] for code in column.codes] == [row[n] for row in rows]
 
 
 def test_codes_follow_the_registered_order_and_the_size_of_numbers(tmp_path):
-    path = write_tabular(tmp_path, "high 10 yes\nlow 2.5 no\nmid 9 no\n")
+    path = write(tmp_path, "high 10 yes\nlow 2.5 no\nmid 9 no\n")
     size, weight, target = read_table(path, "blanks", COLUMNS, "class")
     assert size.codes.tolist() == [2, 0, 1]
     assert (weight.codes.tolist(), weight.values) == ([2, 0, 1], ["2.5", "9", "10"])
@@ -177,26 +158,26 @@ def test_codes_follow_the_registered_order_and_the_size_of_numbers(tmp_path):
 
 
 def test_a_header_must_name_the_columns(tmp_path):
-    size, weight, target = read_table(write_tabular(tmp_path, "size,weight,class\nmid,10,?\n"), "csv", COLUMNS, "class")
+    size, weight, target = read_table(write(tmp_path, "size,weight,class\nmid,10,?\n"), "csv", COLUMNS, "class")
     assert (size.codes.tolist(), weight.values, target.codes.tolist()) == ([1], ["10"], [-1])
     with pytest.raises(
         CofactorError, match="line 1: expected the columns size, weight, class; got size, class, weight"
     ):
-        read_table(write_tabular(tmp_path, "size,class,weight\nmid,no,10\n"), "csv", COLUMNS, "class")
+        read_table(write(tmp_path, "size,class,weight\nmid,no,10\n"), "csv", COLUMNS, "class")
 
 
 def test_codes_are_positions_in_the_registered_order(tmp_path):
     columns = {"vote": ["n", "y"], "class": ["whig", "tory"]}
-    vote, target = read_table(write_tabular(tmp_path, "2,1\n0,0\n1,1\n"), "codes", columns, "class")
+    vote, target = read_table(write(tmp_path, "2,1\n0,0\n1,1\n"), "codes", columns, "class")
     assert (vote.codes.tolist(), vote.values) == ([-1, 0, 1], ["n", "y"])
     assert target.codes.tolist() == [1, 0, 1]
     with pytest.raises(CofactorError, match="not a position among 3 values in line 2: '3'"):
-        read_table(write_tabular(tmp_path, "0,0\n3,0\n"), "codes", columns, "class")
+        read_table(write(tmp_path, "0,0\n3,0\n"), "codes", columns, "class")
 
 
 def test_positions_are_those_of_the_sorted_values(tmp_path):
     columns = {"a1": ["x", "o", "b"], "class": ["win", "loss", "draw"]}
-    field, target = read_table(write_tabular(tmp_path, "a1\ttarget\n0\t2\n2\t0\n"), "pmlb", columns, "class")
+    field, target = read_table(write(tmp_path, "a1\ttarget\n0\t2\n2\t0\n"), "pmlb", columns, "class")
     assert [field.values[code] for code in field.codes] == ["b", "x"]
     assert [target.values[code] for code in target.codes] == ["win", "draw"]
 
@@ -214,7 +195,7 @@ def test_positions_are_those_of_the_sorted_values(tmp_path):
     ],
 )
 def test_names_file_line_and_what_stands_there_tabular(tmp_path, line, message):
-    path = write_tabular(tmp_path, f"low,1,no\n{line}\nhigh,2,yes\n")
+    path = write(tmp_path, f"low,1,no\n{line}\nhigh,2,yes\n")
     with pytest.raises(CofactorError, match=message) as caught:
         read_table(path, "commas", COLUMNS, "class")
     assert str(path) in str(caught.value)
@@ -224,17 +205,17 @@ def test_names_file_line_and_what_stands_there_tabular(tmp_path, line, message):
 def test_other_header_and_positions_out_of_range(tmp_path):
     columns = {"a1": ["x", "o"], "class": ["win", "loss"]}
     with pytest.raises(CofactorError, match="line 1: expected the columns a1, target; got a1, class"):
-        read_table(write_tabular(tmp_path, "a1\tclass\n0\t1\n"), "pmlb", columns, "class")
+        read_table(write(tmp_path, "a1\tclass\n0\t1\n"), "pmlb", columns, "class")
     with pytest.raises(CofactorError, match="not a position among 2 values in line 3: '2'"):
-        read_table(write_tabular(tmp_path, "a1\ttarget\n0\t1\n2\t1\n"), "pmlb", columns, "class")
+        read_table(write(tmp_path, "a1\ttarget\n0\t1\n2\t1\n"), "pmlb", columns, "class")
 
 
 # ---- the formats of LabelMe ----
 
 
 @given(codes=st.lists(st.tuples(*[st.integers(-1, 2)] * 4), min_size=1, max_size=6))
-def test_matrix_of_labels(folder_tabular, codes):
-    path = write_tabular(folder_tabular, "\n".join(" ".join(map(str, row)) for row in codes) + "\n")
+def test_matrix_of_labels(folder, codes):
+    path = write(folder, "\n".join(" ".join(map(str, row)) for row in codes) + "\n")
     dense = np.full((len(codes), 4), -1)
     task, worker, label = read_labels(path, "matrix", len(codes), 4, 3).T
     dense[task, worker] = label
@@ -243,17 +224,17 @@ def test_matrix_of_labels(folder_tabular, codes):
 
 @pytest.mark.parametrize("line", ["0 1", "0 1 2 3", "0 3 1", "0 x 1", "0 -2 1", "0  1 1"])
 def test_matrix_names_the_line(tmp_path, line):
-    path = write_tabular(tmp_path, f"0 1 -1\n{line}\n2 2 2\n")
+    path = write(tmp_path, f"0 1 -1\n{line}\n2 2 2\n")
     with pytest.raises(CofactorError, match=r"expected 3 codes below 3 a line; not so in line 2: "):
         read_labels(path, "matrix", 3, 3, 3)
 
 
 def test_one_class_a_line(tmp_path):
-    assert read_truth(write_tabular(tmp_path, "2\n0\n1\n"), "classes", 3, 3).tolist() == [2, 0, 1]
+    assert read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 3, 3).tolist() == [2, 0, 1]
     with pytest.raises(CofactorError, match="3 lines, expected one for each of the 4 tasks"):
-        read_truth(write_tabular(tmp_path, "2\n0\n1\n"), "classes", 4, 3)
+        read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 4, 3)
     with pytest.raises(CofactorError, match="line 2: '-1'"):
-        read_truth(write_tabular(tmp_path, "2\n-1\n1\n"), "classes", 3, 3)
+        read_truth(write(tmp_path, "2\n-1\n1\n"), "classes", 3, 3)
 
 
 def test_features_are_two_dimensional_finite_float32(tmp_path):

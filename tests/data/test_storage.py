@@ -172,18 +172,6 @@ def test_half_file_in_the_cache_is_never_read(register, data, monkeypatch):
         load("toy")
 
 
-def test_interrupted_download_leaves_nothing(register, data, monkeypatch):
-    def interrupted(file):
-        yield b"1\t"
-        raise KeyboardInterrupt
-
-    register(toy())
-    monkeypatch.setattr(storage, "_pieces", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        fetch("toy")
-    assert contents(data) == []
-
-
 def test_folder_that_cannot_be_written_says_so(register, mirror, data):
     register(toy())
     fill(mirror)

@@ -44,18 +44,6 @@ def ring(seed, n_workers=8, n_classes=3, noise=0.0):
 # ---- designated annotators ----
 
 
-@pytest.mark.slow
-@laws
-@given(seed=seeds)
-def test_without_noise_any_pair_gives_the_block(seed):
-    cooc, model = ring(seed)
-    X = released.random_pair_imputation(cooc, np.random.default_rng(seed)).X
-    H = model.stacked * np.sqrt(model.prior)
-    well = [np.linalg.cond(R) < 1e4 for R, _ in blocks_of(cooc).values()]
-    if all(well):
-        assert np.allclose(X, H @ H.T, atol=1e-6)
-
-
 @laws
 @given(seed=seeds)
 def test_every_block_comes_from_one_linking_pair(seed):
@@ -132,17 +120,6 @@ def test_gradient_steps_stop_on_the_spectral_norm_of_the_change():
     assert found == pytest.approx(slow, abs=1e-12)
 
 
-@pytest.mark.parametrize("p", [1.0, 2.0])
-def test_without_noise_the_missing_blocks_are_found(p):
-    model = random_model(3, 3, (3,) * 12)
-    observed = np.triu(np.random.default_rng(1).random((12, 12)) < 0.6, 1)
-    cooc = Cooccurrences.from_model(model, observed | observed.T)
-    patient = dataclasses.replace(released.SYNTHETIC, sweeps=1000)
-    U = recorded(released.projected_gradient_factors, cooc, np.random.default_rng(0), p, patient)[0][0].reshape(-1, 3)
-    H = model.stacked * np.sqrt(model.prior)
-    assert np.abs(U @ U.T - H @ H.T).max() < 1e-3
-
-
 def test_the_sweep_limit_is_said():
     with pytest.warns(ConvergenceWarning, match=r"robust imputation \(as released\): iteration limit 20"):
         released.projected_gradient_factors(ring(0, noise=0.1)[0], np.random.default_rng(0))
@@ -161,17 +138,6 @@ def test_factor_and_model_are_those_of_plain_loops(protocol, seed):
     model = released.read_model(H, np.ones(6, dtype=bool), short)
     prior, A = read_off(H, short.floor, short.align)
     assert model.prior == pytest.approx(prior, abs=1e-9) and model.stacked == pytest.approx(np.vstack(A), abs=1e-9)
-
-
-def test_a_nonnegative_factor_is_found_again():
-    model = LatentClassModel([0.5, 0.3, 0.2], [np.eye(3), *random_model(1, 3, (3,) * 9).conditionals])
-    H = model.stacked * np.sqrt(model.prior)
-    U = released.singular_root(H @ H.T, 3)
-    long = dataclasses.replace(released.SYNTHETIC, iterations=5000, shift=0.0, stop=1e-14)
-    found, _ = recorded(released.rotate, U, long)[0]
-    estimate = released.read_model(found, np.ones(10, dtype=bool), released.SYNTHETIC).align_to(model)
-    assert np.allclose(estimate.stacked, model.stacked, atol=1e-3)
-    assert np.allclose(estimate.prior, model.prior, atol=1e-3)
 
 
 def test_entries_are_clamped_up_on_synthetic_data():
@@ -246,13 +212,6 @@ def test_ten_rounds_from_vote_shares_with_a_uniform_prior():
     assert result.objective[0] == pytest.approx(first.log_likelihood(labels.table))
 
 
-def test_a_task_without_labels_changes_nothing_else():
-    labels = skilled_crowd(0, skill=0.3).labels
-    (model, _), _ = recorded(released.votes_em, labels)
-    (other, _), _ = recorded(released.votes_em, with_empty_task(labels))
-    assert np.array_equal(model.stacked, other.stacked)
-
-
 def test_refuses_to_count_no_votes():
     empty = skilled_crowd(0).labels.take_tasks(np.zeros(400, dtype=bool))
     with pytest.raises(CofactorError, match="no task has a label"):
@@ -275,18 +234,6 @@ def test_the_shifted_list_spoils_all_after_the_first_gap():
     expected = [blocks[0], *blocks[2:], np.full((3, 3), 1 / 3)]
     assert all(np.allclose(A, B) for A, B in zip(shifted.conditionals, expected, strict=True))
     assert np.array_equal(released.index_shift(model).stacked, model.stacked)
-
-
-def test_the_steps_together_find_a_good_crowd():
-    crowd = skilled_crowd(0)
-    cooc = Cooccurrences.from_moments(pairwise_moments(crowd.labels.table), 1)
-    U = recorded(released.projected_gradient_factors, cooc, np.random.default_rng(0))[0][0]
-    H = recorded(released.rotate, U.reshape(-1, 3))[0][0]
-    model = released.read_model(H, np.ones(12, dtype=bool))
-    best = np.mean(crowd.model.predict(crowd.labels.table) == crowd.truth)
-    refined = recorded(released_em, crowd.labels.table, model, 10)[0][0]
-    for found in (model, refined):
-        assert np.mean(found.predict(crowd.labels.table) == crowd.truth) > best - 0.05
 
 
 # ---- the methods ----

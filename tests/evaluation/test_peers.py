@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime
 import cofactor as cf
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.crowd import error_rate, vote_shares
-from cofactor.crowd.evidence import Evidence
+from cofactor.crowd.fit import Evidence
 from cofactor_app.bench import bench, crowds
 from evaluation.peers.bwa import BWA
 from evaluation.peers.catd import CATD

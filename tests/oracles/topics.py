@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import nnls
 
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 
 
 def co_occurrences(counts):

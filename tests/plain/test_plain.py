@@ -7,7 +7,7 @@ import numpy as np
 
 import cofactor as cf
 from cofactor import plain, simulate
-from cofactor.core import spa as fast_spa
+from cofactor.core import simplex as fast_simplex
 from cofactor.core.em import em
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
@@ -54,7 +54,7 @@ def test_simplex():
 
 def test_anchors():
     X = simulate.dirichlet_mixtures(20, 60, 4, snr_db=20, random_state=0).X
-    assert plain.spa(X, 4).tolist() == fast_spa.spa(X, 4).tolist()
+    assert plain.spa(X, 4).tolist() == fast_simplex.spa(X, 4).tolist()
     for lam in (None, 0.0, 1e-3):
         anchors, C = plain.merit(X, 4, lam)
         fit = cf.separable.merit(X, 4, "msr" if lam is None else lam, merge_duplicates=False, select="top")

@@ -28,15 +28,6 @@ def title(drawn):
     return drawn.figure.get_suptitle().replace("\n", " ")
 
 
-def test_confusions_are_drawn_as_they_are_best_worker_first():
-    fig = draw_confusions(MODEL, which=[2, 7, 5])
-    best_first = sorted([2, 7, 5], key=lambda m: -worker_accuracy(MODEL)[m])
-    for ax, m in zip(fig.axes, best_first, strict=False):
-        assert np.allclose(ax.images[0].get_array(), MODEL.conditionals[m])
-        assert ax.get_title().startswith(f"worker {m}\n")
-        assert [text.get_text() for text in ax.texts] == [f"{100 * p:.0f}" for p in MODEL.conditionals[m].ravel()]
-
-
 def test_confusions_name_the_worst_one():
     model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]], [[0.3, 0.4], [0.7, 0.6]]])
     fig = draw_confusions(model, workers=["ann", "bob"], classes=["cat", "dog"])
@@ -54,16 +45,6 @@ def test_confusions_show_the_whole_range_of_workers():
 def test_confusions_of_nobody_are_refused(which):
     with pytest.raises(CofactorError, match="worker"):
         draw_confusions(MODEL, which=which)
-
-
-def test_accuracy_against_labels_given():
-    fine, bad = draw_worker_accuracy(MODEL, CROWD.labels).lines[:2]
-    drawn = np.sort(np.column_stack([*[np.append(fine.get_data()[i], bad.get_data()[i]) for i in (0, 1)]]), axis=0)
-    given, accuracy = CROWD.labels.table.entries_per_variable, worker_accuracy(MODEL)
-    assert np.allclose(drawn, np.sort(np.column_stack([given, 100 * accuracy]), axis=0))
-    assert np.all(bad.get_ydata() < 100 / 3) and len(bad.get_ydata()) == 1
-    assert np.sum(fine.get_ydata() < 100 / 3) == 1  # of few labels: it may be chance
-    assert fine.get_marker() != bad.get_marker()
 
 
 def test_accuracy_by_rank_where_all_gave_equally_many_labels():

@@ -80,17 +80,6 @@ def test_the_model_is_the_mean_over_kept_choices_and_starts():
 
 
 @pytest.mark.slow
-def test_what_is_given_is_not_chosen():
-    X, y = drawn(n_rows=200)
-    rank_given = JointPMFClassifier(rank=3, n_starts=1, random_state=0).fit(X, y)
-    assert {one["rank"] for one in rank_given.validation_} == {3} and len(rank_given.validation_) == len(PSEUDO_COUNTS)
-    alpha_given = JointPMFClassifier(pseudo_count=0.7, n_starts=1, random_state=0).fit(X, y)
-    assert [one["pseudo_count"] for one in alpha_given.validation_] == [0.7] * len(RANKS)
-    both = JointPMFClassifier(**QUICK).fit(X, y)
-    assert both.validation_ == [] and (both.rank_, both.pseudo_count_) == (3, 0.1)
-
-
-@pytest.mark.slow
 def test_classes_of_one_row_and_tables_of_two_rows_still_fit():
     X, y = drawn(n_rows=100)
     y = y.astype(object)

@@ -65,18 +65,6 @@ def test_order_of_rows_and_empty_rows_change_nothing_but_a_count(method):
 
 
 @each_method
-def test_names_of_values_change_nothing(method):
-    """Random starts are drawn in the order of values: their sizes must not care, their draws may."""
-    if "random" in str(method) or isinstance(method, RANDEM):
-        return  # another order of values is another start
-    codes, orders = drawn(2000).codes, [np.random.default_rng(n).permutation(5) for n in range(5)]
-    renamed = np.stack([np.where(c >= 0, order[c], -1) for c, order in zip(codes.T, orders, strict=True)], axis=1)
-    one, two = (fit(method, CategoricalTable(c, TRUTH.sizes)).model_ for c in (codes, renamed))
-    back = LatentClassModel(two.prior, [A[order] for A, order in zip(two.conditionals, orders, strict=True)])
-    assert mse(one, back) < 1e-10
-
-
-@each_method
 def test_values_never_seen_and_constants_are_allowed(method):
     codes = drawn(1000).codes
     codes[:, 4] = 0

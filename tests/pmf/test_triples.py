@@ -215,10 +215,6 @@ def test_refuses_moments_without_triples_and_other_variables():
 SIZES_CTD = (2, 3, 1, 4)
 
 
-def fit_ctd(*arguments, **named):
-    return recorded(coupled_tensor, *arguments, **named)[0]
-
-
 @pytest.fixture(scope="module")
 def fifteen():
     """Return a model of 15 variables with ten values and ten classes, its triples in 10,000 rows, and a start."""
@@ -247,7 +243,7 @@ def test_unobserved_triples_are_left_out_and_not_fitted_as_zeros():
     half = np.arange(len(codes)) % 2 == 0
     codes[half, 0], codes[~half, 1] = -1, -1
     triples, start = triple_moments(CategoricalTable(codes, truth.sizes)), random_start(truth.sizes, 3, 2)
-    masked, _ = fit_ctd(triples, start)
+    masked, _ = fit(triples, start)
     zeros, _ = recorded(released_tensor, triples, start, Script((0.05, 1.0)))[0]
     assert mre(truth, masked) < 0.1  # .042 against .255
     assert mre(truth, zeros) > 2 * mre(truth, masked)

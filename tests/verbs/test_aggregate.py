@@ -38,6 +38,7 @@ def test_every_way_in_gives_the_same_tables(labels, tmp_path):
     frame.iloc[:900].to_csv(tmp_path / "old.csv", index=False)
     frame.iloc[900:].to_csv(tmp_path / "new.csv", index=False)
     expected = cf.aggregate(labels, method="MV-EM").labels
+    assert list(expected) == ["task", "label", "probability", "n_labels", "disputed", "overruled"]
     columns = tuple(frame[name].to_numpy() for name in ("task", "worker", "label"))
     ways = {
         "name": "bluebird",

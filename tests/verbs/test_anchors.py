@@ -252,19 +252,6 @@ def test_notes_are_an_error_with_strict_and_nothing_is_written(files, X, capsys)
     assert "".join(capsys.readouterr()) == ""
 
 
-@pytest.mark.slow
-def test_points_with_cells_that_cannot_be_read_go_with_skip_bad(files, capsys):
-    text = Path("a.csv").read_text().splitlines()
-    cells = text[4].split(",")
-    text[4] = ",".join([*cells[:9], "", *cells[10:]])
-    Path("gap.csv").write_text("\n".join(text) + "\n")
-    assert main(["anchors", "gap.csv"]) == 1
-    assert "gaps in rows 5 (the first line is row 1), columns pixel 8: fill or drop them" in capsys.readouterr().err
-    assert main(["anchors", "gap.csv", "--skip-bad", "--weights", "w.csv"]) == 0
-    assert "without weights: pixel 8" in capsys.readouterr().err
-    assert pd.read_csv("w.csv")["anchor_1"].isna().to_numpy().nonzero()[0].tolist() == [8]
-
-
 OWN = """
 import numpy as np
 

@@ -156,7 +156,7 @@ def test_a_bad_row_is_an_error_or_left_out_by_name(made, tmp_path, capsys):
 
 BEFORE = {  # what the commands before the fit print and write, by the verb
     "diagnose": lambda source: (str(cf.crowd.diagnose(cf.CrowdLabels.from_frame(source))), None),
-    "plan": lambda source: ("\n".join(cf.plan(source, amounts=[1, 2], random_state=0).summary), None),
+    "plan": lambda source: ("\n".join(cf.plan(source, 0.3, amounts=[1, 2], random_state=0).summary), None),
     "next": lambda source: (str(cf.next_tasks(source)), cf.next_tasks(source).table),
 }
 
@@ -175,7 +175,8 @@ def test_commands_before_the_fit_keep_the_contract(command, tmp_path, capsys, fe
     with warnings.catch_warnings(action="ignore"):
         answer, table = BEFORE[command](frame)
     capsys.readouterr()
-    words = [command, str(path), *["--most", "2"] * (command == "plan"), *["-o", str(out)] * (command == "next")]
+    more = {"plan": ["--error", "0.3", "--most", "2"], "next": ["-o", str(out)]}
+    words = [command, str(path), *more.get(command, [])]
     assert main(words) == 0
     said = capsys.readouterr()
     assert said.out.startswith(answer) and "note:" not in said.out and "error:" not in said.out

@@ -14,9 +14,8 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.objective import Arrays, link_named
 from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, Result
 from cofactor.core.lazy import pd
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices
 
 Codes = Indices

@@ -77,8 +77,8 @@ from scipy import sparse
 
 from cofactor.comparisons.data import Codes, Comparisons
 from cofactor.core.checks import require_bytes
+from cofactor.core.estimator import History, Result
 from cofactor.core.lazy import csgraph, linalg, optimize
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Ints
 
 NEWTON_ROUNDS, NEWTON_HALVINGS = 100, 40

@@ -23,9 +23,8 @@ from cofactor.comparisons.davidson import linked_both_ways, pairs_of, rows_of
 from cofactor.comparisons.objective import ENOUGH_PER_DEGREE, degrees_of_freedom
 from cofactor.core.bootstrap import LEVEL, checked_level, resample
 from cofactor.core.checks import check_kind, is_whole, rng_of
-from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.estimator import clone
+from cofactor.core.estimator import Check, Diagnosis, clone
 from cofactor.core.lazy import csgraph, pd, special
 from cofactor.core.types import Indices, Seed
 

@@ -28,8 +28,8 @@ from cofactor.comparisons.objective import (
 from cofactor.comparisons.solvers import eased_start, lbfgs, residual_matrix, spectral_start
 from cofactor.core.checks import check_positive, check_whole, is_number, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.estimator import Result
 from cofactor.core.lazy import optimize, sparse_linalg
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Seed
 
 HELD_OUT = 0.1  # of a single hold-out, and of hidden items

@@ -35,8 +35,8 @@ from cofactor.comparisons.data import CHOICES, Codes, Comparisons
 from cofactor.core.bootstrap import LEVEL, checked_level
 from cofactor.core.checks import check_whole, is_number, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
+from cofactor.core.estimator import Result
 from cofactor.core.lazy import pd, special
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Ints, Seed
 
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item

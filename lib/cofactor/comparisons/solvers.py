@@ -33,8 +33,8 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.comparisons.objective import ENOUGH_PER_DEGREE, Objective, degrees_of_freedom, gamma, link_named
 from cofactor.core.checks import check_kind, check_positive, check_whole, finite_numbers, rng_of
 from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.estimator import History, Result
 from cofactor.core.lazy import optimize, sparse_linalg
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Seed
 
 Callback = Callable[[Floats], object]

@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import is_number, is_whole, rng_of
 from cofactor.core.em import em, expectation
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
+from cofactor.core.estimator import progress
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import joblib, special
-from cofactor.core.result import progress
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 

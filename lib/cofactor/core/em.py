@@ -27,9 +27,9 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import WORTH_COMPILING, njit
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints

@@ -1,4 +1,4 @@
-"""What all methods have in common: scikit-learn's parameters and tags, and one error before `fit`.
+"""What all methods have in common: scikit-learn's parameters and tags, the report of an iteration, checks before a fit.
 
 Methods do not derive from scikit-learn's base class, which takes more than a second to import, but keep its protocol:
 all of them can be cloned, pickled and shown in a pipeline. `JointPMFClassifier` and `Topics` take matrices with one
@@ -8,14 +8,23 @@ why.
 
 from __future__ import annotations
 
+import html
 import inspect
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from cofactor.core.errors import CofactorError, listing
+import numpy as np
+from numpy.typing import NDArray
+
+from cofactor.core.checks import check_whole, is_number
+from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
+
+# ---- parameters and tags ----
 
 
 class NotFittedError(CofactorError, AttributeError):
@@ -92,3 +101,164 @@ def clone(method: Any) -> Any:
     """Return a method with the same parameters that was never fitted, as scikit-learn's `clone` does."""
     parameters = method.get_params(deep=False)
     return type(method)(**{name: deepcopy(value) for name, value in parameters.items()})
+
+
+# ---- how an iteration went: the objective after every step, why it stopped, whether it converged ----
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outcome of an iterative method.
+
+    Attributes
+    ----------
+    objective : (n_iter,) array
+        The method's objective after each iteration.
+    n_iter : int
+    converged : bool
+    reason : str
+        Why the iteration stopped, in words.
+    """
+
+    objective: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    reason: str
+
+
+def progress(steps: Iterable[T], name: str, verbose: bool, total: int | None = None, done: int = 0) -> Iterable[T]:
+    """Count steps by a bar, where asked for: on a terminal only, and wiped away at the end."""
+    if not (verbose and sys.stderr and sys.stderr.isatty()):
+        return steps
+    from tqdm import tqdm  # here: takes a tenth of a second
+
+    shown: Iterable[T] = tqdm(steps, name, total, initial=done, leave=False)
+    return shown
+
+
+class History:
+    """The loop of an iterative method: counts, records, shows progress, decides when to stop.
+
+    Iterate over it and `record` one objective per step; the loop ends when `tol` is met or after
+    `max_iter` steps. `result()` then says how it went, with a `ConvergenceWarning` if it did not converge.
+
+    Parameters
+    ----------
+    name : str
+        What is iterating; shown on the progress bar and in the warning.
+    max_iter : int
+    tol : float
+        Stop when the recorded change is at most this. By default the change is that of the objective,
+        relative to its size.
+    verbose : bool
+        Show a progress bar (on a terminal only).
+
+    Examples
+    --------
+    >>> history, x = History("halving", max_iter=100, tol=1e-3), 1.0
+    >>> for _ in history:
+    ...     x = 1 + (x - 1) / 2 + 0.25
+    ...     history.record(x)
+    >>> history.result().converged
+    True
+    """
+
+    def __init__(self, name: str, max_iter: int, tol: float, verbose: bool = False) -> None:
+        check_whole(0, max_iter=max_iter)
+        if not is_number(tol) or np.isnan(tol):
+            raise CofactorError(f"tol={tol!r}: give a number")
+        self.name, self.max_iter, self.tol, self.verbose = name, max_iter, tol, verbose
+        self.objective: list[float] = []
+        self.converged = False
+
+    def __iter__(self) -> Iterator[int]:
+        for step in progress(range(self.max_iter), self.name, self.verbose):
+            yield step
+            if self.converged:
+                return
+
+    def record(self, objective: float, change: float | None = None) -> None:
+        """Note the objective of the step just made; `change` replaces its relative change in the stopping rule."""
+        if change is None and self.objective:
+            previous = self.objective[-1]
+            change = abs(objective - previous) / max(abs(previous), abs(objective), np.finfo(float).tiny)
+        self.objective.append(objective)
+        self.converged = change is not None and change <= self.tol
+
+    def result(self) -> Result:
+        """Return the Result; warn with a ConvergenceWarning where the limit of steps came before convergence."""
+        n_iter = len(self.objective)
+        if self.converged:
+            reason = f"change at most {self.tol:g} after {n_iter} iterations"
+        else:
+            reason = f"iteration limit {self.max_iter} reached before the change fell to {self.tol:g}"
+            warnings.warn(f"{self.name}: {reason}", ConvergenceWarning, stacklevel=3)
+        return Result(np.array(self.objective), n_iter, self.converged, reason)
+
+
+# ---- a report on data before a fit: checks with status, measured value and advice ----
+
+
+Status = Literal["pass", "warn", "fail"]
+MARKS = {"pass": "ok  ", "warn": "WARN", "fail": "FAIL"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of a report: its name, its status (pass, warn, fail), the measured value, and advice."""
+
+    name: str
+    status: Status
+    value: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A list of checks and a verdict: `str` and `to_text`, `to_html` (as notebooks show it), `to_dict` for programs."""
+
+    title: str
+    checks: tuple[Check, ...]
+    verdict: str
+
+    @property
+    def status(self) -> Status:
+        """The worst status of any check."""
+        found = {check.status for check in self.checks}
+        return "fail" if "fail" in found else "warn" if "warn" in found else "pass"
+
+    def __getitem__(self, name: str) -> Check:
+        """Return the check of this name."""
+        return {check.name: check for check in self.checks}[name]
+
+    def to_text(self) -> str:
+        """Return a line per check, what to do below it, and the verdict."""
+        width = max(len(check.name) for check in self.checks)
+        lines = [self.title]
+        for check in self.checks:
+            lines.append(f"  {MARKS[check.status]}  {check.name:<{width}}  {check.value}")
+            if check.advice:
+                lines.append(f"        {'':<{width}}  -> {check.advice}")
+        return "\n".join([*lines, f"verdict: {self.verdict}"])
+
+    __str__ = __repr__ = to_text
+
+    def to_html(self) -> str:
+        """Return a table: how each check stands, its name, the measured value, what to do."""
+        cells = [(MARKS[c.status].strip(), c.name, c.value, c.advice) for c in self.checks]
+        left = 'style="text-align:left"'
+        rows = "".join(f"<tr>{''.join(f'<td {left}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        head = "".join(f"<th {left}>{name}</th>" for name in ("", "check", "measured", "what to do"))
+        return (
+            f"<table><caption {left}>{html.escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
+            f"<p>Verdict: {html.escape(self.verdict)}</p>"
+        )
+
+    _repr_html_ = to_html
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return title, verdict, status and the checks as plain values."""
+        return {**asdict(self), "status": self.status}

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.checks import numbers, rng_of
-from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Check, Diagnosis, Status
 from cofactor.core.lazy import linalg, optimize, spatial
 from cofactor.core.types import Floats
 

@@ -3,17 +3,15 @@
 from typing import TYPE_CHECKING
 
 from cofactor.core.lazy import lazy_exports
-from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, RobSymNMF, SymNMF
-from cofactor.crowd.agreement import in_order, krippendorff_alpha
+from cofactor.crowd.aggregators import MVEM, DesSymNMF, MajorityVote, MultiStartEM, Outside, RobSymNMF, SymNMF
 from cofactor.crowd.base import Aggregator, worker_accuracy
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.diagnose import diagnose
 from cofactor.crowd.imputation import designated_imputation, robust_imputation
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import CrowdLabels, in_order, vote_shares
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import Readings, believed, readings
-from cofactor.crowd.scores import Difference, Score, error_rate, paired_difference, score, sign_test
+from cofactor.crowd.scores import Difference, Score, error_rate, krippendorff_alpha, paired_difference, score, sign_test
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
 from cofactor.crowd.workers import CrowdBootstrap, bootstrap, workers_table
 from cofactor.registry import Methods

@@ -1,4 +1,4 @@
-"""The vote, EM from it, and the aggregators of the paper: co-occurrences, imputation, SymNMF, then the MAP label.
+"""The vote, EM from it, the aggregators of the paper (co-occurrences, imputation, SymNMF, MAP label), the user's own.
 
 Source: Dawid and Skene, 1979 (EM); Ibrahim and Fu, ICML 2021, Section 3 ("RobSymNMF", "DesSymNMF", "SymNMF (w/o
 imput.)", each also "-EM").
@@ -6,9 +6,13 @@ imput.)", each also "-EM").
 
 from __future__ import annotations
 
+import copy
+import inspect
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,18 +21,17 @@ from numpy.typing import NDArray
 from cofactor.core.checks import is_number
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import (
     EM_ROUNDS,
     EM_TOL,
-    PRIOR,
     Aggregator,
     Gold,
     Labels,
-    PseudoCounts,
+    TaskScorer,
     as_labels,
     name_classes,
     own_class,
@@ -37,7 +40,9 @@ from cofactor.crowd.base import (
 from cofactor.crowd.cooccurrence import Cooccurrences, CrowdMoments
 from cofactor.crowd.imputation import designated_imputation, factors_of_model, robust_imputation
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.model import PRIOR, PseudoCounts
 from cofactor.crowd.symnmf import model_of_factor, square_root, symnmf
+from cofactor.registry import loaded
 
 # ---- the vote, and EM from it ----
 
@@ -414,3 +419,132 @@ def informative_workers(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[
         )
         warnings.warn(message, DataWarning, stacklevel=3)
     return informative
+
+
+# ---- a method of the user's own ----
+
+
+FRAME_NAMES = ("data", "df", "frame")  # of the first parameter of a method that wants a DataFrame
+DONE = Result(np.zeros(0), 0, True, "a method from outside, which does not say how it ended")
+
+
+@dataclass(eq=False, repr=False)
+class Outside(TaskScorer):
+    """A method that is not one of cofactor's classes, with everything that an `Aggregator` has.
+
+    Parameters
+    ----------
+    method : callable, object or str
+        A function of `CrowdLabels`; an object with `fit(labels)` and `predict_proba(labels)`; or where to find one, as
+        `FILE.py:NAME`, `PACKAGE.MODULE:NAME`, with options as `FILE.py:NAME(alpha=2)`. It answers with (N, K)
+        probabilities or scores, not negative, or with N class codes. Where its first parameter is called data, df or
+        frame, or is annotated as a DataFrame, it gets one with the columns task, worker, label, and may answer with a
+        Series (class by task) or a DataFrame (tasks by classes): so the classes of crowd-kit run as they are,
+        `crowdkit.aggregation:DawidSkene`. An object is copied, so that every fit is anew.
+    random_state, verbose
+        See `Aggregator`; they are not passed on.
+
+    Attributes after `fit`
+    ----------------------
+    posterior_ : (N, K) array
+        What the method said, rows scaled to sum to one; where it says nothing of a task, all classes alike.
+    model_ : LatentClassModel
+        The Dawid-Skene model in which these count as soft classes: from it come accuracies of workers.
+
+    Raises `CofactorError` where the method fails (the last line of its traceback is named) or answers in another shape.
+
+    Examples
+    --------
+    >>> def first_class(labels):
+    ...     return np.zeros(labels.n_tasks, dtype=int)
+    >>> labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [1, 0, 1])
+    >>> Outside(first_class).fit(labels).predict(labels).tolist()
+    [0, 0]
+    """
+
+    method: Any = None
+    random_state: int | None = None
+    verbose: bool = False
+
+    def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
+        method = loaded(self.method) if isinstance(self.method, str) else self.method
+        return probabilities(answer_of(method, labels), labels), DONE
+
+
+def answer_of(method: Any, given: Any) -> Any:
+    """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of what it is given."""
+    try:
+        if isinstance(given, CrowdLabels) and takes_frame(method):
+            return _answer_of_frame(copy.deepcopy(method), given.to_frame())
+        if hasattr(method, "fit"):
+            fitted = copy.deepcopy(method)
+            fitted = fitted.fit(given) or fitted
+            return fitted.predict_proba(given) if hasattr(fitted, "predict_proba") else fitted.predict(given)
+        return method(given)
+    except CofactorError:
+        raise
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise CofactorError(f"the method stops in {Path(at.filename).name}, line {at.lineno}: {said}") from error
+
+
+def takes_frame(method: Any) -> bool:
+    """Return whether a method wants a DataFrame, by the name or the annotation of its first parameter."""
+    try:
+        parameters = inspect.signature(getattr(method, "fit", method)).parameters
+    except (TypeError, ValueError):  # of compiled code
+        return False
+    first = next(iter(parameters.values()), None)
+    return first is not None and (first.name in FRAME_NAMES or "DataFrame" in str(first.annotation))
+
+
+def _answer_of_frame(method: Any, frame: pd.DataFrame) -> Any:
+    """Return what a method says of a table of labels; of several ways to ask, the one with probabilities."""
+    for name in ("fit_predict_proba", "fit_predict"):
+        if hasattr(method, name):
+            return getattr(method, name)(frame)
+    if not hasattr(method, "fit"):
+        return method(frame)
+    fitted = method.fit(frame) or method
+    return fitted.predict_proba(frame) if hasattr(fitted, "predict_proba") else fitted.predict(frame)
+
+
+def by_ids(answer: pd.Series | pd.DataFrame, labels: CrowdLabels) -> Floats:
+    """Return (N, K) scores from an answer by the ids of tasks: a class each, or a column a class; raises on others."""
+    if isinstance(answer, pd.DataFrame):
+        if strange := [name for name in answer.columns if name not in labels.classes]:
+            raise CofactorError(f"the method answers with columns that are no classes: {listing(map(repr, strange))}")
+        return answer.reindex(index=labels.tasks, columns=labels.classes).fillna(0.0).to_numpy(dtype=np.float64)
+    code = {name: k for k, name in enumerate(labels.classes)}
+    said = answer.reindex(labels.tasks)
+    if strange := [name for name in said.dropna().unique() if name not in code]:
+        raise CofactorError(f"the method answers with classes that are none: {listing(map(repr, strange))}")
+    found = np.zeros((labels.n_tasks, labels.n_classes))
+    known = said.notna().to_numpy()
+    found[known, [code[name] for name in said[known]]] = 1.0
+    return found
+
+
+def probabilities(answer: Any, labels: CrowdLabels) -> Floats:
+    """Return (N, K) probabilities from such scores, or from N class codes; refuse what is neither."""
+    N, K = labels.n_tasks, labels.n_classes
+    if isinstance(answer, pd.Series | pd.DataFrame):
+        answer = by_ids(answer, labels)
+    try:
+        found = np.asarray(answer)
+    except ValueError:
+        found = np.empty(0)
+    if found.shape == (N,) and found.dtype.kind in "iu":
+        if found.size and not (found.min() >= 0 and found.max() < K):
+            said = f"{found.min()} to {found.max()}"
+            raise CofactorError(f"the method must answer with class codes from 0 to {K - 1}, not {said}")
+        return np.eye(K)[found]
+    if found.shape != (N, K) or found.dtype.kind not in "fiub":
+        kind = f"shape {found.shape} of {found.dtype}"
+        raise CofactorError(f"the method must answer with ({N}, {K}) probabilities or {N} class codes, not {kind}")
+    bad = np.flatnonzero(~np.isfinite(found).all(axis=1) | (found < 0).any(axis=1))
+    if bad.size:
+        raise CofactorError(f"the method answers with NaN or below zero for tasks {listing(bad.tolist())}")
+    total = found.sum(axis=1, keepdims=True)
+    return np.where(total > 0, found / np.where(total > 0, total, 1.0), 1 / K)

@@ -13,27 +13,14 @@ from numpy.typing import ArrayLike
 from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.em import em_rounds, maximization
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.estimator import Estimator, NotFittedError, clone
+from cofactor.core.estimator import Estimator, History, NotFittedError, Result, clone
 from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
-from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.evidence import UNKNOWN, Evidence
-from cofactor.crowd.labels import CrowdLabels, vote_shares
-
-
-def prior_cells(pseudo_counts: tuple[float, float], n_classes: int) -> Floats:
-    """Return the (K, K) counts of one worker that `pseudo_counts` stands for, and refuse what is none."""
-    try:
-        right, wrong = (float(count) for count in pseudo_counts)
-    except (TypeError, ValueError):
-        right = wrong = -1.0
-    if not (0 <= right < np.inf and 0 <= wrong < np.inf):
-        raise CofactorError(
-            f"pseudo_counts={pseudo_counts!r}: give two numbers of at least 0, for right labels and for each wrong one"
-        )
-    return np.where(np.eye(n_classes, dtype=bool), right, wrong)
+from cofactor.crowd.fit import Evidence
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels, vote_shares
+from cofactor.crowd.model import PRIOR, PseudoCounts, prior_cells
 
 
 def own_class(labels: CrowdLabels) -> Floats:
@@ -51,10 +38,7 @@ def own_class(labels: CrowdLabels) -> Floats:
 Table: TypeAlias = "pd.DataFrame | str | PathLike[str]"
 Labels: TypeAlias = "CrowdLabels | Table"
 Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
-PseudoCounts = tuple[float, float]
 
-PRIOR: PseudoCounts = (4.0, 1.0)  # labels imagined for every class and worker: right ones, and each wrong one
-NO_PRIOR: PseudoCounts = (0.0, 0.0)  # maximum likelihood, as in the papers
 EM_ROUNDS = 500  # at most
 CLEAR_VOTE = 0.8  # share of the votes of a task
 EM_TOL = 1e-6  # relative change of EM's objective at which it stops

@@ -40,21 +40,23 @@ library's.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
 import numpy as np
 
 from cofactor.core.em import SoftCounts
+from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import FLOOR, TIE, LatentClassModel
 from cofactor.core.lazy import WORTH_COMPILING, njit, optimize, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.evidence import Piece, Rows, class_posterior
+from cofactor.crowd.fit import WITH_OWN, WITHOUT_OWN, Fit, Piece, Rounds, class_posterior
 from cofactor.crowd.labels import most_frequent
-from cofactor.crowd.model import right_and_given
+from cofactor.crowd.model import Belief, Rows, right_and_given
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
@@ -69,6 +71,9 @@ MAX_ABILITY, MAX_SPREAD = 4.0, 5.0
 MIN_PROBABILITY = 1e-9  # probabilities of being right are kept so far from 0 and 1
 SCORING_ROUNDS, SCORING_TOL = 50, 1e-5  # of the log-likelihood; more rounds change no confidence
 DESIGN_EFFECTS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 80)])  # tried
+USUAL_DESIGN_EFFECT, MAX_CLASSES = 2.4, 50  # the best single one for public crowds, where learning one takes too long
+SAMPLED_TASKS = 200_000  # at most about as many, of more, say how much labels repeat one another
+MAX_EFFECT_OF_GRADES = 5.0  # a larger one tells that offsets look like difficulty, not that labels repeat one another
 MAX_DESIGN_EFFECT = 100.0  # tried on gold tasks
 N_FOLDS = 5  # of gold tasks
 
@@ -136,6 +141,22 @@ def dependence_of(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) 
     if table.shared:
         table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
     return dependence(table, class_posterior(piece, model, rows.n_classes), p, rows)
+
+
+def errors_together(fit: Fit, belief: Belief) -> Dependence:
+    """Return how far the workers of a fit err together, given what is believed of each."""
+    p = accuracies(*belief.right_and_given)
+    return fit.of_rows.pieces.sum(partial(dependence_of, model=belief.model, p=p, rows=fit.rows))
+
+
+def offered_types(fit: Fit) -> tuple[tuple[str, ...], Dependence | None]:
+    """Return the types: "own" where labels are enough and workers do not err together, "graded" with an order."""
+    types: tuple[str, ...] = WITHOUT_OWN
+    together = None
+    if len(fit.alpha) >= 3 and fit.n_labels >= fit.n_cells:
+        together = errors_together(fit, fit.run(("own",)).belief)
+        types = WITH_OWN if together.z <= MAX_INDEPENDENT_Z else WITHOUT_OWN
+    return (types if fit.grades is None else (*types, "graded")), together
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -319,6 +340,14 @@ def fit_difficulty(
     return crowd, log_likelihood
 
 
+def gain_of_difficulty(fit: Fit) -> float:
+    """Return the nats that tasks of different difficulty gain; at least zero."""
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        start = fit.of_rows_alone(fit.expected(fit.run(WITHOUT_OWN).counts))
+    fits = [fit_difficulty(fit.of_rows.e_step, start, fit.rows, fit.alpha, spread)[1] for spread in (0.5, 0.0)]
+    return max(fits[0] - fits[1], 0.0)
+
+
 # ---- design effect ----
 
 
@@ -370,6 +399,23 @@ def confidence_of(piece: Piece, model: LatentClassModel, other: LatentClassModel
     """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
     z, p = (class_posterior(piece, one, n_classes) for one in (model, other))
     return confidence(z, p, piece.table.entries_per_row)
+
+
+def learned_effect(fit: Fit, found: Rounds) -> tuple[float, Difficulty | None]:
+    """Return the design effect under which the posterior is as sure as the model of difficulty, and that model.
+
+    Of very many tasks, a sample says how sure both are, with the matrices of all. With an order the effect is at
+    most 5; with more than 50 classes it is 2.4, and no model is fitted.
+    """
+    if len(fit.alpha) > MAX_CLASSES:
+        return USUAL_DESIGN_EFFECT, None
+    start = fit.of_rows_alone(fit.expected(found.counts))
+    difficulty, _ = fit_difficulty(fit.of_rows.e_step, start, fit.rows, fit.alpha)
+    some = fit.of_rows.sample(SAMPLED_TASKS)
+    other, n_classes = difficulty.model(fit.rows), len(fit.alpha)
+    sure = partial(confidence_of, model=found.belief.model, other=other, n_classes=n_classes)
+    effect = some.pieces.sum(sure).design_effect
+    return (effect if fit.grades is None else min(effect, MAX_EFFECT_OF_GRADES)), difficulty
 
 
 def _sum_of_largest(log_ratios: Floats, powers: Floats) -> float:

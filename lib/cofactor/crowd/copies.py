@@ -46,10 +46,10 @@ from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.lazy import WORTH_COMPILING, csgraph, njit, special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import PRIOR, prior_cells
-from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.fit import WITHOUT_OWN, Fit
+from cofactor.crowd.confidence import gain_of_difficulty, learned_effect, offered_types
+from cofactor.crowd.fit import WITHOUT_OWN, Evidence, Fit
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, prior_cells
 
 # ---- workers merged into one ----
 
@@ -166,7 +166,7 @@ class Gains:
     def _of_difficulty(self, owner: Ints) -> float:
         key = owner.tobytes(), 0
         if key not in self._found:
-            self._found[key] = self._fit(owner)[0].gain_of_difficulty()
+            self._found[key] = gain_of_difficulty(self._fit(owner)[0])
         return self._found[key]
 
 
@@ -263,8 +263,8 @@ def wrong_together(labels: CrowdLabels, alike: Ints, limit: float) -> Ints:
         sharp, flat = (_surprise(labels, together, alike, fit, counts, effect) for effect in (0.0, np.inf))
         if all(np.maximum(one, other).sum() < limit / 2 for (*_, one), (*_, other) in zip(sharp, flat, strict=True)):
             return owner
-        found = fit.run(fit.offered()[0])
-    effect = 0.0 if fit.uninformed(found) else fit.effect(found)[0]
+        found = fit.run(offered_types(fit)[0])
+    effect = 0.0 if fit.uninformed(found) else learned_effect(fit, found)[0]
     for first, v, D in _surprise(labels, together, alike, fit, found.counts, effect):
         if D.sum() > limit:
             owner[v] = first

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.estimator import Check, Diagnosis, Status
 from cofactor.core.moments import classes_told_apart, pairwise_moments
-from cofactor.crowd.agreement import alpha_interval, krippendorff_alpha, suggested_order
 from cofactor.crowd.base import Gold, gold_against_vote, gold_codes, require_labels, tied_share
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.crowd.evidence import UNKNOWN
 from cofactor.crowd.imputation import reachable_blocks, too_large
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import readings
+from cofactor.crowd.scores import alpha_interval, krippendorff_alpha, suggested_order
 from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_information
 
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by

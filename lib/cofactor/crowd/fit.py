@@ -1,4 +1,15 @@
-"""Rounds: a fit of worker types to one set of labels, as sums over tasks; see `cofactor.crowd.model` for the symbols.
+"""A fit as sums over tasks, and its iterations; see `cofactor.crowd.model` for the types of workers.
+
+A fit by expectation-maximisation or by variational Bayes adds up vote shares, to start, and posteriors, once a round.
+Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each may be anywhere: `Pieces`
+have one method, `sum(f)`, where f makes counts of a piece that add up. Tasks of known class (gold tasks) take part with
+their class instead of a posterior: they teach the confusion matrices.
+
+    symbol   meaning                                                         shape
+    v_i      vote shares of task i; one at the known class of a gold task    (K,)
+    r_i      share of every state s = (class k, kind m) in task i            (K M,), kinds of one class side by side
+
+Models and counts have a row for every pair of a worker and a label, or for those that occur (`Rows`).
 
 From r = vote shares and rho = 1 / T, a round is a belief (M-step) and its posterior (E-step). Where workers have few
 labels, types are hard to tell apart, and rho takes hundreds of rounds to settle. So after 40 rounds, a round takes the
@@ -8,37 +19,259 @@ start: shares that settle while r is near the votes can lead to a lower bound.
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from cofactor.core.em import SoftCounts
-from cofactor.core.errors import ConvergenceWarning
+from cofactor.core.em import SoftCounts, expectation, soft_counts
+from cofactor.core.errors import CofactorError, ConvergenceWarning
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.result import History, Result
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import PRIOR, prior_cells
-from cofactor.crowd.confidence import (
-    MAX_INDEPENDENT_Z,
-    Dependence,
-    Difficulty,
-    accuracies,
-    confidence_of,
-    dependence_of,
-    fit_difficulty,
-)
-from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.model import Belief, Model, within_classes
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels
+from cofactor.crowd.model import PRIOR, Belief, Model, Rows, prior_cells, within_classes
 
 ROUNDS_OF_ONE_STEP = 40  # after these, each round takes the best shares of the types, not one step towards them
 MIN_CLASS_TASKS = 1e-3
 UNINFORMED = 0.9  # of the labels, of workers without information: above it, the vote is the answer
-USUAL_DESIGN_EFFECT, MAX_CLASSES = 2.4, 50  # the best single one for public crowds, where learning one takes too long
-SAMPLED_TASKS = 200_000  # at most about as many, of more, say how much labels repeat one another
-MAX_EFFECT_OF_GRADES = 5.0  # a larger one tells that offsets look like difficulty, not that labels repeat one another
 WITHOUT_OWN, WITH_OWN = ("coin", "class", "none"), ("coin", "class", "own", "none")
+LABELS_OF_A_PIECE = 1 << 20  # whole tasks of about as many labels; fewer pieces where models have many rows
+Split = Callable[[Floats, int], Floats]
+T = TypeVar("T")
+
+
+# ---- labels as sums over tasks ----
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole tasks of a crowd.
+
+    Attributes
+    ----------
+    table : CategoricalTable
+        Tasks by workers; its columns are the rows of counts and models.
+    gold : (N,) class codes, -1 where unknown, optional
+    first : int
+        Number of its first task in the crowd.
+    step : int
+        Its tasks have the numbers first, first + step, ...
+    """
+
+    table: CategoricalTable
+    gold: Ints | None = None
+    first: int = 0
+    step: int = 1
+
+    def every(self, step: int) -> Piece:
+        """Return the tasks whose numbers are multiples of `step`."""
+        start = -self.first % step
+        gold = None if self.gold is None else self.gold[start::step]
+        return Piece(self.table.take_rows(slice(start, None, step)), gold, self.first + start, step)
+
+    def hiding(self, tasks: Ints) -> Piece:
+        """Return the same tasks, of which those of these numbers (rising) are no longer known."""
+        if self.gold is None:
+            return self
+        numbers = self.first + self.step * np.arange(self.table.n_rows)
+        return replace(self, gold=np.where(np.isin(numbers, tasks), UNKNOWN, self.gold))
+
+
+class Pieces(Protocol):
+    """Whole tasks of one crowd, in memory or elsewhere; every table has the columns of the same workers and labels."""
+
+    def sum(self, f: Callable[[Piece], T]) -> T:
+        """Return what f makes of every piece, added up; f must be picklable, and its results must add up."""
+        ...
+
+    def map(self, f: Callable[[Piece], Piece]) -> Pieces:
+        """Return the pieces that f makes of these; they stay where they are."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Pieces in the memory of this process: one, or several that threads add up, in the order of the tasks."""
+
+    pieces: list[Piece]
+
+    @classmethod
+    def of(cls, table: CategoricalTable, gold: Ints | None = None) -> InMemory:
+        """Cut a table into pieces of whole tasks, which share its memory. The cuts depend on the table alone."""
+        F = table.indicator
+        n_pieces = max(F.nnz // max(LABELS_OF_A_PIECE, 4 * F.shape[1]), 1)
+        if n_pieces == 1:
+            return cls([Piece(table, gold)])
+        cuts = np.searchsorted(F.indptr, F.nnz * np.arange(1, n_pieces) // n_pieces)
+        cuts = np.unique([0, *cuts, table.n_rows])
+        parts = zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        return cls([Piece(table.rows_between(i, j), None if gold is None else gold[i:j], i) for i, j in parts])
+
+    def sum(self, f: Callable[[Piece], T]) -> T:
+        """Return what f makes of every piece, added up in the order of the tasks: the same at any number of threads."""
+        if len(self.pieces) == 1:
+            return f(self.pieces[0])
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            return reduce(add, threads.map(f, self.pieces))
+
+    def map(self, f: Callable[[Piece], Piece]) -> InMemory:
+        """Return the pieces that f makes of these."""
+        return InMemory([f(piece) for piece in self.pieces])
+
+
+class Evidence:
+    """The sums over tasks that fits need: of vote shares to start from, and of posteriors in each round.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        Every task has a label.
+    rows : Rows
+        The pairs (worker, label) that are the columns of their tables.
+    """
+
+    def __init__(self, pieces: Pieces, rows: Rows) -> None:
+        self.pieces, self.rows = pieces, rows
+
+    @classmethod
+    def of(cls, labels: CrowdLabels, gold: Ints | None = None, occurring: bool = False) -> Evidence:
+        """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out.
+
+        `gold` are class codes, -1 where unknown. `occurring`: with rows for those pairs alone that occur.
+        """
+        seen = labels.table.entries_per_row > 0
+        if not seen.any():
+            raise CofactorError("no task has a label")
+        if not seen.all():
+            labels, gold = labels.take_tasks(seen), None if gold is None else gold[seen]
+        found = cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
+        return found.occurring() if occurring else found
+
+    def occurring(self) -> Evidence:
+        """Return the same labels, with rows for those pairs of worker and label alone that occur."""
+        places = np.flatnonzero(self.pieces.sum(partial(_frequencies, n_rows=len(self.rows.owner))))
+        if len(places) == len(self.rows.owner):
+            return self
+        rows = Rows(self.rows.owner[places], self.rows.label[places], self.rows.n_workers, self.rows.n_classes)
+        return Evidence(self.pieces.map(partial(_of_columns, columns=places)), rows)
+
+    def sample(self, n_tasks: int) -> Evidence:
+        """Return every m-th task, by number, so that at most about `n_tasks` are left; all, if they are no more."""
+        step = -(-self.pieces.sum(_n_tasks) // n_tasks)
+        return self if step == 1 else Evidence(self.pieces.map(partial(Piece.every, step=step)), self.rows)
+
+    def hiding(self, tasks: Ints) -> Evidence:
+        """Return the same labels, without the known classes of these tasks (numbers, rising)."""
+        return Evidence(self.pieces.map(partial(Piece.hiding, tasks=tasks)), self.rows)
+
+    def gold(self) -> tuple[Ints, Ints]:
+        """Return the numbers of the tasks of known class, rising, and their classes."""
+        parts = self.pieces.sum(_gold_of)
+        tasks, classes = (np.concatenate(found) for found in zip(*parts, strict=True))
+        order = np.argsort(tasks)
+        return tasks[order], classes[order]
+
+    def start(self, split: Split | None = None) -> SoftCounts:
+        """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
+
+        `split` gets the number of the first task, too: what it draws for some tasks must depend on that alone.
+        """
+        return self.pieces.sum(partial(_start, rows=self.rows, split=split))
+
+    def e_step(self, model: LatentClassModel) -> SoftCounts:
+        """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
+        return self.pieces.sum(partial(_expectation, model=model, n_classes=self.rows.n_classes))
+
+    def posterior(self, model: LatentClassModel, tasks: Ints) -> tuple[Floats, Ints]:
+        """Return the (n, K) posterior of tasks (numbers, rising) and how many labels each has."""
+        parts = self.pieces.sum(partial(_posterior_of, model=model, n_classes=self.rows.n_classes, tasks=tasks))
+        numbers, posteriors, amounts = (np.concatenate(found) for found in zip(*parts, strict=True))
+        order = np.argsort(numbers)
+        return posteriors[order], amounts[order]
+
+
+# ---- what is counted of one piece ----
+
+
+def _n_tasks(piece: Piece) -> int:
+    return piece.table.n_rows
+
+
+def _frequencies(piece: Piece, n_rows: int) -> Ints:
+    return np.bincount(piece.table.indicator.indices, minlength=n_rows)
+
+
+def _gold_of(piece: Piece) -> list[tuple[Ints, Ints]]:
+    gold = np.zeros(0, dtype=np.int64) if piece.gold is None else piece.gold
+    known = np.flatnonzero(gold != UNKNOWN)
+    return [(piece.first + piece.step * known, gold[known])]
+
+
+def _of_columns(piece: Piece, columns: Ints) -> Piece:
+    return replace(piece, table=piece.table.take_values(columns))
+
+
+def _vote_shares(piece: Piece, rows: Rows) -> Floats:
+    votes = piece.table.indicator @ np.eye(rows.n_classes)[rows.label]
+    votes = votes.round(9) if piece.table.shared else votes
+    return _with_gold(votes / votes.sum(axis=1, keepdims=True), piece.gold)
+
+
+def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
+    if gold is None:
+        return shares
+    return np.where((gold != UNKNOWN)[:, None], np.eye(shares.shape[1])[gold], shares)
+
+
+def class_posterior(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
+    """Return the (N, K) posterior of the classes, their kinds added up."""
+    states = model.posterior(piece.table)
+    return _with_gold(_by_class(states, n_classes), piece.gold)
+
+
+def _by_class(states: Floats, n_classes: int) -> Floats:
+    """Add up (N, K M) states by class: (N, K)."""
+    return states.reshape(len(states), n_classes, states.shape[1] // n_classes).sum(axis=2)
+
+
+def _start(piece: Piece, rows: Rows, split: Split | None) -> SoftCounts:
+    shares = _vote_shares(piece, rows)
+    return soft_counts(piece.table, split(shares, piece.first) if split else shares)
+
+
+def _expectation(piece: Piece, model: LatentClassModel, n_classes: int) -> SoftCounts:
+    gold = piece.gold
+    if gold is None:
+        return expectation(piece.table, model)
+    parts = [(gold == k, model if k == UNKNOWN else within(model, k, n_classes)) for k in range(UNKNOWN, n_classes)]
+    return reduce(add, (expectation(piece.table.take_rows(tasks), part) for tasks, part in parts if tasks.any()))
+
+
+def _posterior_of(
+    piece: Piece, model: LatentClassModel, n_classes: int, tasks: Ints
+) -> list[tuple[Ints, Floats, Ints]]:
+    mine = tasks[(tasks >= piece.first) & (tasks < piece.first + piece.step * piece.table.n_rows)]
+    mine = mine[(mine - piece.first) % piece.step == 0]
+    table = piece.table.take_rows((mine - piece.first) // piece.step)
+    states = model.posterior(table)
+    return [(mine, _by_class(states, n_classes), table.entries_per_row)]
+
+
+def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
+    """Return the model in which only the states of class k can occur."""
+    possible = np.repeat(np.arange(n_classes) == k, model.n_classes // n_classes)
+    return LatentClassModel.from_stacked(model.prior * possible, model.stacked, model.sizes)
+
+
+# ---- iterations ----
 
 
 def majorities(shares: Floats, first: int) -> Floats:
@@ -102,22 +335,9 @@ class Fit:
         self.active = self.rows.sizes > 0
         self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
 
-    def model(self, types: tuple[str, ...]) -> Model:
-        """Return the model with these types, before its first round."""
-        return Model(types, self.rows, self.alpha, self.active, self.prior, self.grades)
-
-    def offered(self) -> tuple[tuple[str, ...], Dependence | None]:
-        """Return the types: "own" where labels are enough and workers do not err together, "graded" with an order."""
-        types: tuple[str, ...] = WITHOUT_OWN
-        together = None
-        if len(self.alpha) >= 3 and self.n_labels >= self.n_cells:
-            together = self.dependence(self.run(("own",)).belief)
-            types = WITH_OWN if together.z <= MAX_INDEPENDENT_Z else WITHOUT_OWN
-        return (types if self.grades is None else (*types, "graded")), together
-
     def run(self, types: tuple[str, ...], max_iter: int | None = None) -> Rounds:
         """Iterate from the votes."""
-        model = self.model(types)
+        model = Model(types, self.rows, self.alpha, self.active, self.prior, self.grades)
         history = History("worker types", max_iter or self.max_iter, self.tol, self.verbose)
         counts = model.begin(self.start)
         for n in history:
@@ -133,43 +353,14 @@ class Fit:
             found = self.run(WITHOUT_OWN, max_iter)
         return found.model.log_probability(found.belief, found.counts)
 
-    def gain_of_difficulty(self) -> float:
-        """Return the nats that tasks of different difficulty gain; at least zero."""
-        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-            counts = self.run(WITHOUT_OWN).counts
-        start = self.of_rows_alone(self.expected(counts))
-        fits = [fit_difficulty(self.of_rows.e_step, start, self.rows, self.alpha, x)[1] for x in (0.5, 0.0)]
-        return max(fits[0] - fits[1], 0.0)
-
     def uninformed(self, found: Rounds) -> bool:
         """Return whether more than nine tenths of the labels are of workers without information."""
         n = self.rows.by_worker(self.start.cells.sum(axis=1))
         return bool(found.belief.q[:, found.belief.types.index("none")] @ n > UNINFORMED * n.sum())
 
-    def effect(self, found: Rounds) -> tuple[float, Difficulty | None]:
-        """Return the design effect under which the posterior is as sure as the model of difficulty, and that model.
-
-        Of very many tasks, a sample says how sure both are, with the matrices of all. With an order the effect is at
-        most 5; with more than 50 classes it is 2.4, and no model is fitted.
-        """
-        if len(self.alpha) > MAX_CLASSES:
-            return USUAL_DESIGN_EFFECT, None
-        start = self.of_rows_alone(self.expected(found.counts))
-        difficulty, _ = fit_difficulty(self.of_rows.e_step, start, self.rows, self.alpha)
-        some = self.of_rows.sample(SAMPLED_TASKS)
-        other, n_classes = difficulty.model(self.rows), len(self.alpha)
-        sure = partial(confidence_of, model=found.belief.model, other=other, n_classes=n_classes)
-        effect = some.pieces.sum(sure).design_effect
-        return (effect if self.grades is None else min(effect, MAX_EFFECT_OF_GRADES)), difficulty
-
     def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:
         """Return a model of all workers without the rows that do not occur."""
         return LatentClassModel.from_stacked(model.prior, model.stacked[self.places], self.rows.sizes)
-
-    def dependence(self, belief: Belief) -> Dependence:
-        """Return how far workers err together, given what is believed of each."""
-        p = accuracies(*belief.right_and_given)
-        return self.of_rows.pieces.sum(partial(dependence_of, model=belief.model, p=p, rows=self.rows))
 
     def expected(self, counts: SoftCounts) -> LatentClassModel:
         """Return the Dawid-Skene model of expected confusion matrices of all workers, with the prior counts."""

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_kind, check_whole, is_number, numbers
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.cooccurrence import Cooccurrences
 

@@ -13,6 +13,7 @@ so that five equal answers count as one, and answers that differ speak for eithe
 
 from __future__ import annotations
 
+import csv
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
@@ -28,6 +29,8 @@ from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+
+UNKNOWN = -1  # class of a task that is not gold
 
 
 def shares_of_answers(task: Ints, worker: Ints, label: Ints) -> tuple[tuple[Ints, Ints, Ints], Floats]:
@@ -355,18 +358,90 @@ class CrowdLabels:
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
-def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
-    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
-    needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
-    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
-    require_bytes(needed, what, "look whether the labels are classes, or ask for less")
-
-
 def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
     """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
     check_kind(CrowdLabels, labels=labels)
     totals = labels.votes.sum(axis=1, keepdims=True)
     return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
+
+
+# ---- classes in a declared order ----
+
+
+def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
+    """Return the same labels with classes in a declared order, so that their codes are the grades.
+
+    Parameters
+    ----------
+    labels : CrowdLabels
+    order : sequence
+        All classes, the lowest first. A class that no worker chose may be among them: it is a grade between or beyond.
+
+    Raises
+    ------
+    CofactorError
+        No sequence, fewer than two classes, one named twice, or a class of the labels that is left out.
+
+    Cost: O(labels).
+
+    >>> labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [1, 0, 1])
+    >>> in_order(labels, [1, 0]).table.codes.tolist()
+    [[0, 1], [0, -1]]
+    """
+    check_kind(CrowdLabels, labels=labels)
+    grades = checked_order(order)
+    place = {name: k for k, name in enumerate(grades)}
+    left_out = [name for name in labels.classes if name not in place]
+    if left_out:
+        raise CofactorError(
+            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
+        )
+    if labels.classes == grades:
+        return labels
+    table, to_grade = labels.table, np.array([place[name] for name in labels.classes])
+    sizes, values = np.full(labels.n_workers, len(grades)), to_grade[table.values]
+    shares = table.indicator.data if table.shared else None
+    recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
+    return CrowdLabels(recoded, labels.tasks, labels.workers, grades)
+
+
+def in_declared_order(
+    order: Sequence[Any] | str, labels: CrowdLabels, truth: Ints | None = None
+) -> tuple[CrowdLabels, Ints | None]:
+    """Return labels, and codes of true classes, in a declared order: a list, or a text with commas, see `in_order`."""
+    if isinstance(order, str):
+        names = [name.strip() for name in next(csv.reader([order], skipinitialspace=True), [])]
+        known = {str(name): name for name in labels.classes}
+        whole = all(isinstance(name, int | np.integer) for name in labels.classes)
+        order = [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
+    graded = in_order(labels, order)
+    if truth is None:
+        return graded, None
+    place = np.array([graded.classes.index(name) for name in labels.classes] + [-1])
+    return graded, np.where(truth < 0, -1, place[truth])
+
+
+def checked_order(order: Sequence[Any]) -> list[Any]:
+    """Return the classes of a declared order as a list, and refuse what is none."""
+    try:
+        plain = order.tolist() if hasattr(order, "tolist") else order  # numbers of NumPy and pandas as Python's
+        grades = None if isinstance(order, str) else list(plain)
+        twice = grades is None or len(set(grades)) < len(grades)
+    except TypeError:
+        grades = None
+    if grades is None or len(grades) < 2 or twice:
+        raise CofactorError(f"order={order!r}: give all classes in a list, the lowest first, each once")
+    return grades
+
+
+# ---- checks ----
+
+
+def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
+    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
+    needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
+    what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
+    require_bytes(needed, what, "look whether the labels are classes, or ask for less")
 
 
 def _check_several(classes: Sequence[Any]) -> None:

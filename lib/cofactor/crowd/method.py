@@ -12,20 +12,26 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.estimator import clone
+from cofactor.core.estimator import Result, clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph
-from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.agreement import checked_order
-from cofactor.crowd.base import PRIOR, Aggregator, Labels, as_labels
-from cofactor.crowd.confidence import Dependence, Difficulty, GoldCheck, held_out_gold, tempered
+from cofactor.crowd.base import Aggregator, Labels, as_labels
+from cofactor.crowd.confidence import (
+    Dependence,
+    Difficulty,
+    GoldCheck,
+    errors_together,
+    held_out_gold,
+    learned_effect,
+    offered_types,
+    tempered,
+)
 from cofactor.crowd.copies import groups, joined, merged, owners
-from cofactor.crowd.evidence import Evidence
-from cofactor.crowd.fit import Fit
-from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.model import within_classes
+from cofactor.crowd.fit import Evidence, Fit
+from cofactor.crowd.labels import CrowdLabels, checked_order
+from cofactor.crowd.model import PRIOR, within_classes
 
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
@@ -210,14 +216,14 @@ class WorkerTypes(Aggregator):
             self._states, self._of_anybody = self.model_, right
             self.result_, self.design_effect_ = ONE_LABEL, 0.0
             return
-        types, together = fit.offered()
+        types, together = offered_types(fit)
         found = fit.run(types)
-        self.dependence_ = together or fit.dependence(found.belief)
+        self.dependence_ = together or errors_together(fit, found.belief)
         self.by_vote_ = fit.uninformed(found)
         if self.design_effect is not None or self.by_vote_:
             self.design_effect_ = self.design_effect or 0.0
         else:  # learned before models of all rows are kept, which take memory
-            self.design_effect_, self.difficulty_ = fit.effect(found)
+            self.design_effect_, self.difficulty_ = learned_effect(fit, found)
         self.result_, self.types_ = found.result, found.belief.types
         self.type_probabilities_, self.type_shares_ = found.belief.q[self._owner], found.belief.rho
         self._states = self._of_members(found.belief.everywhere())

@@ -54,8 +54,7 @@ from cofactor.crowd.aggregators import MajorityVote
 from cofactor.crowd.base import Aggregator, Gold, Labels, as_labels, fitted_on, gold_codes
 from cofactor.crowd.copies import ENOUGH, HOPELESS, Gains, joined, merged
 from cofactor.crowd.copies import groups as groups_of
-from cofactor.crowd.evidence import UNKNOWN
-from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.scores import right_shares
 

@@ -26,9 +26,9 @@ from scipy.sparse import issparse, sparray
 
 from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number, sound_places
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel, match_columns
 from cofactor.core.lazy import sparse_linalg
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 

@@ -54,12 +54,13 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.crowd.aggregators import MultiStartEM
-from cofactor.crowd.agreement import alpha_interval, suggested_order
-from cofactor.crowd.base import Aggregator, fitted_on, prior_cells, require_labels, worker_accuracy
-from cofactor.crowd.evidence import UNKNOWN, Evidence
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.base import Aggregator, fitted_on, require_labels, worker_accuracy
+from cofactor.crowd.fit import Evidence
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.model import prior_cells
 from cofactor.crowd.readings import Readings
+from cofactor.crowd.scores import alpha_interval, suggested_order
 
 # ---- bootstrap ----
 

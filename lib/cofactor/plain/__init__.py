@@ -7,13 +7,13 @@ do the same sums, and `tests/plain` holds them to these pages.
     counts        one-hot codes, counts of all pairs                               core.moments
     em            posterior, weighted frequencies, EM                              core.em, core.latent_class
     simplex       projection onto the simplex, least squares on it                 core.simplex, separable.least_squares
-    spa           the successive projection algorithm                              core.spa
-    merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.frank_wolfe
+    spa           the successive projection algorithm                              core.simplex
+    merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.merit
     cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf_spa, pmf.cnmf_opt
     imputation    designated annotators; robust imputation                         crowd.imputation
     symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
     comparisons   features of users and items from comparisons                     comparisons.solvers
-    worker_types  the default for crowds: types of workers, how sure labels are     crowd.model, crowd.fit
+    worker_types  the default for crowds: types of workers, how sure labels are     crowd.model, .fit, .confidence
     copies        who is a copy of whom                                            crowd.copies
     scattering    whether a factor is sufficiently scattered                       core.scattering
 

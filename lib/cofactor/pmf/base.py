@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
-from cofactor.core.estimator import Estimator, clone
+from cofactor.core.estimator import Estimator, Result, clone, progress
 from cofactor.core.latent_class import FLOOR, LatentClassModel
 from cofactor.core.lazy import csgraph, pd
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.result import Result, progress
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed

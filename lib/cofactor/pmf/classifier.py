@@ -22,11 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, Result, progress
 from cofactor.core.latent_class import LatentClassModel, map_class
 from cofactor.core.lazy import joblib, pd
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.result import Result, progress
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import (

@@ -39,10 +39,10 @@ from scipy import sparse
 
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
 

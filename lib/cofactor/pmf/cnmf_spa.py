@@ -29,8 +29,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.simplex import normalize_blocks
-from cofactor.core.spa import spa
+from cofactor.core.simplex import normalize_blocks, spa
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import START_FLOOR
 from cofactor.pmf.cnmf_opt import pair_divergence

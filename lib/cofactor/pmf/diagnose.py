@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.checks import check_whole, unmasked
-from cofactor.core.diagnosis import Check, Diagnosis, Status
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Check, Diagnosis, Status
 from cofactor.core.lazy import csgraph
 from cofactor.core.moments import PairwiseMoments, classes_told_apart, pairwise_moments
 from cofactor.core.tables import CategoricalTable

@@ -26,9 +26,9 @@ from scipy import sparse
 from cofactor.core.checks import check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Seed
 from cofactor.pmf.base import CLOSED_FORM, EM_TOL, START_FLOOR, JointPMFEstimator, random_model, require_connected

@@ -25,8 +25,7 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, numbers, require_bytes, rng_of, unmasked
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.estimator import Estimator, clone
-from cofactor.core.result import History, Result
+from cofactor.core.estimator import Estimator, History, Result, clone
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import CLOSED_FORM, JointPMFEstimator

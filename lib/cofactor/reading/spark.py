@@ -26,9 +26,10 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.crowd.copies import one_label_each, owners
-from cofactor.crowd.evidence import UNKNOWN, Evidence, Piece, Rows
-from cofactor.crowd.labels import COLUMNS, CrowdLabels
+from cofactor.crowd.fit import Evidence, Piece
+from cofactor.crowd.labels import COLUMNS, UNKNOWN, CrowdLabels
 from cofactor.crowd.method import WorkerTypes
+from cofactor.crowd.model import Rows
 from cofactor.reading.tables import cleaned
 
 SAMPLED_LABELS = 2_000_000  # at most: what needs pairs of workers, or single rows, is looked at on so many
@@ -41,7 +42,7 @@ Part = tuple[Piece, list[Any]]  # whole tasks, and their ids
 
 @dataclass(frozen=True)
 class OnCluster:
-    """Pieces in the partitions of a Spark RDD, see `cofactor.crowd.evidence.Pieces`."""
+    """Pieces in the partitions of a Spark RDD, see `cofactor.crowd.fit.Pieces`."""
 
     rdd: Any
 

@@ -24,8 +24,8 @@ from cofactor.comparisons.objective import Arrays, Objective, excess_loss, link_
 from cofactor.comparisons.solvers import lbfgs
 from cofactor.core.checks import check_positive, check_whole, rng_of
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import History, Result
 from cofactor.core.lazy import njit
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Indices, Seed
 
 Triples = tuple[Codes, Codes, Codes]

@@ -36,10 +36,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, NotIdentifiableError
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import History, Result
 from cofactor.core.simplex import project_vector
 from cofactor.core.types import Floats, Ints
 from cofactor.rivals.triple_moments import TripleMoments

@@ -30,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import History, Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.result import History, Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator, random_model

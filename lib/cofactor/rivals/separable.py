@@ -36,9 +36,9 @@ from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole, numbers, require_bytes, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Result, progress
 from cofactor.core.lazy import njit
-from cofactor.core.result import Result, progress
-from cofactor.core.spa import require_anchors, spa
+from cofactor.core.simplex import require_anchors, spa
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.columns import (
     AnchorFit,

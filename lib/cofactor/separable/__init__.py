@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cofactor.core.lazy import lazy_exports
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.registry import Methods
 from cofactor.separable.columns import AnchorFit, lone_columns, suggest_n_anchors
 from cofactor.separable.diagnose import AnchorBootstrap, bootstrap, diagnose

@@ -16,9 +16,9 @@ from scipy import sparse
 
 from cofactor.core.checks import numbers, refuse_columns, rng_of, sound_places
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Result
 from cofactor.core.lazy import csgraph
-from cofactor.core.result import Result
-from cofactor.core.spa import RANK_SHARE, SQUARES, require_anchors, spa, with_squares
+from cofactor.core.simplex import RANK_SHARE, SQUARES, require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.least_squares import simplex_least_squares
 

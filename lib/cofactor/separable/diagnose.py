@@ -9,11 +9,10 @@ import numpy as np
 
 from cofactor.core.bootstrap import LEVEL, Rows, quantiles, resample
 from cofactor.core.checks import available_bytes, positions
-from cofactor.core.diagnosis import Check, Diagnosis
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.estimator import clone
+from cofactor.core.estimator import Check, Diagnosis, clone
 from cofactor.core.lazy import optimize, pd
-from cofactor.core.spa import require_anchors, spa, with_squares
+from cofactor.core.simplex import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.columns import (
     CLEAR_MARGIN,

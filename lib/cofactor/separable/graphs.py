@@ -28,8 +28,8 @@ from scipy import sparse
 
 from cofactor.core.checks import added_up, is_number, is_whole, numbers, rng_of, sound_places
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Result
 from cofactor.core.lazy import sparse_linalg
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.columns import ZERO, AnchorFit, Matrix, dense_points, spa_fit
 from cofactor.separable.methods import AnchorMethod, Finder, find_anchors

@@ -63,9 +63,9 @@ from threadpoolctl import ThreadpoolController
 
 from cofactor.core.checks import check_positive, check_whole, is_number, numbers, sound_places
 from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
+from cofactor.core.estimator import Result, progress
 from cofactor.core.lazy import njit
-from cofactor.core.result import Result, progress
-from cofactor.core.spa import require_anchors, spa
+from cofactor.core.simplex import require_anchors, spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable.columns import (
     AnchorFit,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cofactor.core.checks import rng_of
-from cofactor.core.spa import require_anchors, spa, with_squares
+from cofactor.core.simplex import require_anchors, spa, with_squares
 from cofactor.core.types import Floats, Seed
 from cofactor.separable.columns import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
 from cofactor.separable.least_squares import simplex_least_squares

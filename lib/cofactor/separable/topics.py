@@ -28,9 +28,8 @@ from scipy import sparse
 
 from cofactor.core.checks import added_up, check_whole, numbers, rng_of, sound_places
 from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
-from cofactor.core.estimator import Estimator
+from cofactor.core.estimator import Estimator, Result
 from cofactor.core.lazy import pd, sparse_linalg
-from cofactor.core.result import Result
 from cofactor.core.types import Floats, Indices, Seed
 from cofactor.separable.columns import AnchorFit, Matrix, random_projection
 from cofactor.separable.least_squares import nonnegative_least_squares

@@ -14,12 +14,10 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints, Seed
-from cofactor.crowd.aggregators import MajorityVote
-from cofactor.crowd.agreement import in_declared_order
+from cofactor.crowd.aggregators import MajorityVote, Outside
 from cofactor.crowd.base import Aggregator, Gold, gold_codes
-from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels
+from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, in_declared_order
 from cofactor.crowd.method import WorkerTypes
-from cofactor.crowd.outside import Outside
 from cofactor.crowd.readings import believed, readings
 from cofactor.reading.labels import of_table, read_database, read_labels
 from cofactor.reading.tables import read_frame

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.checks import require_bytes
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Indices
 from cofactor.data import fetch

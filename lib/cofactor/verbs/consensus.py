@@ -19,13 +19,12 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote, MultiStartEM
-from cofactor.crowd.agreement import krippendorff_alpha, suggested_order
 from cofactor.crowd.base import Aggregator, tied_share
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import Believed, Readings
-from cofactor.crowd.scores import error_rate, right_shares
+from cofactor.crowd.scores import error_rate, krippendorff_alpha, right_shares, suggested_order
 from cofactor.crowd.workers import (
     NO_INFORMATION,
     CrowdBootstrap,

@@ -13,9 +13,8 @@ import numpy as np
 
 from cofactor.core.cells import Spelling, alike_note
 from cofactor.core.checks import check_whole, rng_of
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.estimator import clone
+from cofactor.core.estimator import Diagnosis, clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
 from cofactor.core.tables import MISSING, CategoricalTable

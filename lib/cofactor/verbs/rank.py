@@ -16,8 +16,8 @@ from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import is_number
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Seed
 from cofactor.reading.votes import reading

@@ -1,7 +1,7 @@
 """What a method of each problem gets, what it may answer, and what of that is right, wherever the method comes from.
 
-The answer of a method of labels is in `cofactor.crowd.outside`, that of the other three problems here: it comes down to
-units that are right or not, which are hidden cells of a table, hidden comparisons, or anchors.
+The answer of a method of labels is in `cofactor.crowd.aggregators`, that of the other three problems here: it comes
+down to units that are right or not, which are hidden cells of a table, hidden comparisons, or anchors.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import numpy as np
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import special
-from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.outside import DONE, answer_of, is_outside, loaded, parts_of
+from cofactor.crowd.aggregators import DONE, answer_of
 from cofactor.pmf.base import Data, JointPMFEstimator
 from cofactor.pmf.frames import coded
-from cofactor.registry import listed
+from cofactor.registry import is_outside, listed, loaded, parts_of
 from cofactor.separable.columns import AnchorFit, anchors_by_scores
 from cofactor.separable.methods import AnchorMethod
 

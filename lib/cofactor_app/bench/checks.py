@@ -19,9 +19,9 @@ from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.aggregators import Outside
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.outside import Outside, loaded
-from cofactor.registry import listed
+from cofactor.registry import listed, loaded
 from cofactor_app.bench.answers import FIRST, Question, answer_by, of_kit
 
 Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing

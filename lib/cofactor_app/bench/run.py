@@ -35,12 +35,12 @@ from cofactor.core.errors import CofactorError, listing
 from cofactor.core.files import from_json, whole_file
 from cofactor.core.types import Ints
 from cofactor.crowd import METHODS
+from cofactor.crowd.aggregators import Outside
 from cofactor.crowd.labels import CrowdLabels
-from cofactor.crowd.outside import Outside, is_outside, loaded, parts_of, source_of
 from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
-from cofactor.registry import listed
+from cofactor.registry import is_outside, listed, loaded, parts_of, source_of
 from cofactor_app.bench.answers import ANSWERS, Question, answer_on, scores_of, small
 from cofactor_app.bench.sets import KnownSet
 from cofactor_app.peak import CLEAR_REFS, resident

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
-from cofactor.core.diagnosis import Diagnosis
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import Diagnosis
 from cofactor_app.cli.parser import parser
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here

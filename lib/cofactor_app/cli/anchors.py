@@ -10,7 +10,7 @@ import numpy as np
 
 from cofactor.core.files import save_arrays, whole_file
 from cofactor.core.lazy import pd
-from cofactor.crowd.outside import is_outside
+from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
 from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
-from cofactor.core.result import progress
-from cofactor.crowd.outside import is_outside, parts_of
+from cofactor.core.estimator import progress
+from cofactor.registry import is_outside, parts_of
 from cofactor_app.bench import bench as trials_of
 from cofactor_app.bench import by_set, choice_report, left_out, report
 from cofactor_app.bench.answers import ANSWERS, problem_of

@@ -11,7 +11,7 @@ from typing import Any
 from cofactor.core.checks import LARGEST_SETTING, check_whole
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
-from cofactor.crowd.outside import is_outside
+from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
 from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page

@@ -11,7 +11,7 @@ import numpy as np
 
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.lazy import pd
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.diagnose import FEW_PER_WORKER, diagnose
 from cofactor.crowd.labels import CrowdLabels

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Indices
 from cofactor.separable import merit
 from cofactor.separable.least_squares import simplex_least_squares

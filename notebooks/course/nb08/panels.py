@@ -21,7 +21,7 @@ from matplotlib.patches import Polygon
 from cofactor import simulate
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.data import load
 from cofactor.pmf import METHODS

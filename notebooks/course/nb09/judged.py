@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import rankdata
 
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
 from course.grading import NONNEGATIVE, Exercise, Given, Part, told_apart
 from course.seeds import drawn

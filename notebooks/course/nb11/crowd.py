@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.evidence import UNKNOWN
-from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels
 from cofactor.crowd.readings import SAME_SHARE, Readings, readings
 from cofactor.simulate import Crowd
 from course.seeds import number_of

@@ -28,14 +28,15 @@ from scipy import sparse
 
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import sparse_linalg
-from cofactor.core.result import Result
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import CLOSED_FORM
-from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts
+from cofactor.crowd.base import Aggregator
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 
 DENSE_SIZE = 400  # up to here all eigenvectors at once are as fast as Lanczos, and never fail to converge
 SUPPORT = 1e-8  # an entry of a leading eigenvector below this share of the largest is zero but for rounding

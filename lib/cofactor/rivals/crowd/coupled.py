@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.result import Result
-from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
+from cofactor.crowd.base import Aggregator, name_classes, vote_model
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 from cofactor.pmf.cnmf_opt import cnmf_opt
 from cofactor.rivals.coupled_tensor import coupled_tensor
 from cofactor.rivals.crowd.multispa import MultiSPA

@@ -29,11 +29,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import History, Result
 from cofactor.core.lazy import njit, special
-from cofactor.core.result import History, Result
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import PRIOR, PseudoCounts, TaskScorer
+from cofactor.crowd.base import TaskScorer
 from cofactor.crowd.labels import CrowdLabels, vote_shares
+from cofactor.crowd.model import PRIOR, PseudoCounts
 
 SOLVED = 1e-10  # nats: half of Newton's decrement, below which a row counts as solved
 ROW_STEPS = 50  # of Newton per row; a handful is usual

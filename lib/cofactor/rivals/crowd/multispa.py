@@ -22,15 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel, match_columns
 from cofactor.core.moments import pairwise_moments
-from cofactor.core.result import Result
-from cofactor.core.spa import spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import CLOSED_FORM
-from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes, vote_model
+from cofactor.crowd.base import Aggregator, name_classes, vote_model
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 
 CONFUSION_FLOOR = (
     1e-3  # smallest entry of a confusion matrix: a label never seen on a few tasks is rare, not impossible

@@ -27,14 +27,15 @@ from numpy.typing import NDArray
 
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError, listing
+from cofactor.core.estimator import Result
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import optimize
-from cofactor.core.result import Result
 from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import CLOSED_FORM
-from cofactor.crowd.base import PRIOR, Aggregator, PseudoCounts, name_classes
+from cofactor.crowd.base import Aggregator, name_classes
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.model import PRIOR, PseudoCounts
 
 N_GROUPS = 3
 RESTARTS, ITERATIONS = 100, 100  # of the tensor power method, as released

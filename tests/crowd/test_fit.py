@@ -10,9 +10,11 @@ import pytest
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.crowd import WorkerTypes
 from cofactor.crowd import confidence as dependence_module
-from cofactor.crowd import evidence as module
+from cofactor.crowd import fit as fit_module
 from cofactor.crowd.confidence import confidence_of, dependence_of
-from cofactor.crowd.evidence import UNKNOWN, Evidence, Rows
+from cofactor.crowd.fit import Evidence
+from cofactor.crowd.labels import UNKNOWN
+from cofactor.crowd.model import Rows
 from cofactor.simulate import crowd, dawid_skene_model
 from tests.each import each
 
@@ -41,7 +43,7 @@ def whole_and_cut(monkeypatch, labels, gold):
     """The same labels as one piece, as some, and as some elsewhere."""
     whole = Evidence.of(labels, gold, occurring=True)
     with monkeypatch.context() as patched:
-        patched.setattr(module, "LABELS_OF_A_PIECE", 1)
+        patched.setattr(fit_module, "LABELS_OF_A_PIECE", 1)
         cut = Evidence.of(labels, gold, occurring=True)
     assert len(whole.pieces.pieces) == 1 < len(cut.pieces.pieces)
     return whole, cut, Evidence(Elsewhere(cut.pieces.pieces), cut.rows)
@@ -122,7 +124,7 @@ def test_a_fit_is_the_same_wherever_the_tasks_are(n_known, monkeypatch):
     expected = WorkerTypes(merge_copies=False).fit(labels, gold=gold)
     assert (expected.gold_check_ is None) == (n_known < 30)
     with monkeypatch.context() as patched:
-        patched.setattr(module, "LABELS_OF_A_PIECE", 1)
+        patched.setattr(fit_module, "LABELS_OF_A_PIECE", 1)
         cut = Evidence.of(labels, gold)
     for pieces in (cut.pieces, Elsewhere(cut.pieces.pieces)):
         found = WorkerTypes()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cofactor.core.errors import ConvergenceWarning
-from cofactor.core.result import History
+from cofactor.core.estimator import History
 
 
 def run(objectives, **named):
