@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.estimator import Diagnosis
 from cofactor_app.cli.parser import parser
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
@@ -163,14 +162,6 @@ def visible(text: str) -> str:
 def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
     """Print what a command found, warnings first."""
     print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
-
-
-def warned(diagnosis: Diagnosis) -> list[str]:
-    """Return what the checks before a fit warn of; a failed one is an error, since every method would refuse, too."""
-    failed = [f"{check.name}: {check.value}: {check.advice}" for check in diagnosis.checks if check.status == "fail"]
-    if failed:
-        raise CofactorError("; ".join(failed))
-    return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
 
 
 def note_of(message: Warning | str) -> str:
