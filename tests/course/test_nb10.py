@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.reading.labels import read_truth
+from cofactor.reading.truth import read_truth
 from course.nb10 import draws, exercises, files, panels
 from course.nb10.files import ANSWERS, BRIDGE, KNOWN, PER_BRIDGE, SHIFTS, sorting_crowd
 from tests.course import moved

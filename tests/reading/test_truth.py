@@ -6,8 +6,8 @@ import pytest
 
 import cofactor as cf
 from cofactor import CofactorError, DataWarning
-from cofactor.reading.labels import read_truth
 from cofactor.reading.matrices import read_matrix
+from cofactor.reading.truth import read_truth
 
 LABELS = pd.DataFrame({"task": ["a", "a", "b", "b"], "worker": ["x", "y"] * 2, "label": ["no", "yes", "no", "no"]})
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from cofactor.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from cofactor.reading.labels import read_labels, read_truth
+    from cofactor.reading.labels import read_labels
     from cofactor.reading.matrices import read_matrix
     from cofactor.reading.tables import read_frame
+    from cofactor.reading.truth import read_truth
     from cofactor.reading.votes import read_votes
 
 __all__ = ["read_frame", "read_labels", "read_matrix", "read_truth", "read_votes"]

@@ -1,4 +1,4 @@
-"""Labels of crowds as `CrowdLabels`: of one file or several, of a data frame, or of three coded columns; true classes.
+"""Labels of crowds as `CrowdLabels`: of one file or several, of a data frame, or of three coded columns.
 
 All three end in `labels_of`, where rules are applied to the distinct tasks, workers and classes; rows are looked at
 where one has to be named, where a worker labelled a task twice, and where a table is made of them.
@@ -37,7 +37,6 @@ from cofactor.core.cells import (
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.core.types import Ints
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, require_crowd
 from cofactor.reading.large import coded_file, coded_query, is_large
 from cofactor.reading.layouts import recognised, without_headers
@@ -433,115 +432,3 @@ def _moments(values: Sequence[Any]) -> NDArray[np.float64]:
         found = found.fillna(pd.to_datetime(texts, utc=True, errors="coerce", format=form))
     seconds = (found - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
     return np.asarray(seconds, dtype=np.float64)
-
-
-# ---- true classes of tasks, from a file ----
-
-
-def read_task_and_truth(path: Path, encoding: str = "utf-8-sig", sep: str | None = None) -> pd.DataFrame:
-    """Read the columns task and truth as text, see `read_truth`; a column `label` is the truth where there is none."""
-    try:
-        return read_frame(path, ("task", "truth"), encoding, sep, "truth")
-    except CofactorError as refusal:
-        if (found := _known_to_export(path, encoding, sep)) is not None:
-            return found
-        if "no column truth" not in str(refusal):
-            raise
-    try:
-        return read_frame(path, ("task", "label"), encoding, sep, "truth").rename(columns={"label": "truth"})
-    except CofactorError:
-        message = f"{path}: no column truth (or label) beside a column task: rename those that hold them"
-        raise CofactorError(message) from None
-
-
-def _known_to_export(path: Path, encoding: str, sep: str | None) -> pd.DataFrame | None:
-    """Return the tasks of known class of an export of labels that has some, such as golden units of Figure Eight."""
-    try:
-        with warnings.catch_warnings(action="ignore", category=DataWarning):  # the labels may be others
-            unfolded = partial(unfold, columns=COLUMNS)
-            known = read_frame(path, COLUMNS, encoding, sep, "label", unfolded, recognise=recognised).attrs.get(GOLD)
-    except CofactorError:
-        return None
-    return pd.DataFrame(list(known.items()), columns=["task", "truth"]) if known else None
-
-
-def read_truth(path: Path, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> Ints:
-    """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
-
-    The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads, or is an
-    export that knows the class of some tasks. Tasks that nobody labelled are passed over, and classes that no worker
-    chose get the code K, which no prediction can equal, so that they count as errors of every method; a class that
-    looks like one of the labels' is taken for it; each with a `DataWarning`. Tasks with two truths, rows without task
-    or truth, and a file none of whose classes is one of the labels' raise `CofactorError`.
-    """
-    return codes_of(read_task_and_truth(path, encoding, sep), labels, path)
-
-
-def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: Path) -> Ints:
-    """Return what `read_truth` returns, from the table that `read_task_and_truth` read of a file."""
-    absent = [word for word in NO_VALUE if word not in map(str, labels.classes)]
-    frame = frame.assign(truth=frame["truth"].mask(frame["truth"].isin(absent)))
-    for name in frame.columns:
-        check_present(frame[name], name, text=True)
-    frame = frame.drop_duplicates()
-    code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
-    known = code >= 0
-    if not known.any():
-        alike = _alike(frame["task"], labels)
-        raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])}){alike}")
-    if not known.all():
-        message = f"{path}: {int((~known).sum())} tasks without labels are ignored"
-        warnings.warn(f"{message}{_alike(frame['task'][~known], labels)}", DataWarning, stacklevel=2)
-    frame, task = frame[known], code[known]
-    twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
-    if twice.size:
-        raise CofactorError(f"{path} gives two truths for tasks {listing(labels.tasks[n] for n in twice)}")
-    frame = frame.assign(truth=_as_classes(frame["truth"], labels, path))
-    truth = pd.Index([str(name) for name in labels.classes]).get_indexer(pd.Index(frame["truth"]))
-    unknown = frame["truth"][truth < 0]
-    if len(unknown) == len(frame):
-        named = listing(unknown.unique()), listing(labels.classes)
-        raise CofactorError(
-            f"{path}: none of its classes ({named[0]}) is one of the labels ({named[1]}): name them alike"
-        )
-    if len(unknown):
-        message = f"{path}: no worker chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
-        warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
-    codes = np.full(labels.n_tasks, -1)
-    codes[task] = np.where(truth < 0, labels.n_classes, truth)
-    return codes
-
-
-def _alike(tasks: pd.Series[Any], labels: CrowdLabels) -> str:
-    """Say which of some tasks without a label look like one that has some; "" for none."""
-    keys = {skeleton(str(task)): str(task) for task in labels.tasks}
-    found = listing(f"{task!r} like {keys[key]!r}" for task in tasks if (key := skeleton(task)) in keys)
-    return f"; some look like tasks that have one, and differ in how they are written: {found}" if found else ""
-
-
-def _as_classes(column: pd.Series[Any], labels: CrowdLabels, path: Path) -> pd.Series[Any]:
-    """Return true classes under the names of the labels' classes, where they look like just one of these; say so."""
-    known = [str(name) for name in labels.classes]
-    alike: dict[str, list[str]] = {}
-    for name in known:
-        alike.setdefault(skeleton(name, truth_values=True), []).append(name)
-    said = {}
-    for name in column.unique():
-        like = alike.get(skeleton(name, truth_values=True), [])
-        if name not in known and len(like) == 1:
-            said[name] = like[0]
-    if said:
-        found = listing(f"{name!r} for {other!r}" for name, other in said.items())
-        warnings.warn(
-            f"{path}: classes that look like those of the labels are taken for them: {found}", DataWarning, stacklevel=3
-        )
-    return column.map(lambda name: said.get(name, name))
-
-
-def without_strange(gold: Ints, labels: CrowdLabels, path: Path) -> Ints:
-    """Return codes of gold tasks without those of a class that no worker chose: no confusion matrix has it."""
-    strange = gold >= labels.n_classes
-    if strange.any():
-        message = f"{path}: {strange.sum()} gold tasks of classes that no worker chose are ignored"
-        warnings.warn(message, DataWarning, stacklevel=3)
-    return np.where(strange, -1, gold)

@@ -19,8 +19,9 @@ from cofactor.crowd.base import Aggregator, Gold, gold_codes
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, in_declared_order
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import believed, readings
-from cofactor.reading.labels import codes_of, of_table, read_database, read_labels, read_truth, without_strange
+from cofactor.reading.labels import of_table, read_database, read_labels
 from cofactor.reading.tables import read_frame
+from cofactor.reading.truth import codes_of, read_truth, without_strange
 from cofactor.registry import Methods, names
 from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, judged_by, notes_of
 from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked

@@ -14,8 +14,8 @@ from cofactor.core.lazy import pd
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.method import WorkerTypes
-from cofactor.reading.labels import codes_of, read_task_and_truth, without_strange
 from cofactor.reading.spark import SparkLabels, read_spark
+from cofactor.reading.truth import codes_of, read_task_and_truth, without_strange
 from cofactor.verbs.consensus import Consensus, consensus_frame, doubt, errors_of, judged_by, notes_of
 from cofactor.verbs.result import is_path, noting
 

@@ -32,9 +32,9 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.types import Ints
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.frames import CategoricalFrame
-from cofactor.reading.labels import read_truth
 from cofactor.reading.matrices import read_matrix
 from cofactor.reading.tables import read_frame
+from cofactor.reading.truth import read_truth
 from cofactor.reading.votes import reading
 from cofactor_app.bench.answers import Question
 from cofactor_app.bench.sets import KnownSet, cells_of, choices_of
