@@ -68,8 +68,9 @@ def test_processes_are_as_many_as_cores_or_as_asked(commands, monkeypatch):
 
 
 @pytest.mark.parametrize(("asked", "folder"), [([], "learner"), (["--instructor"], "notebooks")])
-def test_lab_opens_the_copies_or_for_the_instructor_the_sources(commands, asked, folder):
+def test_lab_opens_the_copies_or_for_the_instructor_the_sources(commands, asked, folder, capsys):
     ran = commands("lab", *asked, "--no-browser")
+    assert f"({ran[0][3]})" in capsys.readouterr().out  # whose result comes first
     assert [command[1] for command in ran] == ["cofactor", *["tools.learner"] * (not asked), "jupyterlab"]
     assert f"--LabApp.default_url=/lab/tree/{folder}/00_start_here.ipynb" in ran[-1]
     first = entries()[ran[0][3]]  # a result also where there is no network: all of it is bundled

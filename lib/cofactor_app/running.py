@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,9 +27,9 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
     def words(self) -> str:
-        """Return the command without the folders of this machine, which say nothing to others."""
+        """Return the command as a shell takes it, without the folders of this machine, which say nothing to others."""
         names = {str(path): path.name for path in self.outputs}
-        return " ".join(["cofactor", *(_of_no_machine(_named(word, names)) for word in self.command)])
+        return shlex.join(["cofactor", *(_of_no_machine(_named(word, names)) for word in self.command)])
 
 
 def _named(word: str, names: dict[str, str]) -> str:

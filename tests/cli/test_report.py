@@ -2,7 +2,9 @@
 
 import platform
 import re
+import shlex
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import cofactor as cf
 from cofactor.crowd.readings import readings
 from cofactor_app.cli import main
 from cofactor_app.pages.render import _legible
+from cofactor_app.running import Run
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +181,12 @@ def test_every_report_ends_with_its_command_the_versions_and_the_sha256_of_its_i
         assert f"<code>cofactor {command} {words} --report {command}.html</code>" in last, command
         assert f"{name}, SHA-256 <code>{sha256((tmp_path / name).read_bytes()).hexdigest()}</code>" in last, command
         assert f"python {platform.python_version()}, cofactor {cf.__version__}, numpy {np.__version__}" in last, command
+
+
+def test_the_command_of_a_report_can_be_given_to_a_shell_again():
+    words = ["rank", "/home/me/my votes.csv", "--chance", "More trees", "Bus lane", "--user", ""]
+    said = Run(words, [], [Path("/tmp/a b.html")]).words()
+    assert shlex.split(said) == ["cofactor", "rank", "my votes.csv", "--chance", "More trees", "Bus lane", "--user", ""]
 
 
 @pytest.mark.slow

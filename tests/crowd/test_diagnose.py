@@ -29,7 +29,9 @@ def test_a_sound_crowd_passes():
     crowd = cf.simulate.crowd(cf.simulate.dawid_skene_model(8, 2, skill=0.6, random_state=0), 500, 0.7, random_state=0)
     report = diagnose(crowd.labels)
     assert report.status == "pass"
-    assert report.verdict == "WorkerTypes suits these labels; they are enough per worker for methods without a prior"
+    assert (
+        report.verdict == "the default method (WorkerTypes) suits these labels; they are enough for other methods, too"
+    )
 
 
 def test_names_the_share_of_missing_pairs_both_ways():
@@ -110,7 +112,7 @@ def test_classes_are_counted_that_pairs_of_labels_tell_apart():
     merged = cf.LatentClassModel(model.prior, [A[:, [0, 1, 1]] for A in model.conditionals])
     fine, blurred = (cf.simulate.crowd(m, 1000, 0.4, random_state=0).labels for m in (model, merged))
     assert diagnose(fine)["classes told apart"].status == "pass"
-    assert diagnose(fine)["classes told apart"].value.startswith("3 of 3 by pairs of labels, the weakest ")
+    assert diagnose(fine)["classes told apart"].value.startswith("3 of 3 by pairs of labels; the weakest signal is ")
     check = diagnose(blurred)["classes told apart"]
     assert (check.status, check.value) == ("warn", "2 of 3 by pairs of labels") and "merge classes" in check.advice
 
@@ -184,7 +186,7 @@ def test_on_thin_real_crowds_the_methods_that_lose_are_advised_against():
     dataset = cf.load("music_genre")
     report = diagnose(dataset.labels)
     assert report["labels per cell"].status == "warn"
-    assert "WorkerTypes suits" in report.verdict and "methods without a prior (RobSymNMF, DesSymNMF" in report.verdict
+    assert "(WorkerTypes) suits" in report.verdict and "methods without a prior (RobSymNMF, DesSymNMF" in report.verdict
     vote, default, without = (
         cf.crowd.error_rate(METHODS[name]().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
         for name in ("MajorityVote", "WorkerTypes", "RobSymNMF")

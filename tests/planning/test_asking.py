@@ -63,6 +63,21 @@ def test_the_budget_goes_to_the_best_labels(labels, method):
     assert (found.table["ask"] <= AHEAD).all() and found.table["task"].is_unique
 
 
+def test_workers_are_named_for_every_label_asked_for_and_new_ones_where_too_few_are_left(labels, method):
+    found = next_tasks(labels, 10_000, method=method)
+    seen = {task: set[int]() for task in labels.tasks}
+    for row in labels.to_frame().itertuples():
+        seen[row.task].add(row.worker)
+    short = 0
+    for row in found.table.itertuples():
+        who = [int(name) for name in row.who.split(", ") if name]
+        left = labels.n_workers - len(seen[row.task])
+        assert len(who) == min(left, max(row.ask, 3)) and not seen[row.task] & set(who)
+        short += left < row.ask
+    assert short == found.new_workers > 0 and f"of {short} tasks fewer are left" in str(found)
+    assert "new workers" not in str(next_tasks(labels.take_tasks(range(60)), 1))
+
+
 def test_of_equal_tasks_the_one_with_fewer_labels_comes_first():
     """Workers of MajorityVote count alike: tasks with a tie of 1 : 1 and of 2 : 2 are as doubtful."""
     task, worker = [0, 0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 0, 1, 2, 3]

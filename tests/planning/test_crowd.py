@@ -83,6 +83,7 @@ def test_known_truth_tells_how_hard_tasks_are():
     (_, _, _, low, high), (_, _, error, least, most) = (list(found.curve().loc[0]) for found in (blind, fair))
     assert low < real < high and most - least < high - low
     assert error == pytest.approx(real, rel=0.35)
+    assert "the expected error that aggregate reports, " in blind.notes[1] and len(fair.notes) == 1
     assert "no truth is known" in blind.notes[0] and "150 tasks with known truth" in fair.notes[0]
     assert blind.only_range and not fair.only_range and " to " in blind.answers()["MajorityVote"]
 

@@ -160,6 +160,8 @@ def test_order_shift_and_scale_of_columns_do_not_matter_and_noise_does():
 def test_a_column_without_direction_is_at_a_right_angle():
     W = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third is the mean
     assert mrsa(W, W) == pytest.approx(50 / 3)
+    V = np.array([[0.1, 0.5, 0.3], [0.2, 0.6, 0.4]])  # so is this one, but for rounding
+    assert mrsa(V, V) == pytest.approx(50 / 3) == mrsa(V, 3 * V)
 
 
 def test_share_explained():
@@ -174,11 +176,11 @@ def test_share_explained():
     [
         *((lambda X=X: rae(X, np.ones((len(X), 1)), np.ones((1, X.shape[1]))), "X is zero")
           for X in (np.zeros((2, 3)), -np.zeros((1, 1)))),
-        (lambda: rae([[1e-200]], [[1e200]], [[1e200]]), "too large beside X"),
-        (lambda: rae([[1e-200]], [[1e10]], [[1e200]]), "too large beside X"),
+        (lambda: rae([[1e-200]], [[1e200]], [[1e200]]), "too large to be compared with X"),
+        (lambda: rae([[1e-200]], [[1e10]], [[1e200]]), "too large to be compared with X"),
         (lambda: mrsa(np.ones((3, 2)), np.ones((3, 1))), r"\(3, 2\) and \(3, 1\)"),
         (lambda: rae(np.ones((2, 3)), np.ones((2, 1)), np.ones((2, 3))), r"X \(2, 3\) .* W \(2, 1\) times H \(2, 3\)"),
-        (lambda: coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]]), "no document has the words 3, 2:"),
+        (lambda: coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]]), "no document contains the words 3, 2:"),
     ],
 )  # fmt: skip
 def test_what_has_no_measure_is_refused(call, message):

@@ -68,7 +68,7 @@ def of_cells():
     return Case(
         *("joint", frame, ids, "who", bad, {"method": "RAND-EM", "rank": 2}),
         table="table",
-        out=("1 rows without a value stay empty: row 7",),
+        out=("1 row without a value stays empty: row 7",),
         left=[*ids, "p 99"],
     )
 
@@ -245,7 +245,7 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
     counts = np.ma.masked_array(np.eye(4, dtype=int) + 1, mask=np.eye(4) > 0)
     with warnings.catch_warnings(action="ignore"):
         found = cf.joint(hidden, method="RAND-EM", rank=2)
-        assert "1 rows without a value stay empty: row 7" in found.notes and found.table.iloc[7].isna().all()
+        assert "1 row without a value stays empty: row 7" in found.notes and found.table.iloc[7].isna().all()
         points = cf.anchors(np.ma.masked_array(X, mask=np.arange(30)[:, None] + np.zeros(6) == 7), 3, rows=True)
         assert points.weights["anchor_1"].isna().to_numpy().nonzero()[0].tolist() == [7]
         with pytest.raises(cf.CofactorError, match="counts must be 0 or at least 1: not so in documents 0, 1, 2, 3"):

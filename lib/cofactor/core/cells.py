@@ -6,6 +6,7 @@ distinct values of a column.
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 import warnings
@@ -22,6 +23,7 @@ from cofactor.core.types import Floats
 
 INDEX_NAMES = ("row", "line", "record", "annotation")  # names of an index that counts as the file's owner counts
 SEPARATORS = ",\t;|"
+ROLES = ("task", "worker", "label", "truth", "winner", "loser", "user", "outcome", "document", "word", "count", "case")
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 # letters of Cyrillic, Greek and Armenian that look like Latin ones, small letters only: capitals are folded first;
 # dashes, hyphens and minus signs; apostrophes
@@ -239,15 +241,22 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
         return column, ""
     nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
     texts = [text for text in different if text not in nothing]
-    if not texts or not all(isinstance(text, str) for text in texts) or _are_plain(texts):
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return column, ""
+    if np.isfinite(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(dtype=np.float64)).all():
         return column, ""
     bare, unit = _without_unit(texts)
     form = _form(bare)
     if form is None:
         return column, ""
-    known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
+    between = f"{BLANKS}{'.' if form == ',' else ','}"  # signs between thousands, which go
+    plainly = (re.sub(f"[{between}]", "", one).replace(form, ".").replace("\u2212", "-") for one in bare)
+    known = dict(zip(texts, plainly, strict=True))
     written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
-    return written, _told(bare, form, unit)
+    signs = sorted({sign for text in bare for sign in text if sign in between})
+    said = ["with a decimal comma"] * (form == "," and any("," in text for text in bare))
+    said += [f"with {' or '.join(map(repr, signs))} between thousands"] * bool(signs) + [f"in {unit}"] * bool(unit)
+    return written, " and ".join(said) or "with a minus sign of its own"
 
 
 def says_nothing(name: object) -> bool:
@@ -264,11 +273,6 @@ def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series
     codes, values = pd.factorize(column)
     cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
     return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
-
-
-def _are_plain(texts: list[str]) -> bool:
-    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
-    return bool(np.isfinite(numbers.to_numpy(dtype=np.float64)).all())
 
 
 def _without_unit(texts: list[str]) -> tuple[list[str], str]:
@@ -288,19 +292,6 @@ def _form(texts: list[str]) -> str | None:
     return next((sign for sign, fit in fits.items() if fit), None)
 
 
-def _plainly(text: str, decimal: str) -> str:
-    """Write one number without signs between thousands, and with a point before its decimals."""
-    other = "." if decimal == "," else ","
-    return re.sub(f"[{other}{BLANKS}]", "", text).replace(decimal, ".").replace("\u2212", "-")
-
-
-def _told(texts: list[str], decimal: str, unit: str) -> str:
-    between = sorted({sign for text in texts for sign in text if sign in f"{BLANKS}{'.' if decimal == ',' else ','}"})
-    said = ["with a decimal comma"] * (decimal == "," and any("," in text for text in texts))
-    said += [f"with {' or '.join(map(repr, between))} between thousands"] * bool(between) + [f"in {unit}"] * bool(unit)
-    return " and ".join(said) or "with a minus sign of its own"
-
-
 # ---- columns and rows of a table ----
 
 
@@ -312,9 +303,14 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     if missing:
         alone = str(frame.columns[0]) if len(frame.columns) == 1 else ""
         other = [sep for sep in f"{SEPARATORS} " if sep in alone]
-        other_names = [name for name in frame.columns if name not in columns]
-        example = f"{missing[0]}='{(other_names or list(frame.columns))[0]}'" if len(frame.columns) else "another table"
-        advice = f"say which column is which, for example {example}, or rename"
+        other_names = [str(name) for name in frame.columns if name not in columns] or list(map(str, frame.columns))
+        near = difflib.get_close_matches(str(missing[0]), other_names, 1)
+        if not other_names:
+            advice = "give another table"
+        elif missing[0] in ROLES:
+            advice = f"say which column is which, for example {missing[0]}='{(near or other_names)[0]}', or rename"
+        else:
+            advice = f"did you mean {near[0]}?" if near else "name one of these"
         if other:
             advice = f"columns seem to be separated by another character, say sep='{other[0]}'"
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
@@ -325,11 +321,11 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 
-def check_present(column: pd.Series[Any], name: str, text: bool = False) -> None:
+def check_present(column: pd.Series[Any], name: str, text: bool = False, advice: str = "fill or drop them") -> None:
     """Refuse missing values, in text also empty cells; their rows are named."""
     bad = located(column, column.isna() | (column == "") if text else column.isna())
     if bad:
-        raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+        raise CofactorError(f"missing {name} in {bad}: {advice}")
 
 
 Refuse = Callable[[NDArray[np.bool_], str, str], None]  # bad rows, what is wrong with which, what to do

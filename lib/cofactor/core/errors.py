@@ -1,4 +1,4 @@
-"""Every error and warning of the package, and how offending rows are named in them."""
+"""Every error and warning of the package, and how offending rows and counts are written in them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ class ConvergenceWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The data was usable, but part of it was set aside or is too weak to trust."""
+
+
+def amount(count: float, noun: str) -> str:
+    """Write a count with its noun, which is singular for one.
+
+    >>> amount(1, "task"), amount(4212, "label"), amount(0, "class")
+    ('1 task', '4,212 labels', '0 classes')
+    """
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,.15g} {noun}{ending}"
 
 
 def listing(values: Iterable[object], n_all: int = 0) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, amount, listing
 from cofactor.core.estimator import Check, Diagnosis, Status
 from cofactor.core.moments import classes_told_apart, pairwise_moments
 from cofactor.crowd.base import Gold, gold_against_vote, gold_codes, require_labels, tied_share
@@ -81,15 +81,16 @@ def _of_amounts(labels: CrowdLabels) -> Iterator[Check]:
     """Count labels by task, worker, cell of a confusion matrix, and class."""
     tasks, workers, K = labels.table.entries_per_row, labels.table.entries_per_variable, labels.n_classes
     none, median = int(np.sum(tasks == 0)), float(np.median(tasks))
-    bare = f"; {none} tasks without labels" if none else ""
+    bare = f"; {amount(none, 'task')} without labels" if none else ""
     advice = "collect more labels" + ("; a task without labels gets the prior" if none else "")
     spread = f"median {median:g}, {tasks.min()} to {tasks.max()}{bare}"
     yield _check("labels per task", spread, advice, warn=bool(none) or median < FEW_PER_TASK)
     few = int(np.sum(workers < FEW_PER_WORKER))
-    spread = f"median {np.median(workers):g}, {workers.min()} to {workers.max()}; {few} workers below {FEW_PER_WORKER}"
+    below = f"{amount(few, 'worker')} below {FEW_PER_WORKER}"
+    spread = f"median {np.median(workers):g}, {workers.min()} to {workers.max()}; {below}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
     yield Check("labels per worker", status, spread, "their estimated accuracy is not to be trusted" if few else "")
-    cells = float(np.median(workers)) / K**2  # of K (K - 1) free numbers
+    cells = float(np.median(workers)) / K**2
     value = f"median {cells:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
     advice = "a full confusion matrix is beyond most workers' labels: use WorkerTypes, whose prior fills it"
     yield _check("labels per cell", value, advice, warn=cells < LABELS_PER_CELL)
@@ -120,7 +121,7 @@ def _of_agreement(labels: CrowdLabels, gold: Gold | None) -> Iterator[Check]:
     if gold is not None:
         codes = gold_codes(gold, labels)
         against = gold_against_vote(labels, codes)
-        yield _check("gold", f"{np.sum(codes != UNKNOWN)} tasks of known class", against, fail=bool(against))
+        yield _check("gold", f"{amount(np.sum(codes != UNKNOWN), 'task')} of known class", against, fail=bool(against))
     order = suggested_order(labels)
     if order is not None:
         advice = "if classes are grades, declare it: order=[...], or --order; no worker is judged before"
@@ -183,7 +184,9 @@ def _told_apart(labels: CrowdLabels) -> Check:
     if found > K:
         advice = "tasks probably differ in difficulty, too: the probabilities of any model are too high"
         return Check("classes told apart", "warn", f"{found}, more than the {K} there are", advice)
-    return Check("classes told apart", "pass", f"{value}, the weakest {strength[K - 2]:.1f} times chance")
+    return Check(
+        "classes told apart", "pass", f"{value}; the weakest signal is {strength[K - 2]:.1f} times that of chance"
+    )
 
 
 def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
@@ -202,14 +205,16 @@ def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
     yield _check("readings", str(seen), seen.warning(), warn=seen.ambiguous)
     if fit.copies_:
         groups = listing(" = ".join(map(str, group)) for group in fit.copies_)
-        value = f"{len(fit.copies_)} groups with the same labels and the same mistakes: {groups}"
+        value = f"{amount(len(fit.copies_), 'group')} with the same labels and the same mistakes: {groups}"
         advice = "are they one person, or one model asked twice? They count as one worker"
         yield Check("copies", "warn", value, advice)
     if (none := without_information(fit)).any() and not why_not_judged(fit, labels):
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
         advice = "their answers did not affect any label: look at their work before judging them"
-        yield Check(NO_INFORMATION, "warn", f"{none.sum()} workers ({share:.1%} of the labels): {named}", advice)
+        yield Check(
+            NO_INFORMATION, "warn", f"{amount(none.sum(), 'worker')} ({share:.1%} of the labels): {named}", advice
+        )
 
 
 def _verdict(checks: tuple[Check, ...]) -> str:
@@ -222,9 +227,9 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if failed:
         said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        said.append(f"WorkerTypes suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
+        said.append(f"the default method (WorkerTypes) suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
     elif not failed:
-        said.append("WorkerTypes suits these labels; they are enough per worker for methods without a prior")
+        said.append("the default method (WorkerTypes) suits these labels; they are enough for other methods, too")
     if status.get("readings") == "warn":
         said.append("no probability is sure before it was checked on tasks of known truth")
     return "; ".join(said)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.cells import (
+    INDEX_NAMES,
     NO_VALUE,
     Spelling,
     alike_note,
@@ -37,7 +38,7 @@ from cofactor.core.cells import (
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
-from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, require_crowd
+from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, named_classes, require_crowd
 from cofactor.reading.large import coded_file, coded_query, is_large
 from cofactor.reading.layouts import recognised, without_headers
 from cofactor.reading.notes import cut_ids, odd_labels, same_address, structure, unread
@@ -46,6 +47,7 @@ from cofactor.reading.tables import TAKEN, Coded, cleaned, read_frame
 
 Path: TypeAlias = "str | PathLike[str]"
 MANY = ("tasks", "workers", "classes")
+SKIP = "fill them, or leave these rows out with skip_bad (--skip-bad)"
 PLUS, MINUS = "+", "-"
 EPOCH = re.compile(r"\d{9,10}(\.\d+)?|\d{12,13}")  # seconds or milliseconds since 1970, as of the years 1973 to 2286
 HALVES = ("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p")  # times of day with AM and PM
@@ -115,7 +117,8 @@ def of_frame(
     check_different(columns)
     check_columns(frame, columns)
     for name in columns:
-        check_present(frame[name], name)
+        if not how.get("skip_bad"):
+            check_present(frame[name], name, advice=SKIP)
     if (several := nested_cells(frame[columns[2]])).any():
         raise CofactorError(
             f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
@@ -131,6 +134,8 @@ def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how
     if set(columns) <= set(frame.columns):
         return of_frame(frame, columns, **how)
     texts = frame.rename(columns=str)
+    if frame.index.name is not None and frame.index.name not in (*INDEX_NAMES, *frame.columns):
+        texts = texts.reset_index()  # a table of `pivot` has its tasks there
     long = recognised(texts.astype("string").astype(object).where(texts.notna()), columns)
     if not set(columns) <= set(long.columns):
         return of_frame(frame, columns, **how)  # which says what is missing
@@ -169,6 +174,7 @@ def labels_of(
         for message in odd_names([one.values for one in _columns(table)], int((~table.label.missing).sum())):
             _note(message)
     table = _without_ignored(table, ignore)
+    classes = named_classes(classes, table.label.values) if isinstance(classes, str) else classes
     known: list[Mapping[str, str]] = []
     spelled = []
     for column, what in zip(_columns(table), MANY, strict=True):
@@ -179,9 +185,11 @@ def labels_of(
     table = table.of_columns(spelled)
     for column, name in zip(_columns(table), columns, strict=True):
         if not skip_bad and (bad := located(table.rows, column.missing)):
-            raise CofactorError(f"missing {name} in {bad}: fill or drop them")
+            raise CofactorError(f"missing {name} in {bad}: {SKIP}")
     if skip_bad:
-        table = _without_bad(table, np.any([column.missing for column in _columns(table)], axis=0), "without an entry")
+        table = _without_bad(
+            table, np.any([column.missing for column in _columns(table)], axis=0), "with an empty cell"
+        )
     _note_no_answers(table.label)
     if classes is not None:
         classes, table = _declared(table, list(classes), text, skip_bad)
@@ -323,10 +331,14 @@ def alike_names(names: Iterable[str], what: str) -> str:
 
 def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
     """Leave out labels that are one of `ignore`, however written."""
-    words = {one_way(one) for one in ([ignore] if isinstance(ignore, str) else ignore)}
-    out = table.label.where([one_way(word) in words for word in table.label.values])
+    ignore = [ignore] if isinstance(ignore, str) else list(ignore)
+    said, words = [one_way(word) for word in table.label.values], {one_way(one): one for one in ignore}
+    out = table.label.where([word in words for word in said])
     if out.all():
         raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
+    if unknown := [one for word, one in words.items() if word not in said]:
+        found = listing(map(repr, table.label.sorted().values))
+        _note(f"no label is {listing(map(repr, unknown))}, so ignore leaves nothing out for it; labels are {found}")
     left = _without(table, out) if out.any() else table
     return replace(left, label=left.label.sorted())
 
@@ -390,7 +402,10 @@ def _declared(
         return classes, _without_bad(table, other, f"that are not among the classes {named}")
     if other.any():
         cells = [table.label.values[code] for code in table.label.codes[other].tolist()]
-        raise CofactorError(f"labels that are not among the classes {named}: {located(table.rows, other, cells)}")
+        found = located(table.rows, other, cells)
+        raise CofactorError(
+            f"labels that are not among the classes {named}: {found}; skip_bad (--skip-bad) leaves them out"
+        )
     return classes, table
 
 

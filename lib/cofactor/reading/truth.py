@@ -19,20 +19,26 @@ from cofactor.reading.records import GOLD, unfold
 from cofactor.reading.tables import read_frame
 
 
-def read_task_and_truth(path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None) -> pd.DataFrame:
-    """Read the columns task and truth as text, see `read_truth`; a column `label` is the truth where there is none."""
-    try:
-        return read_frame(path, ("task", "truth"), encoding, sep, "truth")
-    except CofactorError as refusal:
-        if (found := _known_to_export(path, encoding, sep)) is not None:
-            return found
-        if "no column truth" not in str(refusal):
-            raise
-    try:
-        return read_frame(path, ("task", "label"), encoding, sep, "truth").rename(columns={"label": "truth"})
-    except CofactorError:
-        message = f"{path}: no column truth (or label) beside a column task: rename those that hold them"
-        raise CofactorError(message) from None
+def read_task_and_truth(
+    path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None, task: str = "task"
+) -> pd.DataFrame:
+    """Read the columns task and truth as text, see `read_truth`; a column `label` is the truth where there is none.
+
+    `task` is what the labels call the column of tasks; the file may call it so, too.
+    """
+    for columns in ((one, truth) for truth in ("truth", "label") for one in dict.fromkeys(("task", task))):
+        try:
+            return read_frame(path, columns, encoding, sep, "truth").set_axis(["task", "truth"], axis=1)
+        except CofactorError as refusal:
+            if columns == ("task", "truth") and (known := _known_to_export(path, encoding, sep)) is not None:
+                return known
+            if not str(refusal).startswith("no column"):
+                raise
+            found = str(refusal).partition("; found ")[2].rpartition(": ")[0]
+    beside = "task" if task == "task" else f"task or {task}"
+    raise CofactorError(
+        f"{path}: no column truth (or label) beside a column {beside}; found {found}: rename two of them"
+    )
 
 
 def _known_to_export(path: str | PathLike[str], encoding: str, sep: str | None) -> pd.DataFrame | None:
@@ -47,17 +53,22 @@ def _known_to_export(path: str | PathLike[str], encoding: str, sep: str | None) 
 
 
 def read_truth(
-    path: str | PathLike[str], labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None
+    path: str | PathLike[str],
+    labels: CrowdLabels,
+    encoding: str = "utf-8-sig",
+    sep: str | None = None,
+    task: str = "task",
 ) -> Ints:
     """Read the (N,) true class codes of the tasks of `labels` from a file; -1 where a task is not listed.
 
-    The file has columns ``task`` and ``truth`` (or ``label``), in any form that `CrowdLabels.from_file` reads, or is an
-    export that knows the class of some tasks. Tasks that nobody labelled are passed over, and classes that no worker
-    chose get the code K, which no prediction can equal, so that they count as errors of every method; a class that
-    looks like one of the labels' is taken for it; each with a `DataWarning`. Tasks with two truths, rows without task
-    or truth, and a file none of whose classes is one of the labels' raise `CofactorError`.
+    The file has columns ``task``, or one called as `task` says, and ``truth`` (or ``label``), in any form that
+    `CrowdLabels.from_file` reads, or is an export that knows the class of some tasks. Tasks that nobody labelled are
+    passed over, and classes that no worker chose get the code K, which no prediction can equal, so that they count as
+    errors of every method; a class that looks like one of the labels' is taken for it; each with a `DataWarning`. Tasks
+    with two truths, rows without task or truth, and a file none of whose classes is one of the labels' raise
+    `CofactorError`.
     """
-    return codes_of(read_task_and_truth(path, encoding, sep), labels, path)
+    return codes_of(read_task_and_truth(path, encoding, sep, task), labels, path)
 
 
 def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]) -> Ints:

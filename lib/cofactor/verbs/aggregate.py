@@ -72,8 +72,9 @@ def aggregate(
     method : str or Aggregator
         A name of `cf.crowd.METHODS`, `FILE.py:NAME` or `PACKAGE.MODULE:NAME` (see `cf.crowd.Outside`), or one of this
         kit with its settings.
-    gold, truth : path, DataFrame with task and truth, dict from task to class, or (N,) class codes, -1 where unknown
-        Known classes: gold is used in the fit, truth only measures the error.
+    gold, truth : path or DataFrame with task and truth, dict from task to class, or (N,) class codes, -1 where unknown
+        Known classes: gold is used in the fit, truth only measures the error. Their column of tasks may be called as
+        `task` says, too.
     order : classes from the lowest to the highest, or these as a text with commas
         Classes are grades; the answer is the median grade.
     group : path or DataFrame with columns worker and group, or a dict from worker to group
@@ -117,8 +118,8 @@ def aggregate(
         crowd, own = read_crowd(source, columns, how, encoding, sep, database, query)
         if order is not None:
             crowd, own = in_declared_order(order, crowd, own)
-        right = own if truth is None else known_classes(truth, crowd, encoding, sep)
-        told = _gold_of(gold, crowd, encoding, sep)
+        right = own if truth is None else known_classes(truth, crowd, encoding, sep, task or "task")
+        told = _gold_of(gold, crowd, encoding, sep, task or "task")
         families = group if group is None or isinstance(group, Mapping) else groups_of(group, crowd, encoding, sep)
     with noting(notes, warned):
         fitted, chosen = _fitted(method, crowd, told, order, families, random_state, verbose)
@@ -200,12 +201,15 @@ def _of_arrays(source: Any) -> pd.DataFrame:
 # ---- what is known beforehand ----
 
 
-def known_classes(known: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> Ints:
+def known_classes(
+    known: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None, task: str = "task"
+) -> Ints:
     """Return class codes of the tasks, -1 where unknown, of a file, a table, a dict or codes."""
     if is_path(known):
-        return read_truth(known, labels, encoding, sep)
+        return read_truth(known, labels, encoding, sep, task)
     if isinstance(known, pd.DataFrame):
-        frame = known.rename(columns={"label": "truth"} if "truth" not in known else {})
+        names = {"label": "truth"} if "truth" not in known else {}
+        frame = known.rename(columns=names | ({task: "task"} if "task" not in known else {}))
         if not {"task", "truth"} <= set(frame):
             raise CofactorError(f"true classes need the columns task and truth, found {listing(known.columns)}")
         return codes_of(frame[["task", "truth"]].astype(str), labels, "truth")
@@ -215,12 +219,14 @@ def known_classes(known: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", 
     return gold_codes(np.asarray(known), labels)
 
 
-def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None) -> Ints | None:
+def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None, task: str) -> Ints | None:
     """Return codes of the gold tasks, as given, or else as the source of the labels knows them itself."""
     if gold is None:
         return gold_codes(labels.gold, labels) if labels.gold else None
     if is_path(gold):
-        return without_strange(read_truth(gold, labels, encoding, sep), labels, gold)
+        return without_strange(read_truth(gold, labels, encoding, sep, task), labels, gold)
+    if isinstance(gold, pd.DataFrame) and "task" not in gold:
+        gold = gold.rename(columns={task: "task"})
     return gold_codes(gold, labels)
 
 
@@ -245,7 +251,8 @@ def _name_of(method: Any, order: Any) -> str:
         return type(method).__name__
     known = names("crowd", takes="labels")
     if not isinstance(method, str) or (":" not in method and method not in known):
-        raise CofactorError(f"no method {method!r}: choose FILE.py:NAME, or one of {', '.join(known)}")
+        named = " (Dawid and Skene's is MV-EM)" if "dawid" in str(method).casefold() else ""
+        raise CofactorError(f"no method {method!r}: choose FILE.py:NAME, or one of {', '.join(known)}{named}")
     if order is not None and method != DEFAULT:
         raise CofactorError(f"order is for {DEFAULT}: leave method {method} out")
     return method

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cofactor.core.errors import DataWarning, listing
+from cofactor.core.errors import DataWarning, amount, listing
 from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
@@ -215,8 +215,8 @@ def summary(found: Consensus) -> list[str]:
 def size_line(found: Consensus) -> str:
     """Return how many tasks, workers, classes and labels there are."""
     labels = getattr(found, "on_spark", None) or found.crowd
-    amounts = {"tasks": labels.n_tasks, "workers": len(labels.workers), "classes": len(labels.classes)}
-    return ", ".join(f"{count:,} {what}" for what, count in {**amounts, "labels": labels.n_labels}.items())
+    counts = {"task": labels.n_tasks, "worker": len(labels.workers), "class": len(labels.classes)}
+    return ", ".join(amount(count, what) for what, count in {**counts, "label": labels.n_labels}.items())
 
 
 def class_counts(found: Consensus) -> tuple[Ints, Floats]:
@@ -239,14 +239,15 @@ def class_lines(found: Consensus) -> Iterator[str]:
     for name, k in zip(classes, order.tolist(), strict=True):
         yield f"{name:<{width}}{ours[k]:>8,}{votes[k]:>8,.0f}"
     if left := len(ours) - len(order):
-        yield f"... and {left:,} more classes ({ours.sum() - ours[order].sum():,} tasks)"
+        yield f"... and {amount(left, 'more class')} ({amount(ours.sum() - ours[order].sum(), 'task')})"
 
 
 def error_line(found: Consensus) -> str:
     """Return the errors of the method and of the vote where truth is known, else the error that the model expects."""
     if found.errors is not None:
         ours, votes, known = found.errors
-        return f"error: {100 * ours:.1f} %, majority vote {100 * votes:.1f} % ({known:,} tasks with known truth)"
+        on = f"{amount(known, 'task')} with known truth"
+        return f"error: {100 * ours:.1f} %, majority vote {100 * votes:.1f} % ({on})"
     if not knows(found.method):
         return "expected error: not known (no task has two labels)"
     return f"expected error: {percent(expected_error(found))}"
@@ -290,8 +291,8 @@ def doubtful_line(found: Consensus) -> str:
     unsure, behind = int((found.labels["probability"] < SURE).sum()), found.labels["overruled"]
     far = int((behind >= BEHIND).sum())
     by = f", {far:,} of them by two votes or more" if far else ""
-    against = f"{int((behind > 0).sum()):,} tasks{by} (column overruled)"
-    return f"uncertain (p < .9): {unsure:,} tasks; against the vote: {against}"
+    against = f"{amount(int((behind > 0).sum()), 'task')}{by} (column overruled)"
+    return f"uncertain (p < .9): {amount(unsure, 'task')}; against the vote: {against}"
 
 
 # ---- details ----
@@ -300,13 +301,14 @@ def doubtful_line(found: Consensus) -> str:
 def details(found: Consensus) -> list[str]:
     """Return more about the fit, a line each."""
     method, labels = found.method, found.crowd
+    disputed = amount(int(found.labels["disputed"].sum()), "task")
     start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
     lines = [
         f"{found.name}{start}: {'converged' if method.result_.converged else 'NOT CONVERGED'}, {method.result_.reason}",
         f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
         *_tempered(method),
         *_silent(method, labels),
-        f"disputed (differs from the vote of the workers with information): {found.labels['disputed'].sum():,} tasks",
+        f"disputed (differs from the vote of the workers with information): {disputed}",
         *_ties(labels),
         *_grades(method, labels),
         *([f"readings: {found.readings}"] if found.readings else []),
@@ -321,13 +323,22 @@ def details(found: Consensus) -> list[str]:
 
 def _ties(labels: CrowdLabels) -> Iterator[str]:
     if share := tied_share(labels):
-        yield f"tied votes: {100 * share:.1f} % of the tasks; the label of any of the tied classes agrees with these"
+        yield f"tied votes: {100 * share:.1f} % of the tasks; there, any of the tied classes agrees with the vote"
 
 
 def _tempered(method: Aggregator) -> Iterator[str]:
-    """Yield by how much probabilities were tempered."""
-    if isinstance(method, WorkerTypes) and method.design_effect_ > 0:
-        yield f"workers share mistakes: probabilities were tempered (design effect {method.design_effect_:.1f})"
+    """Yield by how much probabilities were lowered, and what was measured."""
+    if not isinstance(method, WorkerTypes) or method.design_effect_ <= 0:
+        return
+    if method.design_effect is not None:
+        why = "as was asked for"
+    elif method.gold_check_ is not None:
+        why = "so they predict gold tasks best that were held out"
+    elif method.difficulty_ is not None:
+        why = "tasks of a class seem to differ in difficulty, so that the labels of one task count as fewer"
+    else:
+        why = "the usual amount, since the classes are too many to measure it"
+    yield f"probabilities were lowered (design effect {method.design_effect_:.1f}): {why}"
 
 
 def _silent(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
@@ -346,7 +357,8 @@ def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
         chosen = "vote" if isinstance(method, MajorityVote) else chosen
         chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
-        yield f"reading chosen by {len(method.gold_)} gold tasks: {chosen} (right in a fit without gold: {counts})"
+        by = amount(len(method.gold_), "gold task")
+        yield f"reading chosen by {by}: {chosen} (right in a fit without gold: {counts})"
 
 
 def of_gold(method: Aggregator) -> str:
@@ -375,7 +387,8 @@ def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None
     ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
     shown = min(RANKED, (len(ranking) + 1) // 2)
     for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
-        workers = ", ".join(f"{labels.workers[m]} {100 * accuracy[m]:.0f} % ({given[m]} labels)" for m in chosen)
+        said = (f"{labels.workers[m]} {100 * accuracy[m]:.0f} % ({amount(given[m], 'label')})" for m in chosen)
+        workers = ", ".join(said)
         yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"
 
 
@@ -409,7 +422,7 @@ def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLab
     median = np.sum(np.cumsum(shares, axis=1) < 0.5, axis=1)
     answers = {"median label": median, "rounded mean": np.rint(shares @ np.arange(K)), name: method.answers(posterior)}
     off = (f"{who} {np.abs(answer - truth)[known].mean():.3f}" for who, answer in answers.items())
-    yield f"steps off on the {known.sum()} tasks with known truth: {', '.join(off)}"
+    yield f"steps off on {amount(known.sum(), 'task')} with known truth: {', '.join(off)}"
 
 
 # ---- notes, and what questions the answer ----
@@ -446,8 +459,8 @@ def _always_one_class(labels: CrowdLabels) -> Iterator[str]:
     if changed >= DECIDED * len(votes):
         named = listing(labels.workers[m] for m in np.flatnonzero(constant))
         yield (
-            f"{constant.sum()} workers always gave one class: {named}; without them the vote changes on {changed} of "
-            f"{len(votes)} tasks: look whether they worked, or leave their labels out"
+            f"{amount(constant.sum(), 'worker')} always gave one class: {named}; without them the vote changes on "
+            f"{changed} of {amount(len(votes), 'task')}: look whether they worked, or leave their labels out"
         )
 
 
@@ -483,5 +496,5 @@ def _against_all(found: Consensus) -> Iterator[str]:
     unanimous = (found.labels["overruled"].to_numpy() > 0) & (np.count_nonzero(votes, axis=1) == 1)
     unanimous &= votes.sum(axis=1) > 1
     if unanimous.mean() > MANY_UNANIMOUS:
-        share = f"{unanimous.sum():,} tasks ({100 * unanimous.mean():.1f} %)"
+        share = f"{amount(unanimous.sum(), 'task')} ({100 * unanimous.mean():.1f} %)"
         yield f"{found.name} overrules {share} on which all workers agree: check some by hand (column overruled)"

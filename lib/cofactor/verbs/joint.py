@@ -13,7 +13,7 @@ import numpy as np
 
 from cofactor.core.cells import Spelling, alike_note
 from cofactor.core.checks import check_whole, rng_of
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis, clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import pd
@@ -43,6 +43,7 @@ from cofactor.verbs.result import (
 
 DEFAULT = "CNMF-EM"
 LISTED = 3  # classes named in the summary
+OF_TRIPLES = ("CTD", "MLE-AD-EM")  # methods that count triples of columns
 MANY = 100  # columns, from which on choosing the number of classes takes minutes
 
 
@@ -145,7 +146,8 @@ class JointResult(Result):
         table, found = self.data.table, self.held_out
         n_gaps = table.n_rows * table.n_variables - table.n_entries
         words = ", ".join(map(repr, self.data.words[:LISTED]))
-        first = f"{table.n_rows:,} rows, {table.n_variables} columns, {n_gaps:,} gaps" + f" ({words})" * bool(words)
+        size = amount(table.n_rows, "row"), amount(table.n_variables, "column"), amount(n_gaps, "gap")
+        first = ", ".join(size) + f" ({words})" * bool(words)
         prior = self.model.prior
         shares = ", ".join(f"{100 * share:.0f}" + " %" for share in prior[:LISTED])
         some = "the largest " if len(prior) > LISTED else ""
@@ -250,7 +252,7 @@ def joint(
             what = f"{data.names[0]} is the only column that can be used, of two or more"
             raise CofactorError(f"{what}: left out: {left_out}")
         checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
-        _warn_of_checks(checks)
+        _warn_of_checks(checks, method)
         for column, texts in data.texts.items():
             why = "numbers, and text among them, so that none is taken for a number"
             mend = "name what are gaps, or skip what is bad"
@@ -349,14 +351,16 @@ def _coded(
     return made
 
 
-def _warn_of_checks(checks: Diagnosis) -> None:
-    """Warn of what the checks found; a failed one is an error, since every method would refuse, too."""
+def _warn_of_checks(checks: Diagnosis, method: str | JointPMFEstimator) -> None:
+    """Warn of what the checks found that concerns the method; a failed one is an error: every method would refuse."""
     failed = [f"{check.name}: {check.value}: {check.advice}" for check in checks.checks if check.status == "fail"]
     if failed:
         raise CofactorError("; ".join(failed))
+    triples = getattr(method, "name", method) in OF_TRIPLES
+    passed = ("rows",) if triples else ("rows", "rows per triple")  # which rows are empty, the notes say
     for check in checks.checks:
-        if check.status == "warn" and check.name != "rows":  # which rows are empty, the notes say
-            warnings.warn(f"{check.name}: {check.value}", DataWarning, stacklevel=3)
+        if check.status == "warn" and check.name not in passed:
+            warnings.warn(f"{check.name}: {check.value}: {check.advice}", DataWarning, stacklevel=3)
 
 
 def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> tuple[str, JointPMFEstimator]:
@@ -376,7 +380,8 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
         yield total
     empty = data.table.entries_per_row == 0
     if empty.any():
-        yield f"{empty.sum()} rows without a value stay empty: {named_rows(data.frame.index[empty])}"
+        stay = "stays" if empty.sum() == 1 else "stay"
+        yield f"{amount(empty.sum(), 'row')} without a value {stay} empty: {named_rows(data.frame.index[empty])}"
     for name, groups in data.alike.items():
         yield alike_note(groups, f"{name}: values") if name else alike_note(groups, "names of columns").split(";")[0]
     for how, names in data.written.items():
@@ -387,7 +392,7 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
         yield f"counts as an answer: {word!r}: {where}; name it as a gap, if it is one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())
-        yield f"column left out: {name}: {why}" + (f"; {n_gaps} gaps stay as they are" if n_gaps else "")
+        yield f"column left out: {name}: {why}" + (f"; {amount(n_gaps, 'gap')} left in it" if n_gaps else "")
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
         yield f"no cell reads {listing(map(repr, nowhere))}, named as a gap"
     if by_median:

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.checks import check_whole
+from cofactor.core.errors import amount
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator, fitted_on
@@ -41,7 +42,7 @@ from cofactor.verbs.aggregate import read_crowd
 from cofactor.verbs.result import SHOWN, noting
 
 AHEAD = 5  # labels a task at most, in one go
-NAMED = 3  # workers that a task can be given to
+NAMED = 3  # workers that a task can be given to, or as many as labels are asked for
 TINY = 1e-12  # worth of a label that is rounding
 
 
@@ -53,11 +54,11 @@ class NextTasks:
     ----------
     table : DataFrame
         A row per task to be labelled, the most useful first: task, ask (labels to ask for), who (the best of the
-        workers who have not seen it, three at most; empty where all have), n_labels (there already),
-        label and its probability now, gain (expected fall of the number of wrong labels).
+        workers who have not seen it, three or as many as are asked for; fewer where no more are left), n_labels (there
+        already), label and its probability now, gain (expected fall of the number of wrong labels).
     error : float
-        Estimated share of wrong labels now: the mean of 1 - probability. It is too low where workers err together in
-        ways the method does not see.
+        Expected share of wrong labels now, as `aggregate` reports it: the mean of 1 - probability. It is too low where
+        workers err together in ways the method does not see.
     expected_error : float
         The same, once the labels asked for are there.
     wanted_error : float or None
@@ -66,6 +67,8 @@ class NextTasks:
         task are not enough, no error is wanted, or none is known.
     known : bool
         Whether labels tell of the error. Where no task has two of them, it is a guess from before any label.
+    new_workers : int
+        Tasks for which more labels are asked for than workers are left who have not seen them.
     notes : list of str
         What the reader of the labels noticed.
     """
@@ -76,6 +79,7 @@ class NextTasks:
     wanted_error: float | None
     needed: int | None
     known: bool = True
+    new_workers: int = 0
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -84,23 +88,22 @@ class NextTasks:
         return self.needed == 0
 
     def __str__(self) -> str:
+        n_labels, tasks = int(self.table["ask"].sum()), amount(len(self.table), "task")
         if not self.known:
-            n_labels, n_tasks = int(self.table["ask"].sum()), len(self.table)
             return (
                 "no task has two labels, so nothing tells how many are wrong: "
-                f"ask for {n_labels} second labels, of {n_tasks} tasks, and look again"
+                f"ask for {amount(n_labels, 'second label')}, of {tasks}, and look again"
             )
-        now = f"estimated error {self.error:.2%} (an estimate of the model: check some tasks by hand)"
+        now = f"expected error {self.error:.2%} (by the model, as aggregate prints it: check some tasks by hand)"
         if self.stop:
             return f"{now}: at most the {self.wanted_error:.2%} that is wanted, so stop here"
-        n_labels, n_tasks = int(self.table["ask"].sum()), len(self.table)
-        seen_by_all = int((self.table["who"] == "").sum())
-        lines = [now, f"ask for {n_labels} labels of {n_tasks} tasks: expected error then {self.expected_error:.2%}"]
+        lines = [now, f"ask for {amount(n_labels, 'label')} of {tasks}: expected error then {self.expected_error:.2%}"]
         if self.wanted_error is not None:
             needed = f"more than {AHEAD} more for every task" if self.needed is None else f"about {self.needed}"
             lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
-        if seen_by_all:
-            lines.append(f"{seen_by_all} of these tasks were labelled by every worker there is: ask new workers")
+        if self.new_workers:
+            short = amount(self.new_workers, "task")
+            lines.append(f"ask new workers, too: of {short} fewer are left who have not labelled it (column who)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -151,23 +154,24 @@ def next_tasks(
     chosen = order[: budget if needed is None else min(budget, needed)]
     expected = float(errors[len(chosen)])
     table = _table(chosen, slopes, posterior, known)
-    table.insert(2, "who", _who(table["task"], fitted, known))
-    return NextTasks(table, float(errors[0]), expected, wanted_error, needed, told, notes)
+    who = _who(table["task"], table["ask"], fitted, known)
+    table.insert(2, "who", [", ".join(map(str, names)) for names in who])
+    short = sum(len(names) < asked for names, asked in zip(who, table["ask"], strict=True))
+    return NextTasks(table, float(errors[0]), expected, wanted_error, needed, told, short, notes)
 
 
-def _who(tasks: pd.Series[Any], method: Aggregator, labels: CrowdLabels) -> list[str]:
-    """Name, for each task, the workers who have not seen it and are most often right, as far as is known."""
+def _who(tasks: pd.Series[Any], ask: pd.Series[int], method: Aggregator, labels: CrowdLabels) -> list[list[Any]]:
+    """Return, for each task, the workers who have not seen it and are most often right, as far as is known."""
     order = np.argsort(-estimated_accuracy(method, labels), kind="stable")
     order = order[~without_information(method)[order] & (labels.table.entries_per_variable[order] > 0)]
     place, indicator = {task: n for n, task in enumerate(labels.tasks)}, labels.table.indicator
     owner = np.repeat(np.arange(labels.n_workers), labels.table.sizes)
     rows = (indicator.indices[indicator.indptr[n] : indicator.indptr[n + 1]] for n in map(place.__getitem__, tasks))
-    return [", ".join(str(labels.workers[w]) for w in _first_without(order, set(owner[row].tolist()))) for row in rows]
-
-
-def _first_without(order: Ints, seen: set[int]) -> list[int]:
-    """Return the first `NAMED` of the workers in this order who are not among those."""
-    return list(islice((w for w in order.tolist() if w not in seen), NAMED))
+    found = []
+    for row, n in zip(rows, ask, strict=True):
+        seen = set(owner[row].tolist())
+        found.append([labels.workers[w] for w in islice((w for w in order.tolist() if w not in seen), max(NAMED, n))])
+    return found
 
 
 def average_worker(method: Aggregator) -> Floats:

@@ -181,11 +181,14 @@ def _populations(
     labels: CrowdLabels, fitted: Aggregator, truth: ArrayLike | None, n_trials: int, rng: np.random.Generator
 ) -> tuple[list[Population], tuple[str, ...]]:
     """One population per trial, and what to say about them."""
-    right = None if truth is None else right_shares(fitted.predict_proba(labels), truth)
+    posterior = np.asarray(fitted.predict_proba(labels))
+    right = None if truth is None else right_shares(posterior, truth)
     if right is not None and len(right) < MIN_TRUTHS:
         raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
     levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
-    return _as_elsewhere(levels, n_trials, rng) if right is None else _as_known(levels, right, n_trials, rng)
+    if right is not None:
+        return _as_known(levels, right, n_trials, rng)
+    return _as_elsewhere(levels, float(np.mean(1 - posterior.max(axis=1))), n_trials, rng)
 
 
 def _as_known(
@@ -210,7 +213,7 @@ def _as_known(
 
 
 def _as_elsewhere(
-    levels: Iterator[Level], n_trials: int, rng: np.random.Generator
+    levels: Iterator[Level], expected: float, n_trials: int, rng: np.random.Generator
 ) -> tuple[list[Population], tuple[str, ...]]:
     """Populations as hard as public crowds."""
     # evenly spread over the quantiles, so that few trials span the range as well
@@ -220,9 +223,14 @@ def _as_elsewhere(
     note = (
         f"no truth is known, and how hard tasks are cannot be told from labels: every simulation takes them to be as "
         f"hard as those of one public crowd or another, which has {low:.1%} to {high:.1%} of these tasks wrong now. "
-        f"That range held the error on 15 of 17 such crowds. The truth of {MIN_TRUTHS} tasks or more makes it narrower"
+        f"That range held the error on 15 of 17 such crowds. The truth of {MIN_TRUTHS} tasks or more makes it narrower "
+        "(in Python: truth=...)"
     )
-    return ladder.populations(taus), (note,)
+    lower = (
+        f"the expected error that aggregate reports, {expected:.1%}, is by the model's own probabilities, which do not "
+        "know of mistakes that workers share: give it together with the range above"
+    )
+    return ladder.populations(taus), (note, lower)
 
 
 def difficulty_range(level: float = LEVEL) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import is_number
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
 from cofactor.core.types import Seed
@@ -80,7 +81,7 @@ class RankingResult(Result):
         return self.method.chance(known.get(str(item), item), known.get(str(against), against), given)
 
     def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
-        """Return the pairs whose comparison is expected to tell most, one a row."""
+        """Return the comparisons that are expected to tell most, one a row; a pair stands there as often as is best."""
         return self.method.next_pairs(n_pairs)
 
     @property
@@ -95,8 +96,8 @@ class RankingResult(Result):
         weight = np.ones(len(data)) if data.counts is None else data.counts
         ties = float(weight[data.outcome == 0.5].sum()) / data.total
         parts = [
-            f"{len(found.items):,} items",
-            f"{data.total:,.10g} comparisons" + f" ({100 * ties:.0f} % ties)" * (ties > 0),
+            amount(len(found.items), "item"),
+            amount(data.total, "comparison") + f" ({100 * ties:.0f} % ties)" * (ties > 0),
         ]
         parts += [f"{data.n_users:,} users"] if data.n_users > 1 else []
         parts += [f"{len(np.unique(data.prompt)):,} prompts"] if data.prompt is not None else []
@@ -201,11 +202,13 @@ def rank(
     if method not in METHODS:
         raise CofactorError(f"no method {method!r}: choose {' or '.join(METHODS)}")
     notes, warned = list[str](), list[str]()
-    with noting(notes, warned):
+    with noting(notes, []):
         named = {"winner": winner, "loser": loser, "user": user, "tie": tie, "outcome": outcome, "weight": weight}
         how = {"encoding": encoding, "sep": sep, "words": words, "home": home}
         data, X, read = _votes(source, named, covariates, {**how, "spelling": spelling, "skip_bad": skip_bad})
-        notes += read
+        for note in read:
+            warnings.warn(note, DataWarning, stacklevel=2)
+    with noting(notes, warned):
         if method == "BradleyTerry":
             data, X = half_wins(data, X)
         found = ranked(data, X, level=level, min_comparisons=min_comparisons, random_state=random_state)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import check_whole, require_bytes
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
 from cofactor.data import fetch, load
@@ -87,7 +87,8 @@ class TopicsResult(Result):
         D, N = self.counts.shape
         used = N - self.method.dropped.size
         left = f" ({N - used:,} dropped)" if used < N else ""
-        return [f"{D:,} documents, {used:,} words{left}, {self.method.topics.shape[1]} topics"]
+        topics = amount(self.method.topics.shape[1], "topic")
+        return [f"{amount(D, 'document')}, {amount(used, 'word')}{left}, {topics}"]
 
     def screen(self, more: str = "topics has all") -> list[str]:
         """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""

@@ -7,16 +7,24 @@ import argparse
 import cofactor as cf
 from cofactor.data.registry import entries, find
 
+NAME, KIND, WIDTH = 22, 11, 80  # characters of a name, of a kind, of a line
+
 
 def datasets(arguments: argparse.Namespace) -> None:
     """Do what was asked for with these data sets, or with all."""
     names = arguments.names
     if arguments.action == "list":
-        frame = cf.datasets()
-        known = [find(name).name for name in names]
-        chosen = frame[frame["name"].isin(known)] if names else frame
-        shown = chosen.drop(columns=["title", "licence"]).assign(title=chosen["title"])
-        print(shown.astype(object).where(shown.notna(), "-").to_string(index=False))
+        known, frame = [find(name).name for name in names], cf.datasets()
+        if names:
+            chosen = frame[frame["name"].isin(known)].astype(object)
+            about = (row.dropna().items() for _, row in chosen.iterrows())
+            print("\n\n".join("\n".join(f"{name:<{KIND}} {cell}" for name, cell in cells) for cells in about))
+            return
+        print(f"{'name':<{NAME}} {'kind':<{KIND}} {'offline':<7} title")
+        for row in frame.itertuples():
+            line = f"{row.name:<{NAME}} {row.kind:<{KIND}} {'yes' if row.offline else 'no':<7} {row.title}"
+            print(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…")
+        print("all about some of them: cofactor datasets list NAME ...")
         return
     for name in names or entries():
         if arguments.action == "fetch":
