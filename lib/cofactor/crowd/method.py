@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -285,7 +286,11 @@ class WorkerTypes(Aggregator):
         self._without_words, self.left_out_ = (set(), set()), []
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
-        part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
+        used = np.flatnonzero(table.frequencies)
+        worker = np.repeat(np.arange(M), table.sizes)[used]
+        edges = worker, M + used - table.offsets[worker]  # from a worker to a class, numbered after all workers
+        n = M + labels.n_classes
+        part = csgraph.connected_components(sparse.coo_array((np.ones(len(used)), edges), (n, n)), directed=False)[1]
         given = table.entries_per_variable
         of_labels = np.bincount(part[:M], given).astype(np.int64)
         largest = int(of_labels.argmax())
@@ -352,10 +357,14 @@ class WorkerTypes(Aggregator):
             n, K = votes.sum(axis=1, keepdims=True), labels.n_classes
             return np.asarray((votes + 1 / K) / (n + 1))
         table = self._merged(self._met(labels)).table  # labels of copies are one
-        states = self._for_workers(self._states, labels.workers).posterior(table)
-        posterior, n = within_classes(states, labels.n_classes), table.entries_per_row
-        posterior[n == 0] = self.model_.prior
-        return tempered(posterior, n, self.design_effect_)
+        model = self._for_workers(self._states, labels.workers)
+
+        def of(tasks: CategoricalTable) -> Floats:
+            posterior, n = within_classes(model.posterior(tasks), labels.n_classes), tasks.entries_per_row
+            posterior[n == 0] = self.model_.prior
+            return tempered(posterior, n, self.design_effect_)
+
+        return table.by_rows(of)
 
     def _population(self, blocks: Floats) -> Floats:
         """Return the expected confusion matrix (K, K), or by scores (K, K m), of a worker who is not known."""
@@ -384,21 +393,13 @@ class WorkerTypes(Aggregator):
         workers labelled a task, all count the same. A task without labels has shares of zero.
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
-        return weighted_vote_shares(self._merged(self._met(known)).table, self._weights(known.workers))
-
-    def _weights(self, workers: list[Any]) -> Floats:
-        """Return the weight of each of these workers; that of the average for who was not there in `fit`."""
-        informed = self._informed()
-        if workers == self.workers_:
-            return informed
-        place = {worker: m for m, worker in enumerate(self.workers_)}
-        return np.append(informed, informed.mean())[[place.get(worker, -1) for worker in workers]]
-
-    def _informed(self) -> Floats:
-        """Return, of every worker, one minus the probability of type "none"."""
-        if "none" not in self.types_ or self.by_vote_:
-            return np.ones(len(self.workers_))
-        return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
+        weight = np.ones(len(self.workers_))
+        if "none" in self.types_ and not self.by_vote_:
+            weight -= self.type_probabilities_[:, self.types_.index("none")]
+        if known.workers != self.workers_:  # who was not there in `fit` counts as the average
+            place = {worker: m for m, worker in enumerate(self.workers_)}
+            weight = np.append(weight, weight.mean())[[place.get(worker, -1) for worker in known.workers]]
+        return weighted_vote_shares(self._merged(self._met(known)).table, weight)
 
     def disagreement(self, labels: Labels, posterior: Floats | None = None) -> NDArray[np.bool_]:
         """Return for every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
@@ -417,22 +418,16 @@ class WorkerTypes(Aggregator):
         return found
 
 
-def _links(table: CategoricalTable, n: int) -> Any:
-    """Return the graph of workers and, after them, classes: an edge where a worker used a class."""
-    from scipy import sparse
-
-    used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
-    worker = np.repeat(np.arange(table.n_variables), table.sizes)[used]
-    classes = table.n_variables + used - table.offsets[worker]
-    return sparse.coo_array((np.ones(len(used)), (worker, classes)), shape=(n, n))
-
-
 def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
     """Return (N, K) vote shares in which worker w counts with weight (M,), several answers of one by their shares.
 
     Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
     """
-    K = int(table.sizes[0])
-    weighted, plain = (table.indicator @ np.kron(w[:, None], np.eye(K)) for w in (weight, np.ones(len(weight))))
-    votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
-    return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
+    ways = [np.kron(w[:, None], np.eye(int(table.sizes[0]))) for w in (weight, np.ones(len(weight)))]
+
+    def of(tasks: CategoricalTable) -> Floats:
+        weighted, plain = (tasks.indicator @ way for way in ways)
+        votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
+        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
+
+    return table.by_rows(of)

@@ -26,10 +26,10 @@ import numpy as np
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import optimize
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.simplex import normalize_blocks, spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import START_FLOOR
 from cofactor.pmf.cnmf_opt import pair_divergence
