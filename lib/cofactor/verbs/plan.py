@@ -184,15 +184,11 @@ def _populations(
     posterior = np.asarray(fitted.predict_proba(labels))
     levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
     if truth is not None:
-        return _as_known(levels, _known(posterior, truth), n_trials, rng)
+        right = right_shares(posterior, truth)
+        if len(right) < MIN_TRUTHS:
+            raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
+        return _as_known(levels, right, n_trials, rng)
     return _as_elsewhere(levels, float(np.mean(1 - posterior.max(axis=1))), n_trials, rng)
-
-
-def _known(posterior: Floats, truth: ArrayLike) -> Floats:
-    right = right_shares(posterior, truth)
-    if len(right) < MIN_TRUTHS:
-        raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
-    return right
 
 
 def _as_known(

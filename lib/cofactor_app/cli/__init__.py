@@ -1,4 +1,4 @@
-"""The command line: options in `parser`, one module per family of commands, run from here."""
+"""The command line: options in `parser`, a module per command, run from here."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _show_any_letter()
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # processes of workers import nothing from the folder of the user
     try:
-        arguments = parser().parse_args(argv)
-        arguments.argv = list(sys.argv[1:] if argv is None else argv)
+        words = list(sys.argv[1:] if argv is None else argv)
+        arguments = parser(words[0] if words else "").parse_args(words)
+        arguments.argv = words
         if getattr(arguments, "jobs", 1) < 1:
             raise CofactorError(f"n_jobs={arguments.jobs}: give a whole number of at least 1")
         _check_address_space()
