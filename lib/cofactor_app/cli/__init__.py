@@ -168,14 +168,6 @@ def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
     print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
 
 
-def warned(diagnosis: Diagnosis) -> list[str]:
-    """Return what the checks before a fit warn of; a failed one is an error, since every method would refuse, too."""
-    failed = [f"{check.name}: {check.value}: {check.advice}" for check in diagnosis.checks if check.status == "fail"]
-    if failed:
-        raise CofactorError("; ".join(failed))
-    return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
-
-
 def note_of(message: Warning | str) -> str:
     """Say a warning in the words of the command line."""
     return _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
