@@ -29,8 +29,7 @@ from scipy.special import digamma, gammaln
 
 from cofactor.core.em import SoftCounts
 from cofactor.core.estimator import History, Result
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.simplex import normalize_blocks
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import Aggregator
 from cofactor.crowd.fit import Evidence

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cofactor.core.errors import CofactorError
-from cofactor.core.latent_class import LatentClassModel
-from cofactor.core.simplex import normalize_blocks
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.tables import CategoricalTable
 
 

@@ -27,9 +27,8 @@ from scipy.sparse import linalg, sparray
 from cofactor.core.em import maximization
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import History, Result
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import njit
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.cooccurrence import Cooccurrences
 from cofactor.crowd.imputation import SMOOTHING, Imputed, check_budget

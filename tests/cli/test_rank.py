@@ -141,10 +141,10 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     path.write_text("winner,loser\na,b\na,c\nb,c\nc,b\n")
     assert main(["rank", str(path), "--report", str(page)]) == 0
-    said = "items that never lost to the others, or never won, not even through third ones: a; how far"
+    said = "items that never lost to the others, or never won, not even through third ones: a; only the"
     printed = capsys.readouterr()
     assert f"warning: {said}" in printed.err and "warning: " not in printed.out
-    assert "warning: these comparisons do not tell who wins the next one (log-loss" in printed.err
+    assert "warning: these comparisons do not predict who wins the next one (log-loss" in printed.err
     assert said in page.read_text(encoding="utf8").split("<h2>")[0]
     assert main(["rank", str(path), "--strict", "-o", str(tmp_path / "no.csv")]) == 1
     assert "error: --strict: items that never lost" in capsys.readouterr().err and not (tmp_path / "no.csv").exists()

@@ -37,12 +37,10 @@ def test_is_the_same_at_any_number_of_jobs():
 
 
 def test_refusals_are_left_out_and_told():
-    def refit(rows):  # a third of a sample: row 0 is in 28 per cent of them
-        return refuse_row_zero(rows[:330])
-
-    with pytest.warns(DataWarning, match="of 20 refits refused the rows drawn and are left out: row 0 was drawn"):
-        kept = resample(refit, 1000, n_draws=20, random_state=5)
-    assert 10 <= len(kept) < 20 and all(0 not in rows for rows in kept)
+    for used, refused in ((330, 3), (128, 1)):  # how many of 1000 rows the refit looks at
+        with pytest.warns(DataWarning, match=f"^{refused} of 20 refits refused the rows drawn and are left out: row"):
+            kept = resample(lambda rows, n=used: refuse_row_zero(rows[:n]), 1000, n_draws=20, random_state=5)
+        assert len(kept) == 20 - refused and all(0 not in rows for rows in kept)
 
 
 def test_gives_up_where_most_refits_refuse():

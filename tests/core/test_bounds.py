@@ -17,6 +17,7 @@ REACH_COMPILED += ["crowd/test_worker_types.py", "separable/test_edges.py"]
 def test_tests_that_reach_compiled_code_pass_with_every_index_checked(tmp_path):
     checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}  # compiled apart
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-n", "0"]
+    command += ["-m", "not slow"]  # which reach no other loops
     paths = [str(ROOT / "tests" / name) for name in REACH_COMPILED]
     done = subprocess.run([*command, *paths], cwd=ROOT, env=checked, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5000:]

@@ -59,6 +59,12 @@ def test_agrees_with_brute_force(first):
         assert np.allclose(certificate.distances, distances_by_loops(H))
 
 
+def test_of_two_classes_the_slice_ends_at_its_walls():
+    for seed in range(20):
+        H = np.vstack([random_factor(seed, K=2), [[1.0, 0.9], [0.8, 1.0]]])  # on both sides of the middle
+        assert same_points(slice_vertices(H), corners_one_by_one(H))
+
+
 def test_brute_force_met_both_answers():
     verdicts = [scattering_certificate(random_factor(seed)) for seed in range(200)]
     assert 30 < sum(certificate.condition1 == "holds" for certificate in verdicts) < 100

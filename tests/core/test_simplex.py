@@ -9,7 +9,8 @@ from scipy import sparse
 
 from cofactor import plain
 from cofactor.core.errors import CofactorError
-from cofactor.core.simplex import normalize_blocks, project_to_simplex, project_vector, spa
+from cofactor.core.latent_class import normalize_blocks
+from cofactor.core.simplex import project_to_simplex, project_vector, spa
 from tests.each import each
 from tests.oracles.generators import laws, seeds
 from tests.oracles.simplex import project_by_quadratic_programme

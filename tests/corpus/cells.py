@@ -62,6 +62,7 @@ def quotes() -> list[Case]:
         good("quotes/blank_after_the_closing_one.csv", text(rows(yes='"yes" '))),
         bad("quotes/backslash_escapes.csv", text(rows(yes='"say \\"yes\\" now"')), "row 2", "after a closing quote"),
         bad("quotes/text_after_the_closing_one.csv", text(rows(yes='"y"es')), "row 2", "after a closing quote"),
+        bad("quotes/text_after_the_closing_one_below_quoted_names.csv", text(rows(yes='"y"es'), head='"task","worker","label"'), "row 2", "after a closing quote"),
         bad("quotes/never_closed.csv", text([('"a', "w1", "yes"), *DATA[1:]]), "row 2", "never closed"),
         bad("quotes/closed_a_row_below.csv", text(rows(a='"a')), "row 2", "after a closing quote"),
         bad("quotes/never_closed_in_the_last_row.csv", text() + 'c,w1,"yes', "row 6", "never closed"),

@@ -144,13 +144,18 @@ def test_a_model_after_many_labels_is_their_share():
 # ---- types ----
 
 
+def informed_workers(method):
+    """Of every worker, one minus the probability of saying nothing beside the others."""
+    return 1 - method.type_probabilities_[:, method.types_.index("none")]
+
+
 def test_constant_workers_say_nothing_and_cost_nothing():
     for seed in range(3):
         labels, truth = with_constant_workers(seed, rate=0.8)
         method = WorkerTypes().fit(labels)
         error = error_rate(method.predict_proba(labels), truth)
         assert error < error_rate(vote_shares(labels), truth) - 0.1
-        informed = method._informed()
+        informed = informed_workers(method)
         assert informed[:3].min() > 0.9 and informed[3:].max() < 0.1
         assert not method.disagreement(labels).all() and method.disagreement(labels).mean() < error + 0.05
 
@@ -160,7 +165,7 @@ def test_workers_who_draw_labels_whatever_the_class_say_nothing():
     truth = rng.integers(3, size=300)
     honest = np.where(rng.random((300, 6)) < 0.8, truth[:, None], rng.integers(3, size=(300, 6)))
     codes = np.hstack([honest, rng.choice(3, (300, 4), p=[0.7, 0.2, 0.1])])
-    informed = WorkerTypes().fit(dense(codes))._informed()
+    informed = informed_workers(WorkerTypes().fit(dense(codes)))
     assert informed[:6].min() > 0.9 and informed[6:].max() < 0.2
 
 

@@ -54,15 +54,6 @@ def errors_of(seed, theta, n_iter, descend, **options):
     return np.array(errors)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("theta", [0.5, 1, 2])
-def test_linear_convergence_with_projections(theta):
-    """Measured rates are 0.947 +- 0.011 per step, as without."""
-    runs = [errors_of(seed, theta, 300, projected_gradient_descent, mu=incoherence(*truth(seed))) for seed in range(3)]
-    assert 0.90 < np.mean([(e[300] / e[100]) ** (1 / 200) for e in runs]) < 0.97
-    assert np.median([e[300] for e in runs]) < 1e-8 and runs[0][0] > 0.05
-
-
 def test_centring_is_a_no_op_and_the_projection_with_a_small_mu_is_said_to_bias():
     plain, centred = (errors_of(1, 0.5, 60, descend) for descend in (gradient_descent, projected_gradient_descent))
     assert centred == pytest.approx(plain, rel=1e-6)

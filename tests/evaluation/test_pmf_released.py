@@ -8,7 +8,7 @@ import pytest
 from cofactor import CofactorError, LatentClassModel, simulate
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import BMF, METHODS, GlobalAverage, ItemAverage, JointPMFRecommender, mse
+from cofactor.pmf import BMF, GlobalAverage, ItemAverage, JointPMFRecommender, mse
 from cofactor.pmf.base import random_model
 from cofactor.rivals.pmf import alternate, cells_of
 from cofactor.rivals.triple_moments import triple_moments
@@ -16,7 +16,6 @@ from evaluation.pmf.ratings import Known, best_on
 from evaluation.released import RELEASED
 from evaluation.released.mirror_descent import REAL, mirror_descent
 from evaluation.released.pmf import (
-    CLASSIFIERS,
     SCRIPTS,
     ReleasedBMF,
     ReleasedCTD,
@@ -181,25 +180,3 @@ def test_the_best_on_validation_wins():
     known, held = some_ratings(), some_ratings(seed=1)
     found = [one.fit(*known) for one in (GlobalAverage(), JointPMFRecommender(EM, biases=False), ItemAverage())]
     assert best_on(Known(*held), found) is min(found, key=lambda one: one.errors(*held)[0])
-
-
-# ---- by name ----
-
-
-@pytest.mark.parametrize("name", ["CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CTD", "MLE-AD-EM"])
-def test_released_methods_are_found_by_name_and_differ_from_the_kits(name):
-    truth = simulate.joint_model(7, 3, 2, random_state=0)
-    table = simulate.joint_table(truth, 300, random_state=0)
-    ours, released = (
-        recorded(found[name](rank=2, pseudo_count=0, random_state=0).fit, table)[0]
-        for found in (METHODS, RELEASED["pmf"])
-    )
-    assert ours.predict(table, 0).shape == released.predict(table, 0).shape
-    assert not np.allclose(ours.model_.stacked, released.model_.stacked, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_of_the_tables_are_found_by_name(name):
-    X = np.random.default_rng(0).integers(0, 3, (90, 4))
-    y = X[:, 0]
-    assert CLASSIFIERS[name](np.full(4, 3), 0).fit(X, y).score(X, y) > 0.5

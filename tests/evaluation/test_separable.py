@@ -13,18 +13,6 @@ from evaluation.separable import communities
 from evaluation.trials import raw_trials
 
 
-def values(rows, metric):
-    return {row.method: row.value for row in rows if row.metric == metric}
-
-
-@pytest.mark.slow
-def test_too_much_penalty_is_a_cliff():
-    experiment = EXPERIMENTS["separable-figure5a"]
-    found = [values(experiment.run("SNR=12", t, np.random.default_rng(t)), "success") for t in range(4)]
-    share = {method: np.mean([one[method] for one in found]) for method in found[0]}
-    assert share["lambda=1"] == 1 and share["lambda=5"] == share["lambda=10"] == 0
-
-
 @pytest.mark.parametrize("name", ["tdt2", "reuters"])
 def test_all_choices_of_table_2_give_every_printed_digit_of_spa_and_xray(name):
     """As kept; accuracies come from clusterings with random starts, and are left out."""

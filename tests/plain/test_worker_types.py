@@ -102,6 +102,11 @@ def test_words_that_never_meet_are_left_out():
     assert len(plain.meeting(w, w)) == len(w)  # a word each: none to go by
 
 
+def test_a_group_says_what_most_of_it_say_or_else_the_first():
+    i, w, l = plain.merged(*np.array([[0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 0, 0, 1, 0]]), np.zeros(3, dtype=int))
+    assert i.tolist() == [0, 1] and w.tolist() == [0, 0] and l.tolist() == [0, 1]
+
+
 def test_copies_are_wrong_alike():
     for seed in range(3):
         i, w, l, _ = with_copies(seed, 200, 2, 0.75, 8, 0.75)

@@ -113,7 +113,7 @@ def test_the_default_split_goes_around_missing_pairs():
 
 def test_a_pair_that_must_be_missing_is_taken_for_independent_and_named():
     moments = exact_pairs(separable(), observed=[(0, 2), (0, 3), (1, 3), (0, 1), (2, 3)])
-    with pytest.warns(DataWarning, match=r"never observed, taken for independent by CNMF-SPA: \(1, 2\)"):
+    with pytest.warns(DataWarning, match=r"never observed, which CNMF-SPA treats as independent: \(1, 2\)"):
         cnmf_spa(moments, 3, split=2)
     X = virtual_matrix(moments, np.array([0, 1]), np.array([2, 3]))
     truth = separable()

@@ -145,7 +145,7 @@ def test_outliers_are_named_and_not_counted():
             k, margin = suggest_n_anchors(X)
             assert k == K and margin > 0.5
             for name in ("SPA", "MERIT") if K == 3 else ():
-                with pytest.warns(DataWarning, match="columns 7 would be anchors of themselves alone"):
+                with pytest.warns(DataWarning, match="columns 7 would each be an anchor for itself alone"):
                     fitted = METHODS[name]().fit(X)
                 assert sorted(fitted.anchors_.tolist()) == anchors.tolist() and fitted.scores_[7] == 0
                 assert (fitted.scores_[anchors] > 0).all()

@@ -174,11 +174,11 @@ def test_share_explained():
     [
         *((lambda X=X: rae(X, np.ones((len(X), 1)), np.ones((1, X.shape[1]))), "X is zero")
           for X in (np.zeros((2, 3)), -np.zeros((1, 1)))),
-        (lambda: rae([[1e-200]], [[1e200]], [[1e200]]), "too large beside X"),
-        (lambda: rae([[1e-200]], [[1e10]], [[1e200]]), "too large beside X"),
+        (lambda: rae([[1e-200]], [[1e200]], [[1e200]]), "too large to be compared with X"),
+        (lambda: rae([[1e-200]], [[1e10]], [[1e200]]), "too large to be compared with X"),
         (lambda: mrsa(np.ones((3, 2)), np.ones((3, 1))), r"\(3, 2\) and \(3, 1\)"),
         (lambda: rae(np.ones((2, 3)), np.ones((2, 1)), np.ones((2, 3))), r"X \(2, 3\) .* W \(2, 1\) times H \(2, 3\)"),
-        (lambda: coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]]), "no document has the words 3, 2:"),
+        (lambda: coherence(np.array([[1, 1, 0, 0]]), [[0, 3, 2]]), "no document contains the words 3, 2:"),
     ],
 )  # fmt: skip
 def test_what_has_no_measure_is_refused(call, message):

@@ -138,7 +138,7 @@ def test_an_outlier_is_named_not_chosen_and_has_weights(X):
     odd = np.insert(X, 7, np.random.default_rng(0).random(30) * X.max(), axis=1)
     clean = quiet(X, 5)
     for asked in (None, 5):
-        with pytest.warns(DataWarning, match=r"1 points would be anchors of themselves alone .*: 7$"):
+        with pytest.warns(DataWarning, match=r"1 points would each be an anchor for itself alone .*: 7$"):
             found = cf.anchors(odd, asked)
         shifted = clean.used[clean.method.anchors_]
         assert sorted(found.used[found.method.anchors_]) == sorted(shifted + (shifted >= 7))

@@ -9,7 +9,7 @@ import pytest
 import cofactor as cf
 from cofactor.verbs.rank import half_wins
 
-pytestmark = pytest.mark.filterwarnings("ignore:these comparisons do not tell who wins")
+pytestmark = pytest.mark.filterwarnings("ignore:these comparisons do not predict who wins")
 
 
 @pytest.fixture(scope="module")

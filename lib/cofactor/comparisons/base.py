@@ -113,7 +113,7 @@ class PreferenceModel(Estimator):
     def chance_of(self, margin: Floats) -> Floats:
         """Return the chance of left at a difference of utilities; a method that only orders items refuses."""
         if not self.link:
-            raise CofactorError(f"{type(self).__name__} orders items and knows no chances: use margin")
+            raise CofactorError(f"{type(self).__name__} orders items but gives no probabilities: use margin")
         return np.asarray(link_named(self.link).probability(margin))
 
     def utilities(self, user: Hashable | Floats) -> Floats:
@@ -191,7 +191,7 @@ def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
     except (TypeError, ValueError) as error:
         if isinstance(error, CofactorError):
             raise
-        raise CofactorError(f"{what} must be ids that the model may know: {error}") from None
+        raise CofactorError(f"{what} must be ids of users or items of the fit: {error}") from None
 
 
 def _codes_of(array: NDArray[Any], ids: Sequence[Any], what: str) -> Codes:

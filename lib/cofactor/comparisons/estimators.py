@@ -138,7 +138,7 @@ class ComparisonMF(PreferenceModel):
             sizes = np.bincount(data.components[data.components >= 0])
             message = (
                 f"items fall into {data.n_components} parts that no comparison links, of {listing(sizes.tolist())} "
-                "items: utilities of different parts are not comparable, but for a prior"
+                "items: utilities of different parts are comparable only through a prior"
             )
             warnings.warn(message, DataWarning, stacklevel=3)
         rng = rng_of(self.random_state)

@@ -47,7 +47,7 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     V, true_V = project_to_centred(V), project_to_centred(true_V)
     gap, size = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V])), product_norm(true_U, true_V)
     if relative and not size:
-        raise CofactorError("the true utilities of all items are equal: no error is small beside them")
+        raise CofactorError("the true utilities of all items are equal, so that a relative error has no meaning")
     return gap / size if relative else gap
 
 
@@ -163,7 +163,9 @@ def mean_information(spread: float, link: str = "logistic") -> float:
     values = link_named(link).information(np.sqrt(2) * spread * nodes)
     found = float(weights @ values / weights.sum())
     if not found:
-        raise CofactorError(f"spread={spread}: utilities so far apart that every choice is certain and tells no more")
+        raise CofactorError(
+            f"spread={spread}: utilities so far apart that every choice is certain and adds no information"
+        )
     return found
 
 

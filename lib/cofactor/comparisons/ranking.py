@@ -42,7 +42,7 @@ from cofactor.core.types import Floats, Indices, Ints, Seed
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 UNSEEN = "items without comparisons have no rank"
-UNTOLD = "these comparisons do not tell who wins the next one"
+UNTOLD = "these comparisons do not predict who wins the next one"
 UTILITY_DRAWS = 8000  # of all utilities
 ELO = 400 / np.log(10)  # points for a unit of utility
 FEW_OF_AN_ITEM = 2  # comparisons of an item, which hardly tell its rank
@@ -444,7 +444,7 @@ def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:
         what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
-        warnings.warn(f"{what}; how far they are from the others, the prior decides", DataWarning, stacklevel=5)
+        warnings.warn(f"{what}; only the prior decides how far they are from the others", DataWarning, stacklevel=5)
     return unlinked
 
 
@@ -454,7 +454,7 @@ def _warn_of_covariates(cells: davidson.Cells, fitted: davidson.Fitted, names: l
     told = np.diag(davidson.covariate_information(cells, fitted.theta)[0])
     if (told <= 2 * (fitted.ridge * np.abs(fitted.theta))[n : n + k]).any():
         what = f"covariates decide every comparison: {listing(names)}"
-        warnings.warn(f"{what}; how large their coefficients are, the prior decides", DataWarning, stacklevel=5)
+        warnings.warn(f"{what}; only the prior decides how large their coefficients are", DataWarning, stacklevel=5)
 
 
 def warn_of_loss(loss: float, trivial: float) -> None:
@@ -481,7 +481,7 @@ def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> fl
         return 0.0
     count = davidson.users_that_count(rows, code)
     if count < FEW_USERS:
-        message = f"{n} {name}, who count as {count:.3g} equally busy ones, cannot tell how {name} differ"
+        message = f"{n} {name}, who count as {count:.3g} equally busy ones, are too few to show how {name} differ"
         advice = f"intervals are for these {name} alone, as if their comparisons were independent"
         warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
         return 0.0

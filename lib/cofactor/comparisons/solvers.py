@@ -301,7 +301,7 @@ def _barzilai_borwein_steps(
                 break
             eta /= 4
         if not np.isfinite(f_new):
-            raise CofactorError("losses run beyond all numbers from this start: start nearer to zero, or take a ridge")
+            raise CofactorError("the loss overflows from this start: start nearer to zero, or use a ridge")
         s, y = x_new - x, g_new - g
         flat = flat + 1 if abs(f_new - f) <= FLAT_CHANGE * abs(f) else 0
         x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY_STEPS:]

@@ -241,15 +241,22 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
         return column, ""
     nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
     texts = [text for text in different if text not in nothing]
-    if not texts or not all(isinstance(text, str) for text in texts) or _are_plain(texts):
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return column, ""
+    if np.isfinite(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(dtype=np.float64)).all():
         return column, ""
     bare, unit = _without_unit(texts)
     form = _form(bare)
     if form is None:
         return column, ""
-    known = {text: _plainly(one, form) for text, one in zip(texts, bare, strict=True)}
+    between = f"{BLANKS}{'.' if form == ',' else ','}"  # signs between thousands, which go
+    plainly = (re.sub(f"[{between}]", "", one).replace(form, ".").replace("\u2212", "-") for one in bare)
+    known = dict(zip(texts, plainly, strict=True))
     written = by_value(column, lambda values: values.map(lambda text: known.get(text, text)))
-    return written, _told(bare, form, unit)
+    signs = sorted({sign for text in bare for sign in text if sign in between})
+    said = ["with a decimal comma"] * (form == "," and any("," in text for text in bare))
+    said += [f"with {' or '.join(map(repr, signs))} between thousands"] * bool(signs) + [f"in {unit}"] * bool(unit)
+    return written, " and ".join(said) or "with a minus sign of its own"
 
 
 def says_nothing(name: object) -> bool:
@@ -268,11 +275,6 @@ def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series
     return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
 
 
-def _are_plain(texts: list[str]) -> bool:
-    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
-    return bool(np.isfinite(numbers.to_numpy(dtype=np.float64)).all())
-
-
 def _without_unit(texts: list[str]) -> tuple[list[str], str]:
     """Return texts without the one unit that at least half of them have, all of %; else, or with two, as they are."""
     units = {unit for text in texts for unit in UNIT_SIGNS if unit in text}
@@ -288,19 +290,6 @@ def _form(texts: list[str]) -> str | None:
     if fits[","] and fits["."] and any(map(EITHER.fullmatch, texts)):
         return "." if len(texts) >= SURELY_THOUSANDS else None
     return next((sign for sign, fit in fits.items() if fit), None)
-
-
-def _plainly(text: str, decimal: str) -> str:
-    """Write one number without signs between thousands, and with a point before its decimals."""
-    other = "." if decimal == "," else ","
-    return re.sub(f"[{other}{BLANKS}]", "", text).replace(decimal, ".").replace("\u2212", "-")
-
-
-def _told(texts: list[str], decimal: str, unit: str) -> str:
-    between = sorted({sign for text in texts for sign in text if sign in f"{BLANKS}{'.' if decimal == ',' else ','}"})
-    said = ["with a decimal comma"] * (decimal == "," and any("," in text for text in texts))
-    said += [f"with {' or '.join(map(repr, between))} between thousands"] * bool(between) + [f"in {unit}"] * bool(unit)
-    return " and ".join(said) or "with a minus sign of its own"
 
 
 # ---- columns and rows of a table ----

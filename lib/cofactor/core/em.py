@@ -28,9 +28,8 @@ from scipy import sparse
 
 from cofactor.core.errors import CofactorError
 from cofactor.core.estimator import History, Result
-from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel, normalize_blocks
 from cofactor.core.lazy import WORTH_COMPILING, njit
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 
@@ -96,7 +95,7 @@ class SoftCounts:
 
 def soft_counts(table: CategoricalTable, Q: Floats, log_likelihood: float = 0.0) -> SoftCounts:
     """Add up (S, F) soft classes Q over the rows of a table. O(entries F) time."""
-    return SoftCounts(table.indicator.T @ Q, Q.sum(axis=0), table.n_rows, table.sizes, log_likelihood)
+    return SoftCounts(table.indicator.T @ Q, Q.sum(axis=0), len(Q), table.sizes, log_likelihood)
 
 
 def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
@@ -106,30 +105,26 @@ def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
     class, as in the equations; only a row that every class excludes is scored with zeros taken for 1e-12, and so is
     any smaller conditional.
     """
-    _check_same_alphabets(table, model)
+    if not np.array_equal(table.sizes, model.sizes):
+        raise CofactorError(
+            f"the table has {len(table.sizes)} variables with {table.sizes.sum()} values in all, "
+            f"the model {len(model.sizes)} with {model.sizes.sum()}: start from a model of the same variables"
+        )
     F, A = table.indicator, model.stacked
     if A.min(initial=1.0) < FLOOR:
         A = np.where(A > 0, np.maximum(A, FLOOR), 0.0)
-    if F.nnz * model.n_classes <= WORTH_COMPILING:
+    if F.nnz * A.shape[1] <= WORTH_COMPILING:
         Q, of_rows = _posteriors(F, _logarithms(A), model.prior)
         return soft_counts(table, Q, float(of_rows.sum()))
     shares, lengths = F.data if table.shared else np.zeros(0), np.diff(F.indptr)
     log_A = _logarithms(A) if table.shared or lengths[lengths > SHORT].sum() > len(A) else A[:0]
-    T, totals = np.zeros_like(A), np.zeros(model.n_classes)
+    T, totals = np.zeros_like(A), np.zeros(A.shape[1])
     log_likelihood = _add_posteriors(F.indptr, F.indices, shares, A, log_A, np.array(model.prior), T, totals)
-    return SoftCounts(T, totals, table.n_rows, table.sizes, log_likelihood)
+    return SoftCounts(T, totals, len(lengths), table.sizes, log_likelihood)
 
 
 def _logarithms(A: Floats) -> Floats:
     return np.log(A, where=A > 0, out=np.full_like(A, -np.inf))
-
-
-def _check_same_alphabets(table: CategoricalTable, model: LatentClassModel) -> None:
-    if not np.array_equal(table.sizes, model.sizes):
-        raise CofactorError(
-            f"the table has {table.n_variables} variables with {table.sizes.sum()} values in all, "
-            f"the model {model.n_variables} with {model.sizes.sum()}: start from a model of the same variables"
-        )
 
 
 def _posteriors(F: sparse.csr_array, log_A: Floats, prior: Floats) -> tuple[Floats, Floats]:
@@ -264,7 +259,7 @@ def em(
     if not rows.any():
         raise CofactorError("nothing was observed in any row: there is nothing to fit")
     if not np.all(np.asarray(pseudo_count) >= 0):
-        raise CofactorError(f"pseudo_count={pseudo_count}: observations can be added, none taken away")
+        raise CofactorError(f"pseudo_count={pseudo_count}: give a number of at least 0")
     seen = table if rows.all() else table.take_rows(rows)
     return iterate_em(lambda model: expectation(seen, model), start, max_iter, tol, verbose, pseudo_count)
 

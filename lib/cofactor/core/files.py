@@ -227,7 +227,10 @@ def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str
     text = [one.name for one in known if types.is_string(one.type) or types.is_large_string(one.type)]
     with parquet.ParquetFile(source, read_dictionary=text) as file:
         found = [column for column in known.names if column in columns]
-        size = max(file.metadata.num_rows * (1 + len(found)), _n_values(file.metadata, found))
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        parts = (group.column(n) for group in groups for n in range(group.num_columns))
+        values = sum(part.num_values for part in parts if part.path_in_schema.split(".")[0] in found)  # lists hold many
+        size = max(file.metadata.num_rows * (1 + len(found)), values)
         _refuse_packed(size, packed, name)
         read = file.read(found)
     _refuse_packed(sum(map(_unfolded, read.columns)), packed, name)
@@ -238,13 +241,6 @@ def _refuse_packed(size: int, packed: int, name: object) -> None:
     limit = max(LARGE, RATIO * packed)
     if size > limit:
         raise CofactorError(f"{name} unpacks to more than {limit} bytes: unpack it yourself if it should")
-
-
-def _n_values(metadata: Any, columns: Sequence[str]) -> int:
-    """Return how many values these columns hold: a row of lists holds many."""
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    parts = (group.column(n) for group in groups for n in range(group.num_columns))
-    return sum(part.num_values for part in parts if part.path_in_schema.split(".")[0] in columns)
 
 
 def _unfolded(column: Any) -> int:

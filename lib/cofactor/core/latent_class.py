@@ -17,7 +17,7 @@ Source: Dawid and Skene, 1979; Ibrahim and Fu, ICML 2021, Eq. (1); Ibrahim and F
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from cofactor.core.checks import finite_matrix, numbers, rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import optimize, special
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Indices, Ints
 
@@ -34,6 +33,36 @@ SUM_TOLERANCE = 1e-6  # how far the columns given by a caller may be from summin
 CLASSES_AT_ONCE = 8  # whose logarithms are held
 MOST_BYTES = 2_000_000_000  # largest joint tensor that is formed
 TIE = 1e-9  # posteriors this close count as tied, so that rounding never breaks a tie
+
+
+def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:
+    """Scale every column of every block of rows to sum to one.
+
+    Parameters
+    ----------
+    stacked : (I_1 + ... + I_N, F) array, nonnegative
+        Blocks of rows, one block per variable.
+    sizes : (N,) positive ints
+        Rows of each block.
+
+    Returns
+    -------
+    Array of the same shape. A column of a block that is all zero carries no evidence and becomes uniform.
+
+    Cost: O(F sum(I_n)) time and memory.
+
+    >>> normalize_blocks([[1.0, 0.0], [3.0, 0.0]], [2])
+    array([[0.25, 0.5 ],
+           [0.75, 0.5 ]])
+    """
+    stacked, sizes = np.asarray(stacked, dtype=np.float64), np.asarray(sizes)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    totals = np.add.reduceat(stacked, starts, axis=0)
+    empty = ~(totals > 0)
+    found = stacked / np.repeat(np.where(empty, 1.0, totals), sizes, axis=0)
+    if empty.any():
+        found = np.where(np.repeat(empty, sizes, axis=0), np.repeat(1.0 / sizes, sizes)[:, None], found)
+    return found
 
 
 class LatentClassModel:
@@ -150,19 +179,13 @@ class LatentClassModel:
         low = (self.stacked < FLOOR).any(axis=1)
         rows = np.flatnonzero(table.indicator @ low.astype(np.float64)) if low.any() else np.zeros(0, dtype=np.intp)
         if rows.size:  # few, as a rule: where EM has been, a value seen has a chance in some class
-            log_likelihood[rows] = self._log_likelihoods(table.take_rows(rows))
+            F, there = table.indicator[rows], self.prior > 0
+            zero = self.stacked[:, there] == 0
+            logs = np.log(self.stacked[:, there], where=~zero, out=np.zeros(zero.shape))
+            without = F @ logs + np.log(self.prior[there])  # any floor
+            impossible = F @ zero.astype(np.float64) > 0
+            log_likelihood[rows] = special.logsumexp(np.where(impossible, -np.inf, without), axis=1)
         return joint.T, log_likelihood
-
-    def _log_likelihoods(self, table: CategoricalTable) -> Floats:
-        """Log-likelihoods of rows without any floor; (S,)."""
-        there = self.prior > 0
-        stacked = self.stacked[:, there]
-        zero = stacked == 0
-        logs = np.log(stacked, where=~zero, out=np.zeros_like(stacked))
-        joint = table.indicator @ logs + np.log(self.prior[there])
-        return np.asarray(
-            special.logsumexp(np.where(table.indicator @ zero.astype(np.float64) > 0, -np.inf, joint), axis=1)
-        )
 
     def posterior(self, table: CategoricalTable) -> Floats:
         """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""
@@ -248,10 +271,11 @@ class LatentClassModel:
                 "use conditional, log_likelihood, pairwise or sample, which do without it"
             )
         half = self.n_variables // 2
-        left, right = (
-            reduce(_products_of_rows, blocks, np.ones((1, self.n_classes)))
-            for blocks in (self.conditionals[:half], self.conditionals[half:])
-        )
+        left = right = np.ones((1, self.n_classes))  # products of all rows of half of the conditionals (Khatri-Rao)
+        for A in self.conditionals[:half]:
+            left = (left[:, None] * A).reshape(-1, self.n_classes)
+        for A in self.conditionals[half:]:
+            right = (right[:, None] * A).reshape(-1, self.n_classes)
         return np.asarray((left * self.prior) @ right.T).reshape(self.sizes)
 
     def reorder(self, order: ArrayLike) -> LatentClassModel:
@@ -302,19 +326,13 @@ class LatentClassModel:
         if entries is None:
             entries = np.divmod(np.arange(n_rows * self.n_variables), self.n_variables)
         row, variable = (np.asarray(index, dtype=np.int64) for index in entries)
-        code = self._draw(variable, classes[row], rng.random(len(row)))
-        return CategoricalTable.from_entries(row, variable, code, self.sizes, n_rows), classes
-
-    def _draw(self, variable: Ints, classes: Ints, uniform: Floats) -> Ints:
-        """Invert the cumulative conditionals at `uniform`, one value at a time."""
-        offsets = np.cumsum(self.sizes) - self.sizes
-        code = np.zeros(len(variable), dtype=np.int64)
-        below = np.zeros(len(variable))
-        for value in range(int(self.sizes.max()) - 1):
+        offsets, states, uniform = np.cumsum(self.sizes) - self.sizes, classes[row], rng.random(len(row))
+        code, below = np.zeros(len(row), dtype=np.int64), np.zeros(len(row))
+        for value in range(int(self.sizes.max()) - 1):  # inverts the cumulative conditionals, one value at a time
             inside = value < self.sizes[variable] - 1
-            below += np.where(inside, self.stacked[np.where(inside, offsets[variable] + value, 0), classes], np.inf)
+            below += np.where(inside, self.stacked[np.where(inside, offsets[variable] + value, 0), states], np.inf)
             code += uniform >= below
-        return code
+        return CategoricalTable.from_entries(row, variable, code, self.sizes, n_rows), classes
 
 
 def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
@@ -364,11 +382,6 @@ def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
     for k in np.argsort(-np.asarray(prior), kind="stable")[::-1]:  # the preferred ones last, over the others
         np.copyto(found, k, where=columns[k] >= least)
     return found
-
-
-def _products_of_rows(left: Floats, right: Floats) -> Floats:
-    """Khatri-Rao product: (a b, F), every row of one times every row of the other."""
-    return np.asarray((left[:, None] * right).reshape(-1, left.shape[1]))
 
 
 def _with_prior(model: LatentClassModel) -> Floats:

@@ -119,16 +119,13 @@ def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
     check_kind(CategoricalTable, table=table)
     F = table.indicator
     singles = np.bincount(F.indices, minlength=F.shape[1])
-    return PairwiseMoments(_count_pairs(F, table.entries_per_row), singles, table.sizes, table.n_rows)
-
-
-def _count_pairs(F: sparse.csr_array, d: Ints) -> sparse.csr_array:
+    d = np.diff(F.indptr).astype(np.int64)
     n_pairs, n_cells = int(d @ (d - 1)), F.shape[1] ** 2
-    if n_pairs <= WORTH_COMPILING:
-        return _by_product(F)
-    if n_pairs >= n_cells:
-        return _by_table(F)
-    return _by_value(F, d) if n_pairs * SCAN >= n_cells else _by_product(F)
+    if n_pairs <= WORTH_COMPILING or n_pairs * SCAN < n_cells:
+        counts = _by_product(F)
+    else:
+        counts = _by_table(F) if n_pairs >= n_cells else _by_value(F, d)
+    return PairwiseMoments(counts, singles, table.sizes, F.shape[0])
 
 
 def _by_table(F: sparse.csr_array) -> sparse.csr_array:

@@ -255,7 +255,13 @@ def _judge(vertices: Floats, tol: float) -> Findings:
     radius, margin = max(1.0, float(norms.max())), float(1 - norms[worst])
     if radius > 1 + tol:
         return "fails", "cannot tell", radius, margin, vertices[worst], True
-    second = _second_condition(vertices[other & (norms >= 1 - tol)], tol)
+    touching = vertices[other & (norms >= 1 - tol)]  # among these, K at right angles, not all of them unit vectors?
+    candidates = np.vstack([touching, np.eye(K)])
+    cosines = np.abs(candidates @ candidates.T)
+    found = _has_clique(cosines <= np.sqrt(tol), K, len(touching))  # what is not even nearly there is not there
+    if found:
+        found = _has_clique(cosines <= 10 * tol, K, len(touching)) or None
+    second: Verdict = "holds" if found is False else "fails" if found else "cannot tell"
     return "holds", second, radius, margin, vertices[worst], True
 
 
@@ -306,20 +312,6 @@ def _longest_found(rows: Floats, n_searches: int, random_state: int) -> Floats:
         x = 1 / K + B @ y
         best = max(best, x, key=np.linalg.norm)
     return best
-
-
-def _second_condition(others: Floats, tol: float) -> Verdict:
-    """Look for K vertices of norm one at right angles, not all of them unit vectors.
-
-    Right angles are first sought with a wide tolerance: what is not even nearly there is not there.
-    """
-    K = others.shape[1]
-    candidates = np.vstack([others, np.eye(K)])
-    cosines = np.abs(candidates @ candidates.T)
-    nearly = _has_clique(cosines <= np.sqrt(tol), K, len(others))
-    if nearly is False:
-        return "holds"
-    return "fails" if nearly and _has_clique(cosines <= 10 * tol, K, len(others)) else "cannot tell"
 
 
 def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool | None:

@@ -1,4 +1,4 @@
-"""The probability simplex: normalising onto it, projecting onto it, and successive projection (SPA) to its corners.
+"""The probability simplex: projecting onto it, and successive projection (SPA) to its corners.
 
 SPA finds the columns that all other columns are mixtures of. Model: X = W H, columns of H on the simplex, and
 (separability) W = X[:, anchors]. A convex function on a polytope peaks at a vertex, so the longest column is an anchor;
@@ -25,36 +25,6 @@ from cofactor.core.checks import is_whole, numbers, refuse_columns, sound_places
 from cofactor.core.errors import CofactorError
 from cofactor.core.lazy import njit
 from cofactor.core.types import Floats
-
-
-def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:
-    """Scale every column of every block of rows to sum to one.
-
-    Parameters
-    ----------
-    stacked : (I_1 + ... + I_N, F) array, nonnegative
-        Blocks of rows, one block per variable.
-    sizes : (N,) positive ints
-        Rows of each block.
-
-    Returns
-    -------
-    Array of the same shape. A column of a block that is all zero carries no evidence and becomes uniform.
-
-    Cost: O(F sum(I_n)) time and memory.
-
-    >>> normalize_blocks([[1.0, 0.0], [3.0, 0.0]], [2])
-    array([[0.25, 0.5 ],
-           [0.75, 0.5 ]])
-    """
-    stacked, sizes = np.asarray(stacked, dtype=np.float64), np.asarray(sizes)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    totals = np.add.reduceat(stacked, starts, axis=0)
-    empty = ~(totals > 0)
-    found = stacked / np.repeat(np.where(empty, 1.0, totals), sizes, axis=0)
-    if empty.any():
-        found = np.where(np.repeat(empty, sizes, axis=0), np.repeat(1.0 / sizes, sizes)[:, None], found)
-    return found
 
 
 def project_to_simplex(V: ArrayLike) -> Floats:
@@ -169,7 +139,17 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
     >>> spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], n_anchors=2)
     array([1, 0])
     """
-    points = with_squares(_finite_columns(X))
+    points: Points
+    if sparse.issparse(X):
+        points = sparse.csc_array(sound_places(X, "X"), dtype=np.float64)
+        bad = np.unique(points.tocoo().col[~np.isfinite(points.tocoo().data)])
+    else:
+        points = numbers(X, "X")
+        if points.ndim != 2:
+            raise CofactorError(f"X must be a matrix with one point per column, got shape {points.shape}")
+        bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
+    refuse_columns(bad, "X")
+    points = with_squares(points)
     n_points = points.shape[1]
     require_anchors(n_anchors, n_points)
     anchors = _successive_projection(points, n_anchors)
@@ -215,16 +195,3 @@ def with_squares(X: Points) -> Points:
     if isinstance(X, np.ndarray):
         return np.ldexp(X, -exponent)
     return sparse.csc_array((np.ldexp(X.data, -exponent), X.indices, X.indptr), shape=X.shape)
-
-
-def _finite_columns(X: ArrayLike | sparse.sparray | sparse.spmatrix) -> Points:
-    if sparse.issparse(X):
-        points = sparse.csc_array(sound_places(X, "X"), dtype=np.float64)
-        bad = np.unique(points.tocoo().col[~np.isfinite(points.tocoo().data)])
-    else:
-        points = numbers(X, "X")
-        if points.ndim != 2:
-            raise CofactorError(f"X must be a matrix with one point per column, got shape {points.shape}")
-        bad = np.flatnonzero(~np.isfinite(points).all(axis=0))
-    refuse_columns(bad, "X")
-    return points

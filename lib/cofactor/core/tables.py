@@ -100,7 +100,9 @@ class CategoricalTable:
         require_bytes(40 * (n_rows + values), f"{n_rows} rows of {len(sizes)} variables with {values:.0f} values")
         _check_range("row", row, n_rows)
         _check_range("variable", variable, len(sizes))
-        _check_codes(row, variable, code, sizes)
+        if (bad := np.flatnonzero((code < 0) | (code >= sizes[variable]))).size:
+            found = (f"row {row[e]}, variable {variable[e]}: {code[e]}" for e in bad)
+            raise CofactorError(f"codes outside their alphabet (0..size-1, or -1 for missing): {listing(found)}")
         self.sizes = sizes
         shape = (n_rows, int(sizes.sum()))
         index = np.int32 if max(*shape, len(row)) < np.iinfo(np.int32).max else np.int64
@@ -294,13 +296,6 @@ def _check_range(name: str, index: Ints, limit: int) -> None:
     bad = np.unique(index[(index < 0) | (index >= limit)])
     if bad.size:
         raise CofactorError(f"{name} index out of range 0..{limit - 1}: {listing(bad.tolist())}")
-
-
-def _check_codes(row: Ints, variable: Ints, code: Ints, sizes: Ints) -> None:
-    bad = np.flatnonzero((code < 0) | (code >= sizes[variable]))
-    if bad.size:
-        found = (f"row {row[e]}, variable {variable[e]}: {code[e]}" for e in bad)
-        raise CofactorError(f"codes outside their alphabet (0..size-1, or -1 for missing): {listing(found)}")
 
 
 def _check_unique(table: CategoricalTable) -> None:

@@ -92,20 +92,18 @@ class MajorityVote(Aggregator):
         return True
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
-        self.weights_ = self._skills(labels, gold)
+        if self.skills is not None:
+            if not isinstance(self.skills, Mapping | pd.Series):
+                raise CofactorError(f"skills are a dict or a Series by worker, got {type(self.skills).__name__}")
+            self.weights_ = known_skills(dict(self.skills.items()), labels.workers)
+        else:
+            self.weights_ = np.ones(labels.n_workers) if gold is None else skills_on_gold(labels, gold)
         if np.ptp(self.weights_) == 0:
             self.model_ = vote_model(labels)
         else:
             seen = labels.take_tasks(labels.table.entries_per_row > 0)
             self.model_ = maximization(seen.table, weighted_shares(seen, self.weights_))
         self.result_ = CLOSED_FORM
-
-    def _skills(self, labels: CrowdLabels, gold: Ints | None) -> Floats:
-        if self.skills is not None:
-            if not isinstance(self.skills, Mapping | pd.Series):
-                raise CofactorError(f"skills are a dict or a Series by worker, got {type(self.skills).__name__}")
-            return known_skills(dict(self.skills.items()), labels.workers)
-        return np.ones(labels.n_workers) if gold is None else skills_on_gold(labels, gold)
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
         """Return the (n_tasks, n_classes) weighted shares; who was not there in `fit` counts as the mean."""
@@ -372,7 +370,12 @@ class MultiStartEM(Aggregator):
                 continue
             self.starts_.append(Start(name, float(result.objective[-1])))
             runs[name] = model, result
-        self._report_refusals()
+        refused = [start for start in self.starts_ if start.refusal]
+        if len(refused) == len(self.starts_):
+            raise CofactorError(refused[0].refusal)
+        if refused:
+            message = f"started without {listing(start.name for start in refused)}: {refused[0].refusal}"
+            warnings.warn(message, DataWarning, stacklevel=3)
         self.best_start_ = max(self.starts_, key=lambda start: start.log_posterior).name
         self.model_, self.result_ = runs[self.best_start_]
 
@@ -386,15 +389,6 @@ class MultiStartEM(Aggregator):
             warnings.warn(message, DataWarning, stacklevel=4)
             return [MajorityVote()]
         return [MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)]
-
-    def _report_refusals(self) -> None:
-        refused = [start for start in self.starts_ if start.refusal]
-        if len(refused) == len(self.starts_):
-            raise CofactorError(refused[0].refusal)
-        if refused:
-            names = listing(start.name for start in refused)
-            message = f"started without {names}: {refused[0].refusal}"
-            warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def require_used_classes(moments: CrowdMoments) -> None:
@@ -475,7 +469,10 @@ def answer_of(method: Any, given: Any) -> Any:
     """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of what it is given."""
     try:
         if isinstance(given, CrowdLabels) and takes_frame(method):
-            return _answer_of_frame(copy.deepcopy(method), given.to_frame())
+            method, given = copy.deepcopy(method), given.to_frame()
+            for name in ("fit_predict_proba", "fit_predict"):  # of several ways to ask, the one with probabilities
+                if hasattr(method, name):
+                    return getattr(method, name)(given)
         if hasattr(method, "fit"):
             fitted = copy.deepcopy(method)
             fitted = fitted.fit(given) or fitted
@@ -497,17 +494,6 @@ def takes_frame(method: Any) -> bool:
         return False
     first = next(iter(parameters.values()), None)
     return first is not None and (first.name in FRAME_NAMES or "DataFrame" in str(first.annotation))
-
-
-def _answer_of_frame(method: Any, frame: pd.DataFrame) -> Any:
-    """Return what a method says of a table of labels; of several ways to ask, the one with probabilities."""
-    for name in ("fit_predict_proba", "fit_predict"):
-        if hasattr(method, name):
-            return getattr(method, name)(frame)
-    if not hasattr(method, "fit"):
-        return method(frame)
-    fitted = method.fit(frame) or method
-    return fitted.predict_proba(frame) if hasattr(fitted, "predict_proba") else fitted.predict(frame)
 
 
 def by_ids(answer: pd.Series | pd.DataFrame, labels: CrowdLabels) -> Floats:

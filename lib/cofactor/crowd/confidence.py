@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 
@@ -228,7 +228,7 @@ class Difficulty:
         """Return the latent-class model of the states, of these rows alone."""
         cells = np.empty((len(rows.owner), rows.n_classes, len(NODES)))
         for workers, places, part in rows.pieces:
-            right, of_part = self._of(workers)._right(), cells[places]
+            right, of_part = replace(self, ability=self.ability[workers])._right(), cells[places]
             np.subtract(1, right[part.owner], out=of_part)
             of_part *= self.errors[part.label][:, :, None]
             of_part[part.places, part.label] = right[part.owner, part.label]
@@ -239,17 +239,21 @@ class Difficulty:
         """M-step: the crowd that makes the expected labels of the rows (R, S) more probable."""
         K = rows.n_classes
         of_crowd = rows.by_label(counts.cells).reshape(K, K, -1)
-        pulled = _labels_of_the_crowd(of_crowd)
-        steps = [self._of(w)._step(*right_and_given(counts.cells[r], part), pulled) for w, r, part in rows.pieces]
+        all_labels, classes = of_crowd.sum(axis=0), np.arange(K)
+        share = SHRINKAGE_COUNT / (all_labels.sum(axis=1, keepdims=True) + TINY)
+        pulled = (
+            of_crowd[classes, classes] * share,
+            all_labels * share,
+        )  # labels of the crowd's mean, right ones and all
+        steps = [
+            replace(self, ability=self.ability[workers])._step(*right_and_given(counts.cells[places], part), pulled)
+            for workers, places, part in rows.pieces
+        ]
         ability = np.concatenate([stepped for stepped, _ in steps])
         score, information = np.sum([by_spread for _, by_spread in steps], axis=0)
         spread = self.spread and float(np.clip(self.spread + score / max(information, TINY), 0.0, MAX_SPREAD))
         by_class = counts.classes.reshape(K, -1).sum(axis=1)
         return Difficulty(_prior(by_class, alpha), _errors(of_crowd.sum(axis=2)), ability, spread)
-
-    def _of(self, workers: slice) -> Difficulty:
-        """Return the same crowd with these workers alone."""
-        return Difficulty(self.prior, self.errors, self.ability[workers], self.spread)
 
     def _effects(self) -> Floats:
         """Return ability + spread b of every worker and state: (M, K, Q)."""
@@ -278,7 +282,7 @@ class Difficulty:
         score, information = self._scores(right + pulled[0], given + pulled[1])
         step = score @ ONES / np.maximum(information @ ONES, TINY)
         ability = np.clip(self.ability + step, -MAX_ABILITY, MAX_ABILITY)
-        score, information = Difficulty(self.prior, self.errors, ability, self.spread)._scores(right, given)
+        score, information = replace(self, ability=ability)._scores(right, given)
         return ability, np.array([(score @ NODES).sum(), (information @ NODES**2).sum()])
 
 
@@ -290,16 +294,6 @@ def _errors(labels: Floats) -> Floats:
     """Return the shares of each wrong label, from the crowd's (K, K) expected labels and one more of each."""
     wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
     return np.asarray(wrong / wrong.sum(axis=0))
-
-
-def _labels_of_the_crowd(labels: Floats) -> tuple[Floats, Floats]:
-    """Return `SHRINKAGE_COUNT` labels of every class, shared out as the crowd's (K labels, K classes, Q) are.
-
-    Right ones and all, both (K, Q); they are added to those of every worker.
-    """
-    given, classes = labels.sum(axis=0), np.arange(len(labels))
-    share = SHRINKAGE_COUNT / (given.sum(axis=1, keepdims=True) + TINY)
-    return labels[classes, classes] * share, given * share
 
 
 def fit_difficulty(
@@ -391,7 +385,9 @@ def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
     flat = np.exp(log_p * power(n_labels, RESIDUAL_DESIGN_EFFECT)[:, None])
     by_difficulty = flat[np.arange(len(z)), z.argmax(axis=1)] / flat.sum(axis=1)
     others, (different, place) = np.sort(log_z, axis=1)[:, :-1].T.copy(), np.unique(n_labels, return_inverse=True)
-    sums = [_sum_of_largest(others, power(different, effect)[place]) for effect in DESIGN_EFFECTS]
+    sums = []  # of the largest probabilities; classes one after the other: six times as fast as whole rows of few
+    for powers in (power(different, effect)[place] for effect in DESIGN_EFFECTS):
+        sums.append(float(np.sum(1 / reduce(add, (np.exp(of_class * powers) for of_class in others), 1.0))))
     return Confidence(float(by_difficulty.sum()), np.array(sums))
 
 
@@ -416,14 +412,6 @@ def learned_effect(fit: Fit, found: Rounds) -> tuple[float, Difficulty | None]:
     sure = partial(confidence_of, model=found.belief.model, other=other, n_classes=n_classes)
     effect = some.pieces.sum(sure).design_effect
     return (effect if fit.grades is None else min(effect, MAX_EFFECT_OF_GRADES)), difficulty
-
-
-def _sum_of_largest(log_ratios: Floats, powers: Floats) -> float:
-    """Sum up the largest probability of each task, flattened; (K - 1, N) logarithms of the others are relative to it.
-
-    Classes one after the other: six times as fast as whole rows of few.
-    """
-    return float(np.sum(1 / reduce(add, (np.exp(of_class * powers) for of_class in log_ratios), 1.0)))
 
 
 def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:

@@ -122,7 +122,9 @@ class Cooccurrences:
         if not pairs.nnz or np.median(pairs.data) < DENSE_TASKS:
             return everything
         dense = cls._count(moments, pairs, K, THIN_TASKS + 1)
-        return dense if dense._connects_like(everything) else everything
+        found, known = dense.components, everything.components  # nobody cut off, an odd cycle wherever there was one?
+        alike = len(found) == len(known) and all(np.array_equal(a, b) for a, b in zip(found, known, strict=True))
+        return dense if alike and dense.bipartite == everything.bipartite else everything
 
     @classmethod
     def _count(cls, moments: PairwiseMoments, n_joint: sparse.csr_array, K: int, min_common: int) -> Cooccurrences:
@@ -132,11 +134,6 @@ class Cooccurrences:
         pairs.sort_indices()
         blocks = _joint_frequencies(moments.counts, pairs, K)
         return cls(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), blocks, pairs.data)
-
-    def _connects_like(self, other: Cooccurrences) -> bool:
-        """Return whether leaving out pairs cut nobody off and left an odd cycle wherever there was one."""
-        same = [np.array_equal(a, b) for a, b in zip(self.components, other.components, strict=False)]
-        return all(same) and len(self.components) == len(other.components) and self.bipartite == other.bipartite
 
     @classmethod
     def from_model(cls, model: LatentClassModel, observed: ArrayLike | None = None) -> Cooccurrences:
@@ -196,15 +193,15 @@ class Cooccurrences:
     @cached_property
     def bipartite(self) -> list[bool]:
         """For each component, whether its annotators form two teams that never overlap within a team."""
-        return [self._two_colourable(component) for component in self.components]
-
-    def _two_colourable(self, component: Ints) -> bool:
-        order, parent = csgraph.breadth_first_order(self.graph, component[0], directed=False)
-        colour = np.zeros(self.n_workers, dtype=bool)
-        for m in order[1:]:
-            colour[m] = not colour[parent[m]]
-        inside = np.isin(self.rows, component)
-        return bool(np.all(colour[self.rows[inside]] != colour[self.indices[inside]]))
+        found = []
+        for component in self.components:
+            order, parent = csgraph.breadth_first_order(self.graph, component[0], directed=False)
+            colour = np.zeros(self.n_workers, dtype=bool)
+            for m in order[1:]:
+                colour[m] = not colour[parent[m]]
+            inside = np.isin(self.rows, component)
+            found.append(bool(np.all(colour[self.rows[inside]] != colour[self.indices[inside]])))
+        return found
 
     def dense(self) -> Floats:
         """Return the (M K, M K) matrix of all blocks, zero where missing."""

@@ -219,12 +219,6 @@ def _of_columns(piece: Piece, columns: Ints) -> Piece:
     return replace(piece, table=piece.table.take_values(columns))
 
 
-def _vote_shares(piece: Piece, rows: Rows) -> Floats:
-    votes = piece.table.indicator @ np.eye(rows.n_classes)[rows.label]
-    votes = votes.round(9) if piece.table.shared else votes
-    return _with_gold(votes / votes.sum(axis=1, keepdims=True), piece.gold)
-
-
 def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
     if gold is None:
         return shares
@@ -243,7 +237,9 @@ def _by_class(states: Floats, n_classes: int) -> Floats:
 
 
 def _start(piece: Piece, rows: Rows, split: Split | None) -> SoftCounts:
-    shares = _vote_shares(piece, rows)
+    votes = piece.table.indicator @ np.eye(rows.n_classes)[rows.label]
+    votes = votes.round(9) if piece.table.shared else votes
+    shares = _with_gold(votes / votes.sum(axis=1, keepdims=True), piece.gold)
     return soft_counts(piece.table, split(shares, piece.first) if split else shares)
 
 

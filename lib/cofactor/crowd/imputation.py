@@ -74,21 +74,16 @@ def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) 
     check_budget(cooc)
     references = _references(cooc, n_references)
     inverses, weights = _weighted_inverses(cooc, references)
-    links = _links(cooc, references)
+    K, B, position = cooc.n_classes, len(references), _positions(cooc, references)
+    e = np.flatnonzero(position[cooc.indices] >= 0)
+    blocks = np.zeros((cooc.n_workers, K, B, K))  # n_ml R_ml, l a reference; zero where unobserved
+    blocks[cooc.rows[e], :, position[cooc.indices[e]], :] = cooc.blocks[e] * cooc.n[e, None, None]
+    links = blocks.reshape(-1, B * K)
     X = (links @ inverses) @ links.T
     reached = _linked(cooc, references, weights)
     noise = ROUNDING_SHARE * max(float(X.max()), 0.0)  # a block this small is rounding, not evidence
     _complete(X, reached, cooc.indptr, cooc.indices, cooc.blocks, noise)
     return Imputed(X, reached)
-
-
-def _links(cooc: Cooccurrences, references: Ints) -> Floats:
-    """The (M K, B K) matrix of blocks n_ml R_ml, l a reference; zero where unobserved."""
-    K, B, position = cooc.n_classes, len(references), _positions(cooc, references)
-    e = np.flatnonzero(position[cooc.indices] >= 0)
-    links = np.zeros((cooc.n_workers, K, B, K))
-    links[cooc.rows[e], :, position[cooc.indices[e]], :] = cooc.blocks[e] * cooc.n[e, None, None]
-    return links.reshape(-1, B * K)
 
 
 def _positions(cooc: Cooccurrences, references: Ints) -> Ints:

@@ -272,7 +272,11 @@ class CrowdLabels:
     ) -> CrowdLabels:
         """Make labels of codes; of conflicting ones the first or the last is kept, in the order that `by` names."""
         (task, worker, label), (tasks, workers, classes) = codes, ids
-        _check_several(classes)
+        if len(classes) < 2:
+            raise CofactorError(
+                f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
+                "never used, name them all with classes=[...] (--classes)"
+            )
         sizes = np.full(len(workers), len(classes))
         if conflicts == "all":
             entries, shares = shares_of_answers(task, worker, label)
@@ -299,12 +303,12 @@ class CrowdLabels:
     @property
     def n_tasks(self) -> int:
         """N, the number of tasks."""
-        return self.table.n_rows
+        return int(self.table.indicator.shape[0])
 
     @property
     def n_workers(self) -> int:
         """M, the number of workers."""
-        return self.table.n_variables
+        return len(self.table.sizes)
 
     @property
     def n_classes(self) -> int:
@@ -447,14 +451,6 @@ def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
     needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
     what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
     require_bytes(needed, what, "look whether the labels are classes, or ask for less")
-
-
-def _check_several(classes: Sequence[Any]) -> None:
-    if len(classes) < 2:
-        raise CofactorError(
-            f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
-            "never used, name them all with classes=[...] (--classes)"
-        )
 
 
 def _size(code: Ints, limit: int | None, name: str) -> int:

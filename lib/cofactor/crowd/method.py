@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -285,7 +286,11 @@ class WorkerTypes(Aggregator):
         self._without_words, self.left_out_ = (set(), set()), []
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
-        part = csgraph.connected_components(_links(table, M + labels.n_classes), directed=False)[1]
+        used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
+        worker = np.repeat(np.arange(M), table.sizes)[used]
+        edges = worker, M + used - table.offsets[worker]  # from a worker to a class, numbered after all workers
+        n = M + labels.n_classes
+        part = csgraph.connected_components(sparse.coo_array((np.ones(len(used)), edges), (n, n)), directed=False)[1]
         given = table.entries_per_variable
         of_labels = np.bincount(part[:M], given).astype(np.int64)
         largest = int(of_labels.argmax())
@@ -384,21 +389,13 @@ class WorkerTypes(Aggregator):
         workers labelled a task, all count the same. A task without labels has shares of zero.
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
-        return weighted_vote_shares(self._merged(self._met(known)).table, self._weights(known.workers))
-
-    def _weights(self, workers: list[Any]) -> Floats:
-        """Return the weight of each of these workers; that of the average for who was not there in `fit`."""
-        informed = self._informed()
-        if workers == self.workers_:
-            return informed
-        place = {worker: m for m, worker in enumerate(self.workers_)}
-        return np.append(informed, informed.mean())[[place.get(worker, -1) for worker in workers]]
-
-    def _informed(self) -> Floats:
-        """Return, of every worker, one minus the probability of type "none"."""
-        if "none" not in self.types_ or self.by_vote_:
-            return np.ones(len(self.workers_))
-        return np.asarray(1 - self.type_probabilities_[:, self.types_.index("none")])
+        weight = np.ones(len(self.workers_))
+        if "none" in self.types_ and not self.by_vote_:
+            weight -= self.type_probabilities_[:, self.types_.index("none")]
+        if known.workers != self.workers_:  # who was not there in `fit` counts as the average
+            place = {worker: m for m, worker in enumerate(self.workers_)}
+            weight = np.append(weight, weight.mean())[[place.get(worker, -1) for worker in known.workers]]
+        return weighted_vote_shares(self._merged(self._met(known)).table, weight)
 
     def disagreement(self, labels: Labels, posterior: Floats | None = None) -> NDArray[np.bool_]:
         """Return for every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
@@ -415,16 +412,6 @@ class WorkerTypes(Aggregator):
         if self.gold_:
             found &= np.array([task not in self.gold_ for task in known.tasks])
         return found
-
-
-def _links(table: CategoricalTable, n: int) -> Any:
-    """Return the graph of workers and, after them, classes: an edge where a worker used a class."""
-    from scipy import sparse
-
-    used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
-    worker = np.repeat(np.arange(table.n_variables), table.sizes)[used]
-    classes = table.n_variables + used - table.offsets[worker]
-    return sparse.coo_array((np.ones(len(used)), (worker, classes)), shape=(n, n))
 
 
 def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:

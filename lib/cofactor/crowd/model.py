@@ -109,7 +109,7 @@ class Rows:
         """Return all pairs, whether they occur or not."""
         return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """Number of rows of every worker: (M,)."""
         return np.bincount(self.owner, minlength=self.n_workers)
@@ -356,7 +356,12 @@ class Found:
             right, wrong, _ = self._psi_and_gain
             coin, by_class = (share.get(name, np.zeros((len(q), 1))) for name in SHARING)
             log_right, log_wrong = (coin * x[:, :1] + by_class * x[:, 1:] for x in (right, wrong))
-            self._add_right_and_wrong(logs, log_right, log_wrong, coin + by_class)
+            for workers, places, part in rows.pieces:
+                of_piece = logs[places]
+                of_piece[:] = log_wrong[workers][part.owner]
+                if self.log_errors.any():
+                    of_piece += (coin + by_class)[workers][part.owner] * self.log_errors[part.label]
+                of_piece[part.places, part.label] = log_right[workers][part.owner, part.label]
         if "own" in self.types:
             logs += share["own"][rows.owner] * self._own[0]
         if "graded" not in self.types or self.tables is None:
@@ -364,18 +369,9 @@ class Found:
         logs = np.repeat(logs, SCORES, axis=1)
         by_table = self._by_table - special.logsumexp(self._by_table, axis=1, keepdims=True)
         graders = share["graded"] * np.exp(by_table)
-        for label, places in enumerate(rows.of_labels):
-            logs[places] += graders[rows.owner[places]] @ self.tables.log_p[:, label]
+        for label, mine in enumerate(rows.of_labels):
+            logs[mine] += graders[rows.owner[mine]] @ self.tables.log_p[:, label]
         return logs
-
-    def _add_right_and_wrong(self, logs: Floats, log_right: Floats, log_wrong: Floats, share: Floats) -> None:
-        """Set (R, K) logs of labels from those of a right one and of a wrong one, (M, K), and `share` of log e."""
-        for workers, places, rows in self.rows.pieces:
-            of_piece = logs[places]
-            of_piece[:] = log_wrong[workers][rows.owner]
-            if self.log_errors.any():
-                of_piece += share[workers][rows.owner] * self.log_errors[rows.label]
-            of_piece[rows.places, rows.label] = log_right[workers][rows.owner, rows.label]
 
 
 def within_classes(states: Floats, n_classes: int) -> Floats:

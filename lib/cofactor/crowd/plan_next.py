@@ -277,19 +277,18 @@ class Plan:
 
     def answers(self) -> dict[str, str]:
         """Return the amount that each method needs, in words: "8 (90% of the simulations: 6 to 11)"."""
-        return {name: self._words(*words) for name, *words in self.in_words()}
+        found = {}
+        for name, text, least, most in self.in_words():
+            if least != most:
+                between = f"{least} to {most}"
+                text = between if self.only_range else f"{text} ({LEVEL:.0%} of the simulations: {between})"
+            found[name] = text
+        return found
 
     def in_words(self) -> list[tuple[str, str, str, str]]:
         """Return for every method its name, the amount that it needs, the least and the most, in words."""
         words = self.needed()[["amount", "low", "high"]].map(self.amount_in_words)
         return list(zip(self.errors, words["amount"], words["low"], words["high"], strict=True))
-
-    def _words(self, text: str, least: str, most: str) -> str:
-        if least == most:
-            return text
-        if self.only_range:
-            return f"{least} to {most}"
-        return f"{text} ({LEVEL:.0%} of the simulations: {least} to {most})"
 
     def amount_in_words(self, amount: float) -> str:
         """Round an amount up, and say so where it lies outside what was tried."""

@@ -390,7 +390,11 @@ def readings(
             name = f"{kind} {n + 1}" if n else kind
             found[name], groups[name] = posterior, [known.workers[w] for w in workers]
     posteriors = np.stack(list(found.values()))
-    return Readings(known.tasks, known.classes, tuple(found), posteriors, groups, _differ(posteriors))
+    votes, others = posteriors[0], posteriors[1:]
+    chosen = others.argmax(axis=2)
+    behind = votes.max(axis=1) - np.take_along_axis(votes, chosen.T, axis=1).T > SAME_SHARE
+    ambiguous = behind.any(axis=0) | (chosen != chosen[0]).any(axis=0)
+    return Readings(known.tasks, known.classes, tuple(found), posteriors, groups, np.asarray(ambiguous))
 
 
 def _of_camps(
@@ -513,11 +517,3 @@ class Believed(Aggregator):
         theirs = np.isin(labels.table.variables, [w for w, x in enumerate(labels.workers) if x in set(self.workers)])
         has = np.bincount(labels.table.rows[theirs], minlength=labels.n_tasks) > 0
         return np.where(has[:, None], self._as_one._posterior(labels), self._model._posterior(labels))
-
-
-def _differ(posteriors: Floats) -> NDArray[np.bool_]:
-    """Return for every task whether a label of the others is none of the vote's, or no label of the model."""
-    votes, others = posteriors[0], posteriors[1:]
-    chosen = others.argmax(axis=2)
-    behind = votes.max(axis=1) - np.take_along_axis(votes, chosen.T, axis=1).T > SAME_SHARE
-    return np.asarray(behind.any(axis=0) | (chosen != chosen[0]).any(axis=0))

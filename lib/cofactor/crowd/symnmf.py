@@ -27,9 +27,8 @@ from scipy.sparse import issparse, sparray
 from cofactor.core.checks import check_between, check_whole, finite_matrix, is_number, sound_places
 from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.estimator import History, Result
-from cofactor.core.latent_class import LatentClassModel, match_columns
+from cofactor.core.latent_class import LatentClassModel, match_columns, normalize_blocks
 from cofactor.core.lazy import sparse_linalg
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 
 Shift = float | Callable[[int], float]

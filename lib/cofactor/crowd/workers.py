@@ -327,11 +327,18 @@ def workers_table(
     table["verdict"], table["mistake"] = UNJUDGED, ""
     if bootstrap is not None:
         table[["low", "high"]] = bootstrap.accuracy(level)[["low", "high"]]
-        table["verdict"] = _verdicts(table, 1 / labels.n_classes)
+        mean, chance = np.average(table["accuracy"], weights=table["n_labels"]), 1 / labels.n_classes
+        rules = [(table["n_labels"] < MIN_JUDGED, UNCLEAR)]
+        rules += [(table["high"] < chance, WORSE), (table["high"] < mean, BELOW), (table["low"] > mean, ABOVE)]
+        rules.append((table["low"] > chance, BETTER))
+        holds = [rule.to_numpy() for rule, _ in rules]
+        table["verdict"] = np.select(holds, [words for _, words in rules], UNCLEAR).tolist()
         table["mistake"] = _mistakes(bootstrap, level)
     if bootstrap is not None and readings is not None:
         unknown = depending_on_camps(labels, readings, table["low"].to_numpy(), table["high"].to_numpy())
-        below = (table["verdict"] == BELOW) & ~_below_by_vote(labels, readings)
+        by_vote = mean_over_labels(labels, of_labels(labels, readings.posterior("vote")))
+        below_too = by_vote < np.average(by_vote, weights=labels.table.entries_per_variable)
+        below = (table["verdict"] == BELOW) & ~below_too
         table.loc[below, "verdict"] = UNCLEAR
         table.loc[unknown, "verdict"], table.loc[unknown, "mistake"] = NOT_KNOWN, ""
     silent = without_information(method)
@@ -351,12 +358,6 @@ def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floa
         right = mean_over_labels(labels, of_labels(labels, readings.posterior(name)))
         outside |= ~((right >= low) & (right <= high))
     return outside
-
-
-def _below_by_vote(labels: CrowdLabels, readings: Readings) -> NDArray[np.bool_]:
-    """Return for every worker whether the votes put them below the crowd's mean, too."""
-    right = mean_over_labels(labels, of_labels(labels, readings.posterior("vote")))
-    return np.asarray(right < np.average(right, weights=labels.table.entries_per_variable))
 
 
 def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
@@ -443,14 +444,6 @@ def _pairs(labels: CrowdLabels) -> tuple[Floats, Floats]:
     of_workers = (np.bincount(table.variables, counts, minlength=labels.n_workers) for counts in (equal, pairs))
     found, possible = (np.asarray(total, dtype=np.float64) for total in of_workers)
     return found, possible
-
-
-def _verdicts(table: pd.DataFrame, chance: float) -> list[str]:
-    mean = np.average(table["accuracy"], weights=table["n_labels"])
-    rules = [(table["n_labels"] < MIN_JUDGED, UNCLEAR)]
-    rules += [(table["high"] < chance, WORSE), (table["high"] < mean, BELOW), (table["low"] > mean, ABOVE)]
-    rules.append((table["low"] > chance, BETTER))
-    return np.select([rule.to_numpy() for rule, _ in rules], [words for _, words in rules], UNCLEAR).tolist()
 
 
 def _mistakes(found: CrowdBootstrap, level: float) -> list[str]:

@@ -20,10 +20,9 @@ from cofactor.core.checks import check_whole, is_number, is_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
 from cofactor.core.estimator import Estimator, Result, clone, progress
-from cofactor.core.latent_class import FLOOR, LatentClassModel
+from cofactor.core.latent_class import FLOOR, LatentClassModel, normalize_blocks
 from cofactor.core.lazy import csgraph, pd
 from cofactor.core.moments import PairwiseMoments, pairwise_moments
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.frames import CategoricalFrame, CodedColumn, coded, names_of
@@ -298,7 +297,7 @@ def check_rank(rank: int | Literal["auto"], n_rows: int) -> None:
     """Refuse a rank above the number of rows (and those that "auto" tries): with a class for each, any table fits."""
     most = max(n_rows, RANKS[-1])
     if rank != "auto" and rank > most:
-        raise CofactorError(f"rank={rank}: {n_rows} rows cannot tell so many classes apart, ask for at most {most}")
+        raise CofactorError(f"rank={rank}: {n_rows} rows cannot distinguish so many classes: ask for at most {most}")
 
 
 def require_connected(moments: PairwiseMoments) -> None:
@@ -313,7 +312,7 @@ def require_connected(moments: PairwiseMoments) -> None:
     if n_groups > 1:
         groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
         raise NotIdentifiableError(
-            f"the variables fall into {n_groups} groups never observed together: {groups}. Nothing tells how they "
+            f"the variables fall into {n_groups} groups never observed together: {groups}. Nothing shows how they "
             "depend on one another: fit each group by itself, or add rows that link them"
         )
 

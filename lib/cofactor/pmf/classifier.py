@@ -211,7 +211,7 @@ class JointPMFClassifier(Estimator):
         if not 0 < self.validation_share < 1:
             raise CofactorError(f"validation_share={self.validation_share}: give a share between 0 and 1")
         if self.n_bins is not None and self.n_bins < 2:
-            raise CofactorError(f"n_bins={self.n_bins}: give at least 2, or None to cut nothing")
+            raise CofactorError(f"n_bins={self.n_bins}: must be at least 2, or None for no binning")
 
     def _table(self, codes: Ints, target: Ints) -> CategoricalTable:
         sizes = [*(coding.size for coding in self.codings_), len(self.classes_)]

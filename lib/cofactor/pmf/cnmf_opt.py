@@ -40,10 +40,9 @@ from scipy import sparse
 from cofactor.core.checks import numbers
 from cofactor.core.errors import CofactorError, NotIdentifiableError, listing
 from cofactor.core.estimator import History, Result
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats, Ints
 
 State = tuple[Floats, Floats]  # stacked conditionals, prior

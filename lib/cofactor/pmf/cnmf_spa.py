@@ -26,10 +26,10 @@ import numpy as np
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
 from cofactor.core.errors import CofactorError, DataWarning, listing
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import optimize
 from cofactor.core.moments import PairwiseMoments
-from cofactor.core.simplex import normalize_blocks, spa
+from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
 from cofactor.pmf.base import START_FLOOR
 from cofactor.pmf.cnmf_opt import pair_divergence
@@ -105,7 +105,7 @@ def cnmf_spa(
     unobserved = np.argwhere(moments.n_joint[S1][:, S2].toarray() == 0)
     if len(unobserved):
         pairs = [(int(S1[j]), int(S2[k])) for j, k in unobserved]
-        message = f"pairs never observed, taken for independent by CNMF-SPA: {listing(pairs)}"
+        message = f"pairs never observed, which CNMF-SPA treats as independent: {listing(pairs)}"
         warnings.warn(message, DataWarning, stacklevel=2)
     return _padded(model, rank, rng) if model.n_classes < rank else model
 

@@ -165,9 +165,7 @@ def _rows_per_pair(n_joint: Ints, sizes: Ints) -> Check:
     thin = n < cells
     value = f"median {np.median(n):g} for {np.median(cells):g} cells; {thin.mean():.0%} of pairs have fewer than cells"
     status: Status = "warn" if np.median(n / cells) < 1 else "pass"
-    return Check(
-        "rows per pair", status, value, "take EM with pseudo-counts and a low rank" if status == "warn" else ""
-    )
+    return Check("rows per pair", status, value, "use EM with pseudo-counts and a low rank" if status == "warn" else "")
 
 
 def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
@@ -183,7 +181,7 @@ def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
     if same.any():
         pairs = np.argwhere(same.reshape(N, N)).tolist()
         found = listing(f"each value of {called[j]} goes with one value of {called[k]}" for j, k in pairs)
-        advice = "one tells the other: keep one of the two, or held-out errors mean nothing"
+        advice = "one determines the other: keep only one of them, or held-out errors mean nothing"
         return Check(TWINS, "warn", found, advice)
     return Check(TWINS, "pass", "none")
 
@@ -213,7 +211,7 @@ def _triples(table: CategoricalTable) -> Check:
     cells = float(np.exp(np.log(table.sizes).mean()) ** 3)
     value = f"about {rows:.3g} for {cells:.3g} cells"
     if rows < cells:
-        advice = "triples starve (CTD, MLE-AD-EM): fit pairs, then EM"
+        advice = "too few rows per triple for CTD and MLE-AD-EM: fit pairs, then EM"
         return Check("rows per triple", "warn", value, advice)
     return Check("rows per triple", "pass", value)
 

@@ -293,7 +293,7 @@ def _checked(pairs: Any) -> dict[tuple[int, int], Floats]:
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(is_whole(n) and n >= 0 for n in pair)):
             raise CofactorError(f"pair {pair!r}: name two variables by their numbers from 0, such as (0, 1)")
         if pair[0] == pair[1] or pair[::-1] in found:
-            raise CofactorError(f"pair {pair}: give one table of each two different variables")
+            raise CofactorError(f"pair {pair}: give one table for each pair of different variables")
         table = numbers(given, f"the table of {pair}", 2)
         if not (np.isfinite(table).all() and (table >= 0).all() and table.any()):
             raise CofactorError(

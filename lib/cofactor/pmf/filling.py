@@ -42,9 +42,8 @@ from cofactor.core.bootstrap import LEVEL, START_FLOOR, Rows, checked_level, pro
 from cofactor.core.checks import check_whole, rng_of
 from cofactor.core.em import em
 from cofactor.core.errors import ConvergenceWarning
-from cofactor.core.latent_class import LatentClassModel, map_class
+from cofactor.core.latent_class import LatentClassModel, map_class, normalize_blocks
 from cofactor.core.lazy import pd, stats
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.tables import MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints, Seed
 from cofactor.pmf.base import JointPMFEstimator

@@ -30,8 +30,8 @@ def read_task_and_truth(
         try:
             return read_frame(path, columns, encoding, sep, "truth").set_axis(["task", "truth"], axis=1)
         except CofactorError as refusal:
-            if columns == ("task", "truth") and (found := _known_to_export(path, encoding, sep)) is not None:
-                return found
+            if columns == ("task", "truth") and (known := _known_to_export(path, encoding, sep)) is not None:
+                return known
             if not str(refusal).startswith("no column"):
                 raise
             found = str(refusal).partition("; found ")[2].rpartition(": ")[0]

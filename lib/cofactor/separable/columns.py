@@ -290,7 +290,7 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
 
 
 def lone_columns(X: Matrix, n_anchors: int | None = None) -> Indices:
-    """Find columns that would be anchors of themselves alone: outliers, glints, columns with one hot entry.
+    """Find columns that would each be an anchor for itself alone: outliers, glints, columns with one hot entry.
 
     An anchor that SPA chose is lone where it has the largest weight in no column but itself, where the others hold less
     than half as much of it as of the middle anchor, and where without it mixtures of as many anchors, or fewer, explain
@@ -404,8 +404,8 @@ def lone_columns_with_warning(X: Floats) -> Indices:
     lone = lone_columns(X)
     if lone.size:
         warnings.warn(
-            f"columns {listing(lone.tolist())} would be anchors of themselves alone: left out; give n_anchors to keep "
-            "all columns",
+            f"columns {listing(lone.tolist())} would each be an anchor for itself alone: left out; give n_anchors to "
+            "keep all columns",
             DataWarning,
             stacklevel=3,
         )

@@ -151,7 +151,7 @@ def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Chec
 
 def _condition(W: Floats) -> Check:
     condition = float(np.linalg.cond(W))
-    advice = "two anchors almost mix into a third: little noise hides one; ask for fewer"
+    advice = "one anchor is almost a mixture of others, and little noise hides it: ask for fewer"
     return _warning_if(condition > ILL, "condition of the anchors", f"{condition:.3g}", advice)
 
 
@@ -257,11 +257,13 @@ def bootstrap(
     np.True_
     """
     if not isinstance(method, AnchorMethod) or isinstance(method, GraphMethod):
-        raise CofactorError(f"{method!r} does not take points: columns are drawn for methods of points only")
+        raise CofactorError(
+            f"{method!r} does not take points: only methods that do can be refitted to columns drawn at random"
+        )
     points = dense_points(X)
     fitted = method if hasattr(method, "anchors_") else clone(method).fit(points)
     if not fitted.anchors_.size:
-        raise CofactorError(f"{method!r} finds corners that are no columns: columns are followed through the draws")
+        raise CofactorError(f"{method!r} finds anchors that are not columns of X: choose a method that selects columns")
     weights = fitted.transform(points)
     if fitted.scores_.size != points.shape[1]:
         raise CofactorError(f"fitted to {fitted.scores_.size} columns, X has {points.shape[1]}: fit to this X")

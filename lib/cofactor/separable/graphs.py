@@ -303,7 +303,7 @@ def adjacency_of(A: Matrix) -> sparse.csr_array:
     given = sound_places(A, "the adjacency matrix") if sparse.issparse(A) else numbers(A, "the adjacency matrix", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     if matrix.shape[0] != matrix.shape[1]:
-        raise CofactorError(f"an adjacency matrix is square, got shape {matrix.shape}")
+        raise CofactorError(f"an adjacency matrix must be square, got shape {matrix.shape}")
     entries = matrix.tocoo()
     _refuse(entries, ~(np.isfinite(entries.data) & (entries.data >= 0)), "are negative or not finite")
     loops = (entries.row == entries.col) & (entries.data > 0)

@@ -82,7 +82,7 @@ def _coherence_of_one(present: Floats, words: Indices) -> float:
     in_common = present.T @ present
     absent = words[np.diagonal(in_common) == 0]
     if absent.size:
-        raise CofactorError(f"no document has the words {listing(absent.tolist())}: leave them out of the topics")
+        raise CofactorError(f"no document contains the words {listing(absent.tolist())}: leave them out of the topics")
     a, b = np.triu_indices(len(words), k=1)
     return float(2 * np.log((in_common[a, b] + SMOOTHING_DOCUMENTS) / in_common[a, a]).sum())
 
@@ -252,10 +252,10 @@ def rae(X: ArrayLike, W: ArrayLike, H: ArrayLike) -> float:
     if X.shape != (W.shape[0], H.shape[1]) or W.shape[1] != H.shape[0]:
         raise CofactorError(f"X {X.shape} is not of the shape of W {W.shape} times H {H.shape}")
     if not X.any():
-        raise CofactorError("X is zero: no error is small beside it")
+        raise CofactorError("X is zero, so that a relative error has no meaning")
     largest = np.abs(X).max()  # divided out, lest squares vanish or overflow
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.linalg.norm((X - W @ H) / largest) / np.linalg.norm(X / largest)
     if not np.isfinite(error):
-        raise CofactorError("W H is too large beside X to be compared with it: scale W and H")
+        raise CofactorError("W H is too large to be compared with X: scale W and H")
     return float(1 - error)

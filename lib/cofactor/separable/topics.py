@@ -306,10 +306,12 @@ def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
         check_whole(1, min_documents=min_documents)
     if min_documents is None and not found.all():
         absent = np.flatnonzero(found == 0)
-        raise CofactorError(f"no document has the words {listing(absent.tolist())}: pass min_documents=1 to drop them")
+        raise CofactorError(
+            f"no document contains the words {listing(absent.tolist())}: pass min_documents=1 to drop them"
+        )
     used = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
     if not used.size:
-        raise CofactorError("no word is left that stands in enough documents but not in all: lower min_documents")
+        raise CofactorError("no word occurs in enough documents but not in all of them: lower min_documents")
     return used
 
 

@@ -171,7 +171,7 @@ def anchors(
         Show a progress bar where a method takes long.
 
     Returns an `AnchorsResult`. Points with NaN, points of zeros, and points that hold one value outside of the others'
-    range in all bands are left out by name; points that would be anchors of themselves alone take no part in the
+    range in all bands are left out by name; points that would each be an anchor for itself alone take no part in the
     choice.
 
     Raises a CofactorError for what cannot be read, where no two points differ, a number is out of range, or memory is
@@ -326,7 +326,8 @@ def _without_lone(X: Floats, points: Points, there: Indices, asked: int | None) 
     lone = there[lone_columns(X[:, there], asked)]
     if lone.size:
         named = listing(points.names[n] for n in lone)
-        _warn(f"{lone.size} points would be anchors of themselves alone (outliers, glints): not chosen among: {named}")
+        why = "would each be an anchor for itself alone (outliers, glints)"
+        _warn(f"{lone.size} points {why} and are left out of the choice: {named}")
     return np.setdiff1d(there, lone)
 
 

@@ -387,8 +387,8 @@ def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None
     ranking = judged[np.argsort(-accuracy[judged], kind="stable")]
     shown = min(RANKED, (len(ranking) + 1) // 2)
     for title, chosen in (("most", ranking[:shown]), ("least", ranking[::-1][:shown])):
-        named = (f"{labels.workers[m]} {100 * accuracy[m]:.0f} % ({amount(given[m], 'label')})" for m in chosen)
-        workers = ", ".join(named)
+        said = (f"{labels.workers[m]} {100 * accuracy[m]:.0f} % ({amount(given[m], 'label')})" for m in chosen)
+        workers = ", ".join(said)
         yield f"{title} reliable workers, estimated accuracy: {workers or f'none gave {FEW_PER_WORKER} labels'}"
 
 

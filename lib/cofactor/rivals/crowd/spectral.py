@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from cofactor.core.checks import rng_of
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import Result
-from cofactor.core.latent_class import LatentClassModel
+from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import optimize
-from cofactor.core.simplex import normalize_blocks
 from cofactor.core.types import Floats
 from cofactor.crowd.aggregators import CLOSED_FORM
 from cofactor.crowd.base import Aggregator, name_classes
