@@ -13,13 +13,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from cofactor.core.errors import CofactorError
 from cofactor_app.cli.parser import parser
-
-if TYPE_CHECKING:
-    from cofactor.core.estimator import Diagnosis
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
     **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods")},
