@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.bootstrap import probability_intervals
@@ -335,5 +336,6 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None
     if names:
         ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
     title = f"intervals of {percent(level)}, {len(found.draws)} refits"
-    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, -0.2 - letters / 2.4), ncols=2)
+    below = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=2)
     return ax
