@@ -151,7 +151,7 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:these comparisons do not tell who wins")
+@pytest.mark.filterwarnings("ignore:these comparisons do not predict who wins")
 def test_picture_names_who_may_be_best_and_fits_many_items():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"winner": [f"$m_{k}^" for k in rng.integers(0, 60, 4000)]})
