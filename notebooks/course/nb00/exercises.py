@@ -32,7 +32,7 @@ class Vote(FunctionExercise):
         "the classes with most votes are those where the count is the largest of its row",
         "divide the row of winners (True or False) by its sum",
     )
-    praise = "half a point for each of two tied classes: fair, and no coin needs to be tossed"
+    praise = "two tied classes get half a point each, which is fair and needs no coin toss"
     wrong: ClassVar = {
         "a tie went to the first class; share it among all classes with most votes": (
             lambda labels, K: np.eye(K)[counts(labels, K).argmax(axis=1)]
@@ -74,7 +74,7 @@ class Accuracy(Exercise):
         "on how many tasks of all is the class c? That is prior[c]",
         "sum over c of prior[c] * A[c, c]",
     )
-    praise = "each class counts as often as it occurs, so a worker is judged by the tasks there are"
+    praise = "each class counts as often as it occurs, so a worker is judged on the actual mix of tasks"
 
     def given(self) -> Given:
         return self.own(1, self._drawn)
@@ -107,7 +107,7 @@ class ExpectedWrong(Exercise):
         "so a label is wrong with a chance of one minus that",
         "expected numbers add up: (1 - posterior.max(axis=1)).sum()",
     )
-    praise = "a number to hold against the truth, where there is one: the model may be too sure of itself"
+    praise = "compare this number with the truth if you know it: the model may be overconfident"
 
     def given(self) -> Given:
         return self.own(2, self._drawn)
@@ -140,7 +140,7 @@ class Faults(Exercise):
         'the lines are "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
         'of a report: {line.name for line in report.checks if line.status != "pass"}',
     )
-    praise = "a minute before the fit: the default would have fitted each of these four without an error"
+    praise = "this takes a minute before the fit; the default would have fitted each of these four without an error"
     says: ClassVar = {
         1: 'the line "co-labelling graph" is ok here: any two people are linked, if only through others',
         2: 'there is no line "copies" here: people who are mostly right agree often, and differ now and then',
@@ -167,7 +167,7 @@ class OwnFile(Exercise):
         'whoever wrote two rows about a photograph corrected the first: conflicts="last"',
         'ducks.n_labels; then cf.crowd.METHODS["WorkerTypes"]().fit_predict(ducks) == ducks.classes.index("teal")',
     )
-    praise = "which of two answers counts is a decision about how people worked: no program can take it for you"
+    praise = "which of two answers counts depends on how people worked; no program can decide that for you"
 
     def given(self) -> Given:
         return {"text": file_text(own(42))}

@@ -26,7 +26,7 @@ class Rate(Exercise):
         "np.polyfit(x, y, 1) returns slope and intercept of the least-squares line",
         "b = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]",
     )
-    praise = "a little below one half: this crowd, too, nearly has the rate of Theorem 1"
+    praise = "it is slightly below one half: this crowd also has nearly the rate of Theorem 1"
 
     def given(self) -> Given:
         return self.own(33, self._drawn)
@@ -67,7 +67,7 @@ class LabelsNeeded(Exercise):
         "it is divided by sqrt(f), and that must be error / target",
         "f = (error / target)**2",
     )
-    praise = "a fraction of the error costs its square in labels"
+    praise = "reducing the error by a factor takes the square of that factor in labels"
 
     def given(self) -> Given:
         return self.own(31, self._drawn)
@@ -101,7 +101,7 @@ class Weights(Exercise):
         "w_j = (misfit_j**2 + 1e-6)**(-1/2), then divide by the sum",
         "the garbage block fits worst, so its weight is the smallest: np.argmin(w)",
     )
-    praise = "the garbage block is left with a small share of the say, and the method found it without help"
+    praise = "the garbage block keeps only a small weight, and the method found it without help"
 
     def given(self) -> Given:
         return self.own(32, self._drawn)
@@ -195,7 +195,7 @@ class Links(FunctionExercise):
         "estimates[l, r] = R[m, r] @ np.linalg.pinv(R[l, r]) @ R[l, n]",
         "weights[l, r] = np.linalg.svd(R[l, r], compute_uv=False)[-1] ** 2; elsewhere both stay zero",
     )
-    praise = "with the weighted mean of the estimates, this is designated imputation"
+    praise = "together with the weighted mean of the estimates, this is designated imputation"
 
     def given(self) -> Given:
         return self._hole(6, 3, 0.2, seed=1)
@@ -266,7 +266,7 @@ class RobustSweep(FunctionExercise):
         "then G = sum_j w_mj U_j' U_j and B = sum_j w_mj R_mj U_j, over the same j",
         "U_m = B G^-1 replaces the old factor at once; who has no block is skipped",
     )
-    praise = "the criterion cannot rise: repeated, this is the whole of robust imputation"
+    praise = "the criterion cannot rise, and repeating this step is all of robust imputation"
 
     def given(self) -> Given:
         return puzzle(5, 3, 0.3, seed=1)

@@ -32,7 +32,7 @@ class Trusted(Exercise):
         "the gap is the root of the mean of their squares, over the comparisons that no fit has seen",
         "the fit with the least of these gaps; the gaps on its own comparisons say how much a fit can bend",
     )
-    praise = "the fit that meets its own comparisons best had the fewest: what was held out tells, the loss does not"
+    praise = "the fit that matches its own comparisons best had the fewest: held-out data show this, the loss does not"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(65))
@@ -104,7 +104,7 @@ class Personal(Exercise):
         "the standard error of a mean over n users: the standard deviation of the differences over the root of n",
         "more than two standard errors above zero: 1; below zero: 3; within them: 2",
     )
-    praise = "paired, over users, on items that they had not met: then a gain can be believed, or not"
+    praise = "the test is paired, over users, on items new to them, so its result can be trusted"
     says: ClassVar = {
         1: {
             2: "the gain is more than three times its standard error: that can be told",
@@ -186,7 +186,7 @@ class Failures(Exercise):
         "scipy.sparse.csgraph.connected_components",
         "count different comparisons, (u, i, j) and (u, j, i) being one, and set them beside the degrees of freedom",
     )
-    praise = "three counts, made before the fit: who is linked, how much is known, and whether a ridge is needed"
+    praise = "three counts before the fit show who is linked, how much is known, and whether a ridge is needed"
     says: ClassVar = {
         1: {
             2: "all items are linked, if only through others; users need not share an item",

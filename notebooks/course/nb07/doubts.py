@@ -22,9 +22,7 @@ class Holes(Exercise):
         "np.mean(shared == 0); np.median(shared[shared > 0]) / K**2; 2 where that is below one, else 1 where more than "
         "half of the pairs share nothing, else 0",
     )
-    praise = (
-        "imputation fills holes from pairs that meet; where these are noise themselves, nothing is left to fill from"
-    )
+    praise = "imputation fills holes from observed pairs; if these are mostly noise, there is nothing to fill from"
 
     def given(self) -> Given:
         return drawn(71, _crowds, lambda given: told_apart(self.solve(**given)))
@@ -89,7 +87,7 @@ class Printed(Exercise):
         "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w "
         "!= wrong, 2)",
     )
-    praise = "a gap of any size can be one of tasks; only its last digits tell that no single run gives it"
+    praise = "a gap of any size can be a number of tasks; only the last digits show that no single run gives it"
 
     def given(self) -> Given:
         return drawn(73, _printed, lambda given: told_apart(self.solve(**given)))

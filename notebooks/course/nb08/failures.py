@@ -24,7 +24,7 @@ class HeldOut(Exercise):
         "four variables",
         "A[np.arange(4), rows] has shape (rows, variables, classes): np.log(A[...].prod(axis=1) @ prior).mean()",
     )
-    praise = "the fit with the least smoothing explains its own rows best, and these worse than no data at all"
+    praise = "the fit with the least smoothing explains its own rows best, and the new rows worse than a constant"
 
     def given(self) -> Given:
         return drawn(85, _fit, lambda given: told_apart(self.solve(**given)) and self._is_a_lesson(**given))
@@ -112,7 +112,7 @@ class Blind(Exercise):
         "pairs: the largest of the three z; rows: that of the three together; verdict 2 if pairs > 4, else 3 if rows > "
         "4, else 0",
     )
-    praise = "pairs may be blind because of what the classes are, or because too few rows show both: two of the cases"
+    praise = "pairs may show nothing because of the classes, or because too few rows contain both: two of the cases"
 
     def given(self) -> Given:
         return drawn(87, _coins, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))

@@ -26,7 +26,7 @@ class Products(Exercise):
         "F holds 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
         "8 * N**2 / 1e9; (12 * z + 8 * 2 * K * (D + N)) / 1e9; np.where(2 * z * 2 * K < z**2 / D, 1, 0)",
     )
-    praise = "products always save memory, and computing only where a document has more than 4 K different words"
+    praise = "products always save memory; they save computation only if a document has more than 4 K different words"
 
     def given(self) -> Given:
         return drawn(91, _libraries, lambda given: told_apart(self.solve(**given)))
@@ -77,7 +77,7 @@ class Contests(Exercise):
         "the spread of d decides, not that of the trials: s.e. = d.std(axis=1, ddof=1) / np.sqrt(30)",
         "np.where(np.abs(mean) > 2 * se, np.sign(mean), 0)",
     )
-    praise = "the largest difference is the one that cannot be told from chance, and the smallest can"
+    praise = "the largest difference cannot be distinguished from chance, but the smallest can"
 
     def given(self) -> Given:
         return drawn(93, _contests, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))
@@ -145,7 +145,7 @@ class Ranks(Exercise):
         "ranks = scipy.stats.rankdata: nodes with equal shares have the mean of their ranks; correlate the ranks",
         "scipy.stats.spearmanr(truth, shares[:, 0]).statistic, and for the third (shares.argmax(axis=1) == 0)",
     )
-    praise = "one choice of corners, and three numbers as far apart as methods in a table of a paper"
+    praise = "one choice of corners gives three numbers that differ as much as the methods in a paper's table"
 
     def given(self) -> Given:
         return drawn(95, _weights, lambda given: told_apart(self.solve(**given)))
@@ -207,7 +207,7 @@ class Lonely(Exercise):
         "near = [np.sort(np.linalg.norm(X - X[:, [k]], axis=0))[1] for k in spa(X, 3)]; trouble is 1 if min(near) is "
         "zero, else 2 if max(near) > 0.1, else 0",
     )
-    praise = "a corner of twins is chosen by chance, and one without company may be a rare word and no topic"
+    praise = "a corner with a twin is chosen by chance, and an isolated one may be a rare word instead of a topic"
 
     def given(self) -> Given:
         return drawn(97, _clouds, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))

@@ -52,7 +52,7 @@ class Groups(FunctionExercise):
         "start with every worker in a group of one; go through the tasks, and merge the groups of all who share one",
         "group = {m: {m} for m in worker}; per task, every member of the union of its workers' groups gets it as group",
     )
-    praise = "each group can be aggregated by itself, and none can be compared with another until some tasks link them"
+    praise = "each group can be aggregated separately, but groups cannot be compared until some tasks link them"
     wrong: ClassVar = {
         "these are pairs of workers without a common task; a third worker may link them": (
             lambda t, w: np.sum(np.triu(_together(t, w) == 0))
@@ -99,7 +99,7 @@ class Refits(Exercise):
         "5 % lie below and 5 % above: two quantiles",
         "np.quantile(refits, [0.05, 0.95])",
     )
-    praise = "longer to the left than to the right: a worker near 100 % can only be overrated by a little"
+    praise = "it is longer to the left than to the right: a worker near 100 % has little room above"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -151,7 +151,7 @@ class Enough(Exercise):
         "share = (errors <= wanted).mean(axis=0)",
         "amounts[np.argmax(share >= 0.9)] is the first amount at which nine of ten crowds get there",
     )
-    praise = "half of the crowds get there with fewer labels; a promise has to hold for nearly all of them"
+    praise = "half of the crowds need fewer labels, but a guarantee must hold for nearly all of them"
 
     def given(self) -> Given:
         return drawn(102, planned_crowds, lambda made: told_apart(self.solve(**made)) and self._is_a_lesson(made))
@@ -194,7 +194,7 @@ class Contradicted(Exercise):
         'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", '
         '"rater"], keep="last")',
     )
-    praise = "and the order counts: small letters first, or a capital looks like a change of mind"
+    praise = "the order of steps matters: convert to lower case first, or a capital looks like a change of mind"
 
     def given(self) -> Given:
         return {"rows": draws.messy(own(51)).copy()}
@@ -231,7 +231,9 @@ class Coverage(Exercise):
         "shares = held.mean(axis=1); the standard error of their mean is shares.std(ddof=1) / np.sqrt(len(shares))",
         "refuted: is 0.9 further from the share than two standard errors? Give 1 or 0",
     )
-    praise = "fifteen workers of one crowd are overrated together: twenty crowds are twenty witnesses, and not 300"
+    praise = (
+        "fifteen workers of one crowd are overrated together, so there are twenty independent observations, not 300"
+    )
 
     def given(self) -> Given:
         return {"held": draws.intervals_that_hold(own(53)).copy()}
