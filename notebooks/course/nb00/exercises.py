@@ -87,13 +87,13 @@ class Accuracy(Exercise):
     def solve(self, prior: Floats, A: Floats) -> list[Part]:
         own = A.diagonal()
         mistakes = {
-            "this is the plain mean of the diagonal; weigh each class with how often it occurs (prior)": own.mean(),
-            "this is the sum of the diagonal; weigh each entry with the prior": own.sum(),
+            "this is the plain mean of the diagonal; weight each class by how often it occurs (prior)": own.mean(),
+            "this is the sum of the diagonal; weight each entry by the prior": own.sum(),
             "the weights are how often each label is given; take how often each class occurs": (A @ prior) @ own,
             "rows were scaled to sum to one, as if A were transposed; its columns do": prior @ (own / A.sum(axis=1)),
             "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
             "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
-            "this is the accuracy on the class that the worker knows best; weigh all classes": own.max(),
+            "this is the accuracy on the class that the worker knows best; weight all classes": own.max(),
             "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
         }
         return [Part("accuracy", prior @ own, mistakes, "a share of tasks")]
@@ -178,14 +178,14 @@ class OwnFile(Exercise):
         labels = {
             "these are all rows; a correction takes the place of the row that it corrects": rows,
             "who corrected an answer has still given one: keep the last, and drop the first alone": 2 * n_labels - rows,
-            "these are the rows that were corrected; asked is how many labels are left": rows - n_labels,
+            "these are the rows that were corrected; the exercise asks how many labels are left": rows - n_labels,
             "this is the number of photographs": N_PHOTOGRAPHS,
         }
         birds = {
             'this keeps the first answers, which were corrected later: conflicts="last"': by_fit["first"],
-            "this is what the vote calls teal; asked is the default, WorkerTypes": by_fit["vote"],
+            "this is what the vote calls teal; the exercise asks for the default, WorkerTypes": by_fit["vote"],
             "these are the photographs that are called garganey": N_PHOTOGRAPHS - by_fit["last"],
-            "this is the share; asked is the number": by_fit["last"] / N_PHOTOGRAPHS,
+            "this is the share; the exercise asks for the number": by_fit["last"] / N_PHOTOGRAPHS,
         }
         return [Part("labels", n_labels, labels, "labels"), Part("teal", by_fit["last"], birds, "photographs")]
 

@@ -280,18 +280,18 @@ class Split(Exercise):
         both = np.array([[_margin(blocks[split]), _margin(blocks[~split])] for split in splits])
         worse = both.min(axis=1)
         of_all = {
-            "this is r, the longest corner; asked is the margin": 1.0,
+            "this is r, the longest corner; the exercise asks for the margin": 1.0,
             "this is the margin of the first annotator alone; stack the rows of all": _margin(blocks[:1]),
             "the blocks were averaged; stack them, one below the other": _margin(blocks.mean(axis=0)),
             "the blocks were transposed; the rows of H are those of the blocks": _margin(blocks.transpose(0, 2, 1)),
         }
         of_best = {
             "this is the better group of a split; both have to meet the condition, so take the worse": both.max(),
-            "this is the worst split; asked is the best": worse.min(),
-            "this is the mean over the splits; asked is the best of them": worse.mean(),
+            "this is the worst split; the exercise asks for the best": worse.min(),
+            "this is the mean over the splits; the exercise asks for the best of them": worse.mean(),
             "this is the mean of both groups; a split is as good as its worse group": both.mean(axis=1).max(),
             "this is the first split alone; try all": worse[0],
-            "this is the number of the best split; asked is its margin": worse.argmax(),
+            "this is the number of the best split; the exercise asks for its margin": worse.argmax(),
         }
         return [Part("all", _margin(blocks), of_all, "a margin"), Part("best split", worse.max(), of_best, "a margin")]
 

@@ -48,7 +48,7 @@ class Rate(Exercise):
             "the axes are swapped: the sizes are given, so they go first in np.polyfit": -line(y, x),
             "this is the slope through the first and the last point; fit all of them": (y[0] - y[-1]) / (x[-1] - x[0]),
             "this is the intercept, log c; np.polyfit returns the slope first": intercept,
-            "this is c; asked is the exponent b": np.exp(intercept),
+            "this is c; the exercise asks for the exponent b": np.exp(intercept),
             "this is the exponent of Theorem 1; fit one to these errors": 0.5,
         }
         return [Part("b", -slope, mistakes, unit="an exponent")]
@@ -85,9 +85,9 @@ class LabelsNeeded(Exercise):
             "squared twice: the ratio of the errors is squared once": ratio**4,
             "this is a difference; the law tells ratios: divide the errors": error - target,
             "upside down: fewer items would raise the error": 1 / ratio**2,
-            "this is the number of items; asked is how many times as many": items * ratio**2,
-            "these are the additional items; asked is all": items * (ratio**2 - 1),
-            "these are the additional ones; asked is all": ratio**2 - 1,
+            "this is the number of items; the exercise asks how many times as many": items * ratio**2,
+            "these are the additional items; the exercise asks for all": items * (ratio**2 - 1),
+            "these are the additional ones; the exercise asks for all": ratio**2 - 1,
             "this takes b = 0.49, as measured; take the law's 1/2": ratio ** (1 / 0.49),
         }
         return [Part("factor", ratio**2, mistakes, unit="a factor")]

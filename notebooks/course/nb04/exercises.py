@@ -326,7 +326,7 @@ class NoiseAndTol(Exercise):
             "the root of rho, not its square: Q moves more slowly than e_t falls": iterations / 4,
             "these are the digits over log(rho): take natural logarithms, or log10, of both": iterations / np.log(10),
             "this is what a single digit takes": iterations / np.log10(loose / tight),
-            "these are all iterations from a move of one on; asked are those after `loose`": (
+            "these are all iterations from a move of one on; the exercise asks for those after `loose`": (
                 iterations * np.log(tight) / digits
             ),
         }

@@ -306,7 +306,7 @@ class AllowedNoise(Exercise):
         allowed = bound()
         decibels = 20 * np.log10(delta / allowed)
         of_allowed = {
-            "this is the noise that there is; asked is what (17) allows": delta,
+            "this is the actual noise; the exercise asks what (17) allows": delta,
             "sigma_max is the largest singular value of W, not its Frobenius norm": (
                 bound(room * sigma[0] / np.linalg.norm(W))
             ),

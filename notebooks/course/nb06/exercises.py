@@ -234,8 +234,8 @@ class Choices(Exercise):
             "the error falls with the square root of m": 3.0,
             "the other way round: the error is 1/sqrt(m)": np.sqrt(3),
             "this is the share of choices that triples the error": 1 / 9,
-            "asked is how many times as many choices, not how many": 9.0 * m,
-            "asked is how many times as many, not how many more": 8.0,
+            "the exercise asks how many times as many choices, not how many": 9.0 * m,
+            "the exercise asks how many times as many, not how many more": 8.0,
         }
         return [
             Part("error", error, mistakes, "relative"),
@@ -277,7 +277,8 @@ class Flat(Exercise):
             ),
             "these are the shifts of items alone; invertible matrices go unnoticed, too": r,
             "a vector added to all users is noticed: all users like the same items more": always + r,
-            "this is what comparisons can tell, dof; asked is what they cannot": (n_users + n_items) * r - always,
+            "this is what comparisons can tell, dof; the exercise asks what they cannot": (n_users + n_items) * r
+            - always,
         }
         of_these = {
             "two users were never asked and two items never shown: nothing holds their features": always,

@@ -45,7 +45,7 @@ class Trusted(Exercise):
         gaps = _root_mean_square(expit(z) - w)
         order, flatters = np.argsort(gaps) + 1, int(gaps_own.argmin()) + 1
         of_gaps = {
-            "these are the gaps on each fit's own comparisons; asked are those on the ones that none has "
+            "these are the gaps on each fit's own comparisons; the exercise asks for those on the ones that none has "
             "seen": gaps_own,
             "this is the mean square: take the root": gaps**2,
             "this is the mean of the sizes; a gap is the root of a mean square": np.abs(expit(z) - w).mean(axis=1),
@@ -136,9 +136,12 @@ class Personal(Exercise):
         gain, error = _gain(items), _error(items)
         kind = 2 if abs(gain) < 2 * error else 1 if gain > 0 else 3
         of_gain = {
-            "this is the gain on new pairs of items that a user has met; asked is the one on new items": _gain(pairs),
-            "this is the share that features have right; asked is what they gain over one ranking": items[1].mean(),
-            "this is relative to what one ranking has right; asked is the difference": gain / items[0].mean(),
+            "this is the gain on new pairs of items that a user has met; the exercise is about new items": _gain(pairs),
+            "this is the share that features have right; the exercise asks what they gain over one ranking": items[
+                1
+            ].mean(),
+            "this is relative to what one ranking has right; the exercise asks for the difference": gain
+            / items[0].mean(),
         }
         of_error = {
             "this is the standard deviation over users; that of their mean is smaller by the root of 40": (

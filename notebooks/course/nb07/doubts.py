@@ -34,10 +34,10 @@ class Holes(Exercise):
         cells, square = tasks / K**2, N_PEOPLE * (N_PEOPLE - 1) / N_PEOPLE**2
         trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
         of_pairs = {
-            "these are the pairs that share a task; asked is the share of the others": 1 - without,
+            "these are the pairs that share a task; the exercise asks for the share of the others": 1 - without,
             "a person makes no pair alone: leave out the diagonal": without * square,
-            "these are holes in the table of labels; asked is about pairs of people": 1 - seen.mean(axis=(1, 2)),
-            "these are numbers of pairs; asked are shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
+            "these are holes in the table of labels; the exercise is about pairs of people": 1 - seen.mean(axis=(1, 2)),
+            "these are numbers of pairs; the exercise asks for shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
         }
         of_cells = {
             "these are tasks of a pair; divide by its K x K cells": tasks,
@@ -103,7 +103,7 @@ class Printed(Exercise):
             "where two classes tie, a task is half wrong, so that halves are possible": (
                 np.where(np.abs(100 * np.round(exact) / N - printed) < 0.01, np.round(exact), -1)
             ),
-            "these are gaps; asked is the number of tasks that a printed error stands for": np.where(
+            "these are gaps; the exercise asks for the number of tasks that a printed error stands for": np.where(
                 fits, w - wrong, -1
             ),
             "these are the tasks measured here": wrong,

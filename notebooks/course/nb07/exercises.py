@@ -40,14 +40,14 @@ class Backwards(Exercise):
     def solve(self, accuracy: Floats) -> list[Part]:
         p, weight = accuracy, np.log(accuracy / (1 - accuracy))
         mistakes = {
-            "these are the accuracies; asked is the log of the odds p / (1 - p)": p,
+            "these are the accuracies; the exercise asks for the log of the odds p / (1 - p)": p,
             "divide by the probability of the other label, 1 - p, as well": np.log(p),
             "do not cut at zero: a worker who is mostly wrong tells a lot, with a negative sign": weight.clip(0),
             "keep the sign: the labels of a worker below one half count the other way": np.abs(weight),
             "in nats: take np.log, to the base e": np.log2(p / (1 - p)),
             "right sign, wrong size: close to 0 and 1 the odds grow fast": p - 0.5,
             "upside down: the odds are p / (1 - p)": -weight,
-            "these are the odds; asked is their logarithm": p / (1 - p),
+            "these are the odds; the exercise asks for their logarithm": p / (1 - p),
         }
         return [Part("weight", weight, mistakes, "nats")]
 
@@ -85,7 +85,7 @@ class Starts(Exercise):
         mistakes = {
             "the classes are unknown: sum the probabilities over them, instead of taking the larger": larger,
             "the log comes after the sum over classes, not before": np.log(joint).sum(axis=(1, 2)),
-            "the class prior is missing: weigh each class with it before summing": unweighted,
+            "the class prior is missing: weight each class by it before summing": unweighted,
             "the class prior is missing: the classes are not equally frequent here": equal,
             "this is the mean over tasks; sum over them": np.log(total).mean(axis=1),
             "the other way round: the first start first": np.log(total).sum(axis=1)[::-1],
@@ -130,7 +130,9 @@ class Paired(Exercise):
         differences = {
             "the other way round: the error of the second minus the first": -d.mean(),
             "this is a number of tasks; give the share": d.sum(),
-            "this is how often the two differ; asked is the difference of their errors": np.mean(first != second),
+            "this is how often the two differ; the exercise asks for the difference of their errors": np.mean(
+                first != second
+            ),
         }
         errors = {
             "this treats the two as independent; both fail on the same hard tasks, so take the spread of the "

@@ -47,7 +47,7 @@ class Pair(Exercise):
         mistakes = {
             "this is the product of the marginals: right for independent variables; these are independent only within "
             "a class, so multiply first and sum over classes after": np.outer(A_1 @ prior, A_2 @ prior),
-            "this takes the classes for equally frequent: weigh each with its prior": A_1 @ A_2.T / 3,
+            "this treats the classes as equally frequent: weight each by its prior": A_1 @ A_2.T / 3,
             "the prior is missing: these numbers sum to three, not to one": A_1 @ A_2.T,
             "the prior is counted twice, once with either variable": (A_1 * prior) @ (A_2 * prior).T,
             "the prior itself weighs the classes, not its root": A_1 * np.sqrt(prior) @ A_2.T,
@@ -102,8 +102,8 @@ class SecondModel(FunctionExercise):
             yield f"the pairs are not the same: they are up to {apart:.2g} apart{rounded}"
 
     wrong: ClassVar = {
-        "the pairs stay, but this is the turn by R', the other way round; asked is the one by R": lambda A, lam, R: (
-            _second(A, lam, R.T)
+        "the pairs stay, but this is the rotation by R'; the exercise asks for that by R": lambda A, lam, R: _second(
+            A, lam, R.T
         ),
         "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
         "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
@@ -173,13 +173,13 @@ class Residual(Exercise):
             "u must have length one: divide the anchor by its norm before projecting": np.sum(
                 (X - np.outer(a, a @ X)) ** 2, axis=0
             ),
-            "these are the lengths; asked are their squares": np.sqrt(rest),
-            "these are sums of absolute entries; asked are sums of squares": np.abs(left).sum(axis=0),
+            "these are the lengths; the exercise asks for their squares": np.sqrt(rest),
+            "these are sums of absolute entries; the exercise asks for sums of squares": np.abs(left).sum(axis=0),
             "the second column was projected out; columns are counted from 0, and the anchor is column 0": np.sum(
                 (X - np.outer(other, other @ X)) ** 2, axis=0
             ),
             "these are the squared lengths before the projection": np.sum(X**2, axis=0),
-            "this is what the projection takes away; asked is what stays": np.sum(X**2, axis=0) - rest,
+            "this is what the projection takes away; the exercise asks what stays": np.sum(X**2, axis=0) - rest,
             "the difference of lengths is no length of the difference; project first, then square": (
                 np.linalg.norm(X, axis=0) - np.abs(u @ X)
             )

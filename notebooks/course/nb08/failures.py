@@ -35,7 +35,7 @@ class HeldOut(Exercise):
         constant = -SIZES[0] * np.log(SIZES[1])
         by_class = [np.log(_values(_smoothed(T, a), rows)).sum(axis=1) for a in alpha]
         of_nats = {
-            "these are its own rows; asked are the others": own,
+            "these are its own rows; the exercise asks for the others": own,
             "these are sums over the rows; take the mean": nats * len(rows),
             "the log comes after the sum over classes, not before": np.array(
                 [(log @ prior).mean() for log in by_class]
@@ -43,7 +43,7 @@ class HeldOut(Exercise):
             "the classes are not equally frequent: weigh them with the prior": (
                 np.array([_nats(prior * 0 + 1 / len(prior), _smoothed(T, a), rows).mean() for a in alpha])
             ),
-            "the prior is missing: weigh the classes before you sum over them": (
+            "the prior is missing: weight the classes before you sum over them": (
                 np.array([_nats(prior * 0 + 1, _smoothed(T, a), rows).mean() for a in alpha])
             ),
             "columns sum to one within each variable, not over all": (

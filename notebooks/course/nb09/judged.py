@@ -36,7 +36,7 @@ class Products(Exercise):
         fewer = np.where(z / D > 4 * K, 1, 0)
         of_table = {
             "these are billions of numbers; each of them takes 8 bytes": N**2 / 1e9,
-            "this is a table of documents by words; asked is the one of words by words": 8e-9 * D * N,
+            "this is a table of documents by words; the exercise asks for the one of words by words": 8e-9 * D * N,
             "these are bytes; give GB": 8.0 * N**2,
             "this is what products hold; the table has N * N numbers": held,
         }
@@ -49,7 +49,7 @@ class Products(Exercise):
             ),
         }
         of_computing = {
-            "memory is saved in all four; asked is which takes fewer multiplications": np.ones(4),
+            "memory is saved in all four; the exercise asks which takes fewer multiplications": np.ones(4),
             "the other way round: 1 where products take fewer": 1 - fewer,
             "there are 2K vectors, and two products with each: 4 K z": np.where(z / D > K, 1, 0),
         }
@@ -87,7 +87,7 @@ class Contests(Exercise):
         mean, s_e = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
         apart = np.sqrt((first.var(axis=1, ddof=1) + second.var(axis=1, ddof=1)) / n)
         of_means = {
-            "the other way round: asked is the second minus the first": -mean,
+            "the other way round: the exercise asks for the second minus the first": -mean,
             "these are sums over the trials; take the mean": d.sum(axis=1),
             "this is the median; the standard error is one of the mean": np.median(d, axis=1),
             "sizes alone lose who is ahead: no abs": np.abs(d).mean(axis=1),
@@ -221,9 +221,9 @@ class Lonely(Exercise):
         of_distances = {
             "a column is nearest to itself: leave it out": sorted_distances[:, :, 0],
             "these are squares; take the root": near**2,
-            "these are the nearest among the corners; asked is the nearest of all other columns": others,
-            "these are the farthest columns; asked are the nearest": sorted_distances[:, :, -1],
-            "these are means over all columns; asked are the nearest": sorted_distances.mean(axis=2),
+            "these are the nearest among the corners; the exercise asks for the nearest of all other columns": others,
+            "these are the farthest columns; the exercise asks for the nearest": sorted_distances[:, :, -1],
+            "these are means over all columns; the exercise asks for the nearest": sorted_distances.mean(axis=2),
         }
         of_trouble = {
             "a distance of zero is a twin: the corner is one of two columns that are equal, 1": (

@@ -122,7 +122,7 @@ class Refits(Exercise):
         wide, narrow = np.quantile(refits, [0.025, 0.975]), np.quantile(refits, [0.1, 0.9])
         extremes, of_mean = [refits.min(), refits.max()], refits.mean() + 1.645 * spread / len(refits) ** 0.5 * sides
         mistakes = {
-            "this holds 95 % of the refits; asked is 90 %, so leave out 5 % at each end": wide,
+            "this holds 95 % of the refits; the exercise asks for 90 %, so leave out 5 % at each end": wide,
             "this leaves out 10 % at each end, so it holds 80 %; leave out 5 % at each": narrow,
             "the refits themselves spread: do not divide by the root of their number": of_mean,
             "these are the extremes, which grow with the number of refits; leave out 5 % at each end": extremes,
@@ -169,7 +169,7 @@ class Enough(Exercise):
         shares = {
             "this is the share that is not there yet": 1 - share,
             "these are numbers of crowds; give their share": share * len(errors),
-            "this is the mean error; asked is which crowds get there": errors.mean(axis=0),
+            "this is the mean error; the exercise asks which crowds get there": errors.mean(axis=0),
         }
         mean = int(np.argmax(errors.mean(axis=0) <= wanted))
         mistakes = {
@@ -211,14 +211,14 @@ class Contradicted(Exercise):
             "the same answer given again is no contradiction: count different answers": (
                 draws.contradictions(rows, again=True)
             ),
-            "these are rows; asked is how many pairs of a message and a rater": 2 * n,
+            "these are rows; the exercise asks how many pairs of a message and a rater": 2 * n,
         }
         whole = np.array(draws.count_labels(rows, "all"))
         labels = {
             "of two answers of one rater the first was kept; here the last counts": draws.count_labels(rows, "first"),
             "whoever corrected an answer has still given one: keep the last of both": draws.count_labels(rows, "none"),
             "an answer that was given again, or corrected, counts once": whole,
-            "these are shares; asked is how many": left / left.sum(),
+            "these are shares; the exercise asks how many": left / left.sum(),
         }
         return [Part("contradictions", n, pairs, "pairs"), Part("labels", left, labels, "labels")]
 
@@ -244,8 +244,8 @@ class Coverage(Exercise):
         by_crowd = held.mean(axis=1)
         shares = {
             "this is the share that does not hold": 1 - mean,
-            "this is a count; asked is the share": held.sum(),
-            "this is the share of crowds in which all intervals hold; asked is that of all intervals": held.all(
+            "this is a count; the exercise asks for the share": held.sum(),
+            "this is the fraction of crowds in which all intervals hold; take that of all intervals": held.all(
                 axis=1
             ).mean(),
         }
@@ -253,11 +253,11 @@ class Coverage(Exercise):
             "this takes 300 intervals for 300 witnesses; those of one crowd hold or fail together": naive,
             "this is the spread of the crowds; divide by the root of their number": by_crowd.std(ddof=1),
             "this is the spread of the zeros and ones": held.std(),
-            "this is two standard errors; asked is one": 2 * error,
+            "this is two standard errors; the exercise asks for one": 2 * error,
         }
         verdicts = {
             f"0.9 is {(draws.PROMISED - mean) / error:.1f} standard errors away: compare that with two": 1 - refuted,
-            "this is a number of standard errors; asked is whether it is more than two, 1 or 0": (
+            "this is a number of standard errors; the exercise asks whether it is more than two, 1 or 0": (
                 (draws.PROMISED - mean) / error
             ),
         }

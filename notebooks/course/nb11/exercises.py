@@ -108,8 +108,8 @@ class Parted(Exercise):
         first = np.array([*(said[1:] != said[0]).sum(axis=1), leaves[2]])
         counts = {
             "where classes tie in the vote, each of them is its label: here the first was taken": first,
-            "these are the leaves on which they agree; asked is on how many they differ": len(best) - leaves,
-            "these are shares; asked is how many leaves": leaves / len(best),
+            "these are the leaves on which they agree; the exercise asks on how many they differ": len(best) - leaves,
+            "these are shares; the exercise asks how many leaves": leaves / len(best),
         }
         pair = disputed(said)
         kinds = {
@@ -209,12 +209,12 @@ class Defended(Exercise):
             "this pools both groups, and the halves are missing in (1)": _ends(
                 pooled, np.sqrt(pooled * (1 - pooled) / n)
             ),
-            "1.96 standard errors hold 95 %; asked is 90 %": _ends(p, s, 1.96),
+            "1.96 standard errors hold 95 %; the exercise asks for 90 %": _ends(p, s, 1.96),
             "this is one standard error to each side, which holds 68 %; take 1.645": _ends(p, s, 1.0),
             "shares are squared in (2): the groups were checked apart": _ends(
                 p, float(np.sqrt(share @ _spread(right, bought)))
             ),
-            "both groups count alike here: weigh each with its share of all tasks": _ends(
+            "both groups count equally here: weight each by its share of all tasks": _ends(
                 *estimate(right, bought, np.full(2, 0.5))
             ),
         }
