@@ -2,9 +2,11 @@
 
 import ast
 import re
+from pydoc import locate
 
 import pytest
 
+import cofactor as cf
 from tests.test_repo import ROOT, text_of
 
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")])
@@ -57,3 +59,13 @@ def test_python_of_the_documents_parses():
     for path in PAGES:
         for code in re.findall(r"```python\n(.*?)```", path.read_text("utf8"), re.S):
             ast.parse(code)
+
+
+def test_names_in_the_docstring_of_the_package_are_there():
+    verbs = [
+        name for line in re.findall(r"^    (\w+(?:, \w+)*)  ", cf.__doc__, re.MULTILINE) for name in line.split(", ")
+    ]
+    assert set(verbs) < set(cf.__all__)
+    places = ("", "cofactor.", "cofactor.crowd.", "cofactor.verbs.result.Result.")
+    for name in re.findall(r"`([\w.]+)`", cf.__doc__):
+        assert any(locate(place + name) is not None for place in places), name

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -98,6 +99,32 @@ def test_asking_before_fit_is_one_error(line, name):
         with pytest.raises(cf.NotFittedError) as refusal:
             ask(*ARGUMENTS[line].get(ask.__name__, (data_of(line, name),)))
         assert isinstance(refusal.value, cf.CofactorError)
+
+
+@each(
+    "line, method, data",
+    [
+        *(("pmf", cf.pmf.METHODS[name](random_state=0), pd.DataFrame({"a": ["x", None], "b": [None, "y"]}))
+          for name in cf.pmf.METHODS),
+        ("separable", cf.separable.Topics(n_topics=99), np.ones((2, 3))),
+        ("comparisons", cf.comparisons.ComparisonMF(rank=99), data_of("comparisons")),
+    ],
+)  # fmt: skip
+def test_asking_after_a_refused_fit_is_the_same_error(line, method, data):
+    with pytest.raises(cf.CofactorError):
+        method.fit(data)
+    for ask in [getattr(method, ask) for ask in ASK if hasattr(method, ask)]:
+        with pytest.raises(cf.NotFittedError):
+            ask(*ARGUMENTS[line].get(ask.__name__, (data,)))
+
+
+def test_a_refused_fit_leaves_the_last_one_as_it_was():
+    table = pd.DataFrame({"a": list("xyxy"), "b": list("pqpq")})
+    method = cf.pmf.METHODS["RAND-EM"](rank=2, random_state=0).fit(table)
+    before = method.predict(table, "a")
+    with pytest.raises(cf.NotIdentifiableError):
+        method.fit(pd.DataFrame({"c": ["x", None], "d": [None, "y"]}))
+    assert np.array_equal(method.predict(table, "a"), before)
 
 
 ARGUMENTS = {

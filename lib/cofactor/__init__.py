@@ -12,7 +12,8 @@ The verbs take a path, a DataFrame, arrays, or the name of a data set, and retur
 
 `datasets` lists data sets and `load` reads one. `CrowdLabels`, `CategoricalTable` and `Comparisons` hold data.
 `crowd`, `pmf`, `separable` and `comparisons` have the estimators, by name in `METHODS`; `plain` has every algorithm
-of the papers on a page of NumPy; `simulate` draws problems with known truth; `check_method` tests your own method.
+of the papers on a page of NumPy; `simulate` draws problems with known truth. `cofactor_app.bench.check_method` tests
+a method of your own.
 
 >>> import cofactor as cf
 >>> bluebird = cf.load("bluebird")

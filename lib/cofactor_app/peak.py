@@ -4,7 +4,7 @@ The child reads its own VmHWM, the highest resident size since it was last reset
 inherited when a process starts another, and would show the peak of a large parent, such as a notebook, instead. Memory
 that was asked for and never touched does not count. Linux only.
 
-This file is also the child: it runs as a script and imports nothing that the call does not need.
+This file is also the child: it runs as a script and, NumPy aside, imports only what the call needs.
 """
 
 from __future__ import annotations

@@ -88,6 +88,7 @@ def fitted():
         (lambda: BradleyTerry(ridge="x").fit(DATA), "ridge='x'"),
         (lambda: WinRate(0).fit(DATA), "ridge=0"),
         (lambda: DATA.with_ids(items=["a", "b"]), "2 ids for 5 items: give one of each"),
+        (lambda: DATA.with_ids(items=list("abcac")), "ids of several items: a, c; give each its own"),
         (lambda: bootstrap(ComparisonMF(1), [1, 2]), "expected Comparisons or a DataFrame, got list"),
         (lambda: expected_error(10, 20, 30, 2, 1e6), "every choice is certain"),
         (lambda: expected_error("x", 20, 30, 2, 0.5), "n_comparisons='x'"),

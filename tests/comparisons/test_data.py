@@ -54,7 +54,7 @@ def test_bad_rows_are_named(change, message):
 
 
 def test_an_item_with_itself_can_be_dropped():
-    with pytest.warns(DataWarning, match="1 comparisons of an item with itself were dropped") as caught:
+    with pytest.warns(DataWarning, match="of an item with itself left out: 1, in rows 0; look") as caught:
         data = Comparisons([0, 0], [0, 1], [0, 2], [1, 1], same_item="drop")
     assert len(data) == 1
     assert caught[0].filename == __file__  # the line of who called

@@ -51,7 +51,9 @@ def test_a_change_of_its_own_replaces_that_of_the_objective():
 
 
 def test_warns_at_the_limit_with_name_and_reason():
-    with pytest.warns(ConvergenceWarning, match=r"counting down: iteration limit 3 reached .* fell to 0\.001"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"down: iteration limit 3 reached .* fell to 0\.001; raise the limit or"
+    ):
         result = run(halving(), max_iter=3).result()
     assert (result.n_iter, result.converged) == (3, False)
     assert result.reason.startswith("iteration limit 3")

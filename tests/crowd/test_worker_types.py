@@ -1,6 +1,8 @@
 """The default: rounds are those of the page, what the types find, copies, and what is never silent."""
 
 import warnings
+from importlib import import_module
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,21 +10,29 @@ from scipy import sparse
 
 import cofactor as cf
 from cofactor import plain
+from cofactor.core import latent_class
 from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning
 from cofactor.core.tables import CategoricalTable
+from cofactor.crowd import confidence, copies, fit, model
 from cofactor.crowd.copies import Gains, candidates, joined, merged, owners
 from cofactor.crowd.fit import Evidence, Fit
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import best_shares, type_probabilities
 from cofactor.crowd.scores import error_rate
+from cofactor.plain import copies as page_of_copies
 from cofactor.plain.copies import bound, log_choices, log_probability
 from cofactor.plain.worker_types import rounds
 from tests.oracles.crowds import independent, over_callers, with_copies
 from tests.oracles.generators import skilled_crowd, triples
 from tests.oracles.worker_types import pairs_of_copies
 
+page = import_module("cofactor.plain.worker_types")  # the name is also that of its function
 ALL = ("coin", "class", "own", "none")
+
+
+def default_of(function, parameter):
+    return signature(function).parameters[parameter].default
 
 
 def dense(codes, n_classes=None):
@@ -57,6 +67,36 @@ def test_rounds_are_those_of_the_page(seed, n_classes):
     assert np.allclose(found.belief.q, page.q, atol=1e-10) and np.allclose(found.belief.rho, page.rho, atol=1e-12)
     assert np.allclose(found.belief.everywhere().posterior(labels.table), page.r, atol=1e-10)
     assert np.allclose(found.counts.classes, page.r.sum(axis=0))
+
+
+CONSTANTS = {  # by their name on the page: there, and in the default
+    "RIGHT, WRONG": ((page.RIGHT, page.WRONG), model.PRIOR),
+    "ANY": (page.ANY, model.NO_INFORMATION_COUNT),
+    "SHARING": (page.SHARING, model.SHARING),
+    "FLOOR": (page.FLOOR, latent_class.FLOOR),
+    "PULL": (page.PULL, confidence.SHRINKAGE_COUNT),
+    "TOL": (page.TOL, WorkerTypes.tol),
+    "ONE_STEP": (page.ONE_STEP, fit.ROUNDS_OF_ONE_STEP),
+    "INDEPENDENT": (page.INDEPENDENT, confidence.MAX_INDEPENDENT_Z),
+    "UNINFORMED": (page.UNINFORMED, fit.UNINFORMED),
+    "POINTS": (page.POINTS.tolist(), confidence.NODES.tolist()),
+    "WEIGHTS": (page.WEIGHTS.tolist(), confidence.WEIGHTS.tolist()),
+    "EFFECTS": (page.EFFECTS.tolist(), confidence.DESIGN_EFFECTS.tolist()),
+    "RESIDUAL": (page.RESIDUAL, confidence.RESIDUAL_DESIGN_EFFECT),
+    "max_iter of worker_types": (default_of(page.worker_types, "max_iter"), WorkerTypes.max_iter),
+    "spread of difficulty": (default_of(page.difficulty, "spread"), confidence.INITIAL_SPREAD),
+    "FEWEST_TASKS, FALSE_ALARMS": (
+        (page_of_copies.FEWEST_TASKS, page_of_copies.FALSE_ALARMS),
+        (copies.MIN_COMMON, copies.FALSE_ALARMS),
+    ),
+    "FEW, HOPELESS": ((page_of_copies.FEW, page_of_copies.HOPELESS), (copies.FEW_ROUNDS, copies.HOPELESS)),
+}
+
+
+def test_constants_of_the_default_are_those_of_the_page():
+    """Who changes one changes the other, and docs/default.md, which says how it was chosen."""
+    differ = {name: pair for name, pair in CONSTANTS.items() if pair[0] != pair[1]}
+    assert not differ, "on the page, and in the default"
 
 
 CROWDS = {

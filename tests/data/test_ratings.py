@@ -192,8 +192,24 @@ def test_a_table_gives_back_every_rating(pairs, data):
 def test_ids_that_32_bits_do_not_hold_are_refused():
     largest = RatingsDataset("made", "Made", np.array([2**31 - 1]), np.array([1]), np.array([4.0]))
     assert largest.user.tolist() == [2**31 - 1]
-    with pytest.raises(CofactorError, match="user ids must be whole numbers below 2147483648"):
+    with pytest.raises(CofactorError, match=r"user must be whole numbers below 2147483648, .* row 0: 2147483648"):
         RatingsDataset("made", "Made", np.array([2**31]), np.array([1]), np.array([4.0]))
+
+
+def test_ids_and_times_are_whole_numbers_one_of_each_a_rating():
+    for ids, told in (([1.5, 2.0], r"user must be .* row 0: 1\.5$"), (["a", "b"], "user must hold numbers")):
+        with pytest.raises(CofactorError, match=told):
+            RatingsDataset("made", "Made", ids, [1, 2], [4.0, 2.5])
+    made = RatingsDataset("made", "Made", [7, 9], [1, 5], [4.0, 2.5], timestamp=[1260759144, 3])
+    assert made.only([5]).timestamp.tolist() == [3]
+    for items, told in (([1.7], r"item must be .* row 0: 1\.7$"), (["a"], "item must hold numbers")):
+        with pytest.raises(CofactorError, match=told):
+            made.only(items)
+        with pytest.raises(CofactorError, match=told):
+            made.table(items)
+    for times, told in (([3], "1 timestamps for 2 ratings"), ([3.5, 4.0], r"timestamp must be .* row 0: 3\.5$")):
+        with pytest.raises(CofactorError, match=told):
+            RatingsDataset("made", "Made", [7, 9], [1, 5], [4.0, 2.5], timestamp=times)
 
 
 def test_stars_are_rounded_half_up():
@@ -227,5 +243,5 @@ def test_a_rating_twice_off_the_scale_or_of_nobody():
         RatingsDataset("made", "Made", [5, 7, 5], [2, 2, 2], [1, 2, 3])
     with pytest.raises(CofactorError, match=r"in steps of a half; not so rating 1: 0.0, rating 2: nan"):
         RatingsDataset("made", "Made", [5, 7, 8], [2, 2, 2], [1, 0, np.nan])
-    with pytest.raises(CofactorError, match="2 users, 1 items and 1 ratings: lengths differ"):
+    with pytest.raises(CofactorError, match="2 users, 1 items and 1 ratings: give one of each a rating"):
         RatingsDataset("made", "Made", [5, 7], [2], [1])

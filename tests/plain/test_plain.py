@@ -1,6 +1,8 @@
 """The plain versions and the fast ones do the same sums; and plain files import nothing but NumPy and SciPy."""
 
 import ast
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +125,16 @@ def test_scattering():
         certificate = scattering_certificate(H)
         if np.isfinite(certificate.radius):
             assert plain.is_scattered(H) == (certificate.margin > 1e-6), certificate
+
+
+def test_fast_versions_that_the_table_names_are_there():
+    rows = re.findall(r"^    (\w+) .*  ([\w.]+(?:, [\w.]+)*)$", plain.__doc__, re.MULTILINE)
+    assert {name for name, _ in rows} == {path.stem for path in FILES} - {"__init__"}
+    for name, fast in rows:
+        package = ""
+        for module in fast.split(", "):
+            package = module.partition(".")[0] or package
+            assert find_spec(f"cofactor.{package}.{module.rpartition('.')[2]}"), (name, module)
 
 
 def test_plain_files_are_short_and_import_nothing_else():

@@ -8,10 +8,10 @@ from sklearn.base import clone
 
 import cofactor as cf
 from cofactor import NotFittedError, pmf, simulate
-from cofactor.core.errors import CofactorError, NotIdentifiableError
+from cofactor.core.errors import CofactorError, ConvergenceWarning, NotIdentifiableError
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.tables import CategoricalTable
-from cofactor.pmf import from_marginals
+from cofactor.pmf import estimators, from_marginals
 from cofactor.pmf.base import (
     DEFAULT_PSEUDO_COUNT,
     PSEUDO_COUNTS,
@@ -285,6 +285,15 @@ def test_refuses_ranks_that_are_no_number_of_classes(name, rank):
 def test_refuses_unknown_settings(method, message):
     with pytest.raises(CofactorError, match=message):
         fit(method, drawn(200))
+
+
+def test_a_descent_that_stops_early_is_one_warning(monkeypatch):
+    monkeypatch.setattr(estimators, "OPT_ITERATIONS", 2)
+    table, tables = drawn(200), {(i, j): TRUTH.pairwise(i, j) for i in range(3) for j in range(i)}
+    for call in (lambda: pmf.from_marginals(tables, rank=2), lambda: CNMFOPT(rank=2, max_iter=2).fit(table)):
+        with pytest.warns(ConvergenceWarning, match="coupled NMF: iteration limit 2 ") as told:
+            call()
+        assert len(told) == 1
 
 
 # ---- by name ----

@@ -160,6 +160,8 @@ def test_order_shift_and_scale_of_columns_do_not_matter_and_noise_does():
 def test_a_column_without_direction_is_at_a_right_angle():
     W = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third is the mean
     assert mrsa(W, W) == pytest.approx(50 / 3)
+    V = np.array([[0.1, 0.5, 0.3], [0.2, 0.6, 0.4]])  # so is this one, but for rounding
+    assert mrsa(V, V) == pytest.approx(50 / 3) == mrsa(V, 3 * V)
 
 
 def test_share_explained():

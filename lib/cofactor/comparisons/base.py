@@ -57,11 +57,11 @@ class PreferenceModel(Estimator):
         Raises a CofactorError where these are neither, and what the method says.
         """
         data = require_comparisons(comparisons)
+        with threadpool_limits(1, "blas"):  # more threads slow products of narrow matrices down
+            factors, self.result_ = self._estimate(data)
         self.users_, self.items_, self.components_ = data.users, data.items, data.components
         self.unseen_users_ = [data.users[u] for u in np.flatnonzero(data.per_user == 0).tolist()]
         self.unseen_items_ = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
-        with threadpool_limits(1, "blas"):  # more threads slow products of narrow matrices down
-            factors, self.result_ = self._estimate(data)
         self.user_factors_, self.item_factors_, self.item_bias_ = _normalised(factors, data)
         return self
 

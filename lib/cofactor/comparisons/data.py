@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -196,13 +197,15 @@ class Comparisons:
     def with_ids(self, users: Iterable[Any] | None = None, items: Iterable[Any] | None = None) -> Self:
         """Return the same comparisons with other ids of users or items, one of each in the order of the codes.
 
-        Raises a CofactorError where there are too few ids, or too many.
+        Raises a CofactorError where there are too few ids, or too many, or the same twice (named).
         """
         given = {"users": users, "items": items}
         ids = {name: tuple(values) for name, values in given.items() if values is not None}
         for name, values in ids.items():
             if len(values) != len(getattr(self, name)):
                 raise CofactorError(f"{len(values)} ids for {len(getattr(self, name))} {name}: give one of each")
+            if twice := [value for value, count in Counter(values).items() if count > 1]:
+                raise CofactorError(f"ids of several {name}: {listing(twice)}; give each its own")
         return self._with(**ids)
 
     @cached_property
@@ -361,7 +364,7 @@ def _counts(values: ArrayLike) -> Floats:
     return counts
 
 
-def _refuse(values: NDArray[Any], bad: NDArray[np.bool_], rule: str, advice: str = "") -> None:
+def _refuse(values: NDArray[Any], bad: NDArray[np.bool_], rule: str, advice: str) -> None:
     """Name the rows that break a rule, if there are any."""
     if bad.any():
         found = listing(f"row {k}: {values[k]}" for k in np.flatnonzero(bad))
@@ -390,5 +393,6 @@ def _without_same_items(columns: dict[str, NDArray[Any]], same_item: SameItem) -
         raise CofactorError(f"an item is compared with itself in rows {rows}: drop them, or say same_item='drop'")
     if same.all():
         raise CofactorError("every comparison is of an item with itself: there is nothing to learn from")
-    warnings.warn(f"{int(same.sum())} comparisons of an item with itself were dropped", DataWarning, stacklevel=3)
+    told = f"comparisons of an item with itself left out: {int(same.sum())}, in rows {rows}"
+    warnings.warn(f"{told}; look for the cause in these rows", DataWarning, stacklevel=3)
     return {name: values[~same] for name, values in columns.items()}

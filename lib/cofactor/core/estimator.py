@@ -91,8 +91,8 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(chosen)})"
 
     def _check_fitted(self) -> None:
-        """Raise a NotFittedError before `fit` (or before a `fit` that came to its end)."""
-        if not any(name.endswith("_") and not name.startswith("_") for name in vars(self)):
+        """Raise a NotFittedError before the first `fit` that came to its end, and so stored how it went."""
+        if not hasattr(self, "result_"):
             name = type(self).__name__
             raise NotFittedError(f"this {name} is not fitted: call {name}(...).fit(data) first")
 
@@ -195,8 +195,16 @@ class History:
             reason = f"change at most {self.tol:g} after {n_iter} iterations"
         else:
             reason = f"iteration limit {self.max_iter} reached before the change fell to {self.tol:g}"
-            warnings.warn(f"{self.name}: {reason}", ConvergenceWarning, stacklevel=3)
-        return Result(np.array(self.objective), n_iter, self.converged, reason)
+        found = Result(np.array(self.objective), n_iter, self.converged, reason)
+        warn_of_limit(self.name, found)
+        return found
+
+
+def warn_of_limit(name: str, result: Result) -> None:
+    """Warn of an iteration that stopped before it converged, in the line of who called its method."""
+    if not result.converged:
+        told = f"{name}: {result.reason}; raise the limit or the tolerance"
+        warnings.warn(told, ConvergenceWarning, stacklevel=4)
 
 
 # ---- a report on data before a fit: checks with status, measured value and advice ----

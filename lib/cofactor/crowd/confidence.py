@@ -56,10 +56,9 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.fit import WITH_OWN, WITHOUT_OWN, Fit, Piece, Rounds, class_posterior
 from cofactor.crowd.labels import most_frequent
-from cofactor.crowd.model import Belief, Rows, right_and_given
+from cofactor.crowd.model import PRIOR, Belief, Rows, right_and_given
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
-PRIOR_RIGHT, PRIOR_TOTAL = 4.0, 5.0  # labels imagined for that mean, as in the prior of WorkerTypes
 MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
 TINY = 1e-12
 RESIDUAL_DESIGN_EFFECT = 0.45  # chosen on public crowds; see docs/default.md
@@ -116,7 +115,7 @@ class Dependence:
 
 def accuracies(right: Floats, given: Floats) -> Floats:
     """p: (M, K) probabilities of being right, from the expected numbers of right labels and of all, by class."""
-    crowd = (right.sum(axis=0) + PRIOR_RIGHT) / (given.sum(axis=0) + PRIOR_TOTAL)
+    crowd = (right.sum(axis=0) + PRIOR[0]) / (given.sum(axis=0) + sum(PRIOR))
     return np.asarray((right + SHRINKAGE_COUNT * crowd) / (given + SHRINKAGE_COUNT))
 
 

@@ -11,7 +11,6 @@ with M workers, n of them in the group. Workers who err independently, given the
 often they are right alike: what they have in common is explained. Tasks that are hard for all bring errors together,
 too; what the labels gain by difficulty, h, is therefore taken off: + h(G merged) - h(all apart).
 
-
 **Copies.** Two workers with the same label on all of their n common tasks may be one person, or one model asked
 twice. They are candidates where that can hardly be chance, by what the others say of the same tasks:
 
@@ -21,12 +20,12 @@ twice. They are candidates where that can hardly be chance, by what the others s
 Those who know agree, too, where most do not. What tells copies is that they are wrong alike. With the candidates as one
 worker g, whose matrix is A, and the class of task i known from the labels of all others, rho_i,
 
-    rho_ik proportional to exp(log pi_k + [sum over labels (w, l) of i, w != g: log A_w,lk] / sqrt(1 + effect (n_i -
-    2))) D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
+    rho_ik proportional to exp(log pi_k + [sum over (w, l) of i, w != g: log A_w,lk] / sqrt(1 + effect (n_i - 2)))
+    D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
 
 is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
 copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one worker
-(`cofactor.crowd.copies`, without difficulty).
+by gain(G), difficulty not taken off.
 
 Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
 """
@@ -78,9 +77,10 @@ def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
 
 def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     """Return the table of `merged` labels."""
-    variable = owner[table.variables]
-    if np.array_equal(variable, table.variables):
+    here = np.flatnonzero(table.entries_per_variable)
+    if np.array_equal(owner[here], here):
         return table
+    variable = owner[table.variables]
     pair, K = table.rows * np.int64(table.n_variables) + variable, int(table.sizes.max())
     place = np.unique(pair * K + table.values, return_inverse=True)[1]
     order = np.argsort(-np.bincount(place, table.indicator.data)[place], kind="stable")

@@ -90,7 +90,7 @@ def _of_amounts(labels: CrowdLabels) -> Iterator[Check]:
     spread = f"median {np.median(workers):g}, {workers.min()} to {workers.max()}; {below}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
     yield Check("labels per worker", status, spread, "their estimated accuracy is not to be trusted" if few else "")
-    cells = float(np.median(workers)) / K**2  # of K (K - 1) free numbers
+    cells = float(np.median(workers)) / K**2
     value = f"median {cells:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
     advice = "a full confusion matrix is beyond most workers' labels: use WorkerTypes, whose prior fills it"
     yield _check("labels per cell", value, advice, warn=cells < LABELS_PER_CELL)

@@ -85,6 +85,8 @@ class RatingsDataset:
         """Make arrays of lists, and check that they belong together."""
         for name, kind in COLUMNS.items():
             object.__setattr__(self, name, _column(getattr(self, name), name, kind))
+        if self.timestamp is not None:
+            object.__setattr__(self, "timestamp", _column(self.timestamp, "timestamp", np.int64))
         _check_ratings(self)
 
     def __repr__(self) -> str:
@@ -148,7 +150,7 @@ class RatingsDataset:
 
 def distinct(items: ArrayLike) -> NDArray[np.int64]:
     """Return item ids as an array; ids named twice are a CofactorError."""
-    ids = np.asarray(items, dtype=np.int64).ravel()
+    ids = _column(np.ravel(items), "item", np.int64)
     known, count = np.unique(ids, return_counts=True)
     if (count > 1).any():
         raise CofactorError(f"items named twice (keep each once): {listing(known[count > 1].tolist())}")
@@ -159,8 +161,10 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
     if isinstance(values, np.ndarray) and values.dtype == kind and values.ndim == 1:  # there may be millions
         return values
     array = numbers(values, name, 1)
-    if kind != np.float32 and not (np.abs(array) < 2**31).all():
-        raise CofactorError(f"{name} ids must be whole numbers below {2**31}, without NaN")
+    most = 2.0**53 if name == "timestamp" else 2.0**31
+    if kind != np.float32 and (bad := np.flatnonzero(~((np.abs(array) < most) & (np.floor(array) == array)))).size:
+        found = listing(f"row {e}: {array[e]:.12g}" for e in bad.tolist())
+        raise CofactorError(f"{name} must be whole numbers below {most:.0f}, without NaN; not so in {found}")
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as a rating
         return array.astype(kind)
 
@@ -168,7 +172,9 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
 def _check_ratings(data: RatingsDataset) -> None:
     n, m, size = len(data.user), len(data.item), len(data.rating)
     if not n == m == size:
-        raise CofactorError(f"{n} users, {m} items and {size} ratings: lengths differ")
+        raise CofactorError(f"{n} users, {m} items and {size} ratings: give one of each a rating")
+    if data.timestamp is not None and len(data.timestamp) != size:
+        raise CofactorError(f"{len(data.timestamp)} timestamps for {size} ratings: give one a rating, or none")
     bad = np.flatnonzero(~np.isin(data.rating, SCALES["halves"]))
     if bad.size:
         found = listing(f"rating {e}: {data.rating[e]}" for e in bad.tolist())

@@ -1,7 +1,7 @@
 """Every algorithm of the papers on a page of plain NumPy and SciPy, in the papers' symbols.
 
 Start to read here. Data are arrays, nothing is checked, nothing is compiled; the fast versions elsewhere in the library
-do the same sums, and `tests/plain` holds them to these pages.
+do the same sums, and tests hold them to these pages.
 
     module        what it has                                                      the fast version
     counts        one-hot codes, counts of all pairs                               core.moments

@@ -27,7 +27,9 @@ A round (mean field):
     r_ik  proportional to exp(psi(nu_k) - psi(sum nu) + sum over labels (w, l) of i, sum_t q_wt E_wt,lk)
 
 Labels of a task repeat one another, so that r is too sure. P is proportional to r^(1 / sqrt(1 + effect (n - 1))), with
-the effect under which the labels chosen are as probable as under p. Sources: those of `cofactor.crowd.model`.
+the effect under which the labels chosen are as probable as under p. Above 50 classes the default takes the effect 2.4
+instead, since learning it takes too long; grades and gold tasks are not on this page. Sources: those of
+`cofactor.crowd.model`.
 """
 
 from __future__ import annotations

@@ -117,18 +117,17 @@ class JointPMFEstimator(Estimator):
         (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables fall into
         groups that were never observed together (named).
         """
-        known, self.columns_ = coded(table)
+        known, columns = coded(table)
         rows, moments = self._check(known)
-        self.n_features_in_ = known.n_variables
-        self.n_empty_rows_ = known.n_rows - rows.n_rows
         self.validation_, self.members_ = [], []
         if "auto" in (self.rank, self.pseudo_count):
-            return self._fit_best(rows)
-        self.rank_, self.pseudo_count_ = int(self.rank), float(self.pseudo_count)
-        if self.rank_ == 1:
-            self.model_, self.result_ = self._rank_one(moments)
+            self._fit_best(rows)
         else:
-            self.model_, self.result_ = self._finish(*self._estimate(rows, moments), rows)
+            self.rank_, self.pseudo_count_ = int(self.rank), float(self.pseudo_count)
+            found = self._rank_one(moments) if self.rank_ == 1 else self._finish(*self._estimate(rows, moments), rows)
+            self.model_, self.result_ = found
+        self.columns_ = columns  # with the model that they are those of
+        self.n_features_in_, self.n_empty_rows_ = known.n_variables, known.n_rows - rows.n_rows
         return self
 
     def predict(self, table: Data, target: int | str) -> Ints:
@@ -216,7 +215,7 @@ class JointPMFEstimator(Estimator):
 
     # ---- rank and smoothing by hidden cells ----
 
-    def _fit_best(self, table: CategoricalTable) -> Self:
+    def _fit_best(self, table: CategoricalTable) -> None:
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         given = self.pseudo_count != "auto"
         first = float(self.pseudo_count) if given else DEFAULT_PSEUDO_COUNT
@@ -233,7 +232,6 @@ class JointPMFEstimator(Estimator):
         self.rank_, self.pseudo_count_ = self.members_[0].rank_, self.members_[0].pseudo_count_
         self.model_ = mean_model([one.model_ for one in self.members_])
         self.result_ = self.members_[0].result_
-        return self
 
     def _with(self, choice: Choice) -> Self:
         one = clone(self)

@@ -55,8 +55,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from cofactor.core.checks import check_between, check_kind, check_whole, is_whole, numbers, rng_of
-from cofactor.core.errors import CofactorError, DataWarning, NotIdentifiableError, listing
-from cofactor.core.estimator import History, Result
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, NotIdentifiableError, listing
+from cofactor.core.estimator import History, Result, warn_of_limit
 from cofactor.core.latent_class import LatentClassModel, normalize_blocks
 from cofactor.core.lazy import njit, optimize
 from cofactor.core.moments import PairwiseMoments
@@ -67,6 +67,7 @@ from cofactor.pmf.base import START_FLOOR
 State = tuple[Floats, Floats]  # stacked conditionals, prior
 Step = Callable[[State], tuple[float, State]]  # a state's objective, and the state after it
 
+NAME = "coupled NMF"  # in warnings
 LEAST_LOGGED = 1e-300  # smallest number whose logarithm is taken
 LONGEST_EXTRAPOLATION = 64.0  # of the extrapolation, in majorise-minimise steps
 ZERO_SHARE = 1e-13  # of the total weight: an objective below that is zero
@@ -274,7 +275,7 @@ def _majorise_minimise(
     cells: _WeightedCells, state: State, max_iter: int, tol: float, verbose: bool
 ) -> tuple[State, Result]:
     """Two steps, an extrapolation along them, and a step from where that leads; SQUAREM, never uphill."""
-    history = History("coupled NMF", max_iter, tol, verbose)
+    history = History(NAME, max_iter, tol, verbose)
     cost, first = cells.step(state)
     zero = ZERO_SHARE * cells.weight
     for _ in history:
@@ -299,17 +300,19 @@ def _descend_thoroughly(
     def lowest(end: tuple[State, Result]) -> float:
         return float(end[1].objective[-1])
 
-    ends = [descend(state), descend(_pass_over_blocks(cells, state))]
-    best, result = min(ends, key=lowest)
-    while (left := max_iter - sum(end[1].n_iter for end in ends[1:])) > 0:
-        lifted = _lift_growing(cells, best) if result.converged else None
-        if lifted is None:
-            break
-        ends.append(descend(lifted, left))
-        before = result.objective[-1]
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # of the best end, below
+        ends = [descend(state), descend(_pass_over_blocks(cells, state))]
         best, result = min(ends, key=lowest)
-        if result.objective[-1] >= (1 - tol) * before:
-            break
+        while (left := max_iter - sum(end[1].n_iter for end in ends[1:])) > 0:
+            lifted = _lift_growing(cells, best) if result.converged else None
+            if lifted is None:
+                break
+            ends.append(descend(lifted, left))
+            before = result.objective[-1]
+            best, result = min(ends, key=lowest)
+            if result.objective[-1] >= (1 - tol) * before:
+                break
+    warn_of_limit(NAME, result)
     costs = np.minimum.accumulate(np.concatenate([end[1].objective for end in ends]))
     return best, Result(costs, len(costs), result.converged, result.reason)
 

@@ -111,7 +111,7 @@ class CNMFOPT(JointPMFEstimator):
     init: Literal["spa", "random"] = "spa"
     split: int | Sequence[int] | None = None
     weights: Literal["count", "equal"] = "count"
-    max_iter: int = 3000
+    max_iter: int = OPT_ITERATIONS
     tol: float = 1e-9
     floor: float = START_FLOOR
 
@@ -197,7 +197,8 @@ class Independence(JointPMFEstimator):
 class Constant(JointPMFEstimator):
     """Uniform prior and conditionals, whatever the data: the baseline for errors, which any estimate should beat.
 
-    Parameters and errors: see `JointPMFEstimator`; only `rank` matters. Cost: O(sum I_n F). Source: none.
+    Parameters and errors: see `JointPMFEstimator`. The joint PMF is the same at any rank: give one, since "auto" tries
+    them all. Cost: O(sum I_n F). Source: none.
 
     Order: all values are equally probable, so that the first of each column fills all of its gaps.
     """
@@ -240,7 +241,8 @@ def from_marginals(
 
     Raises a CofactorError for tables that are negative, not finite, zero or of other sizes than others of the variable
     (pairs are named), a pair given twice, and a rank that CNMF-SPA cannot have; a NotIdentifiableError for variables
-    that no chain of pairs links. Warns (`DataWarning`) where tables imply different marginals of a variable.
+    that no chain of pairs links. Warns (`DataWarning`) where tables imply different marginals of a variable, and
+    (`ConvergenceWarning`) where 3000 iterations are too few.
 
     Cost and source: see `cnmf_opt` and `cnmf_spa`.
 
@@ -257,10 +259,7 @@ def from_marginals(
     if method == "CNMF-SPA":
         return cnmf_spa(moments, rank, random_state=random_state)
     start = cnmf_spa(moments, rank, pad=True, random_state=random_state)
-    model, result = cnmf_opt(moments, start, max_iter=OPT_ITERATIONS, thorough=True)
-    if not result.converged:
-        warnings.warn(f"CNMF-OPT has not converged: {result.reason}", ConvergenceWarning, stacklevel=2)
-    return model
+    return cnmf_opt(moments, start, max_iter=OPT_ITERATIONS, thorough=True)[0]
 
 
 def moments_of(pairs: Pairs) -> PairwiseMoments:

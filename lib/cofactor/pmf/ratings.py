@@ -36,7 +36,10 @@ LEVELS = 5  # of what biases leave of a rating
 
 
 class RatingPredictor(Estimator):
-    """Base class: a method implements `_learn` and `_predict`, which see users as rows and items as columns from zero.
+    """Base class of recommenders.
+
+    A method implements `_learn`, which returns how it went, and `_predict`; both see users as rows and items as columns
+    from zero.
 
     In `_predict` the index -1 stands for a user or an item never seen before, so that arrays that end with a neutral
     entry need no further case.
@@ -66,8 +69,7 @@ class RatingPredictor(Estimator):
         self.items_, column = np.unique(what, return_inverse=True)
         _check_distinct(who, what, row * len(self.items_) + column)
         self.mean_, self.range_ = float(ratings.mean()), (float(ratings.min()), float(ratings.max()))
-        self.result_ = CLOSED_FORM
-        self._learn(row, column, ratings)
+        self.result_ = self._learn(row, column, ratings)
         return self
 
     def predict(self, user: ArrayLike, item: ArrayLike) -> Floats:
@@ -83,7 +85,7 @@ class RatingPredictor(Estimator):
         gap = self.predict(user, item) - numbers(rating, "rating", 1)
         return float(np.sqrt(np.mean(gap**2))), float(np.abs(gap).mean())
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
         raise NotImplementedError
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
@@ -97,8 +99,8 @@ class GlobalAverage(RatingPredictor):
     random_state: Seed = None
     verbose: bool = False
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
-        pass
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
+        return CLOSED_FORM
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
         return np.full(len(row), self.mean_)
@@ -111,8 +113,9 @@ class UserAverage(RatingPredictor):
     random_state: Seed = None
     verbose: bool = False
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
         self.means_ = np.append(_means(row, rating), self.mean_)
+        return CLOSED_FORM
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
         return np.asarray(self.means_[row])
@@ -125,8 +128,9 @@ class ItemAverage(RatingPredictor):
     random_state: Seed = None
     verbose: bool = False
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
         self.means_ = np.append(_means(column, rating), self.mean_)
+        return CLOSED_FORM
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
         return np.asarray(self.means_[column])
@@ -167,7 +171,7 @@ class BMF(RatingPredictor):
     random_state: Seed = None
     verbose: bool = False
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
         check_whole(0, rank=self.rank)
         check_positive(ridge=self.ridge)
         check_positive(zero=True, bias_ridge=self.bias_ridge)
@@ -182,7 +186,7 @@ class BMF(RatingPredictor):
         none = np.zeros((1, self.rank))
         self.level_, self.user_bias_, self.item_bias_ = fit.level, np.append(fit.a, 0.0), np.append(fit.b, 0.0)
         self.user_factors_, self.item_factors_ = np.vstack([fit.A, none]), np.vstack([fit.B, none])
-        self.result_ = fit.result
+        return fit.result
 
     def _pull(self, counts: Ints) -> Floats:
         """Weight of the square of every bias."""
@@ -240,17 +244,17 @@ class JointPMFRecommender(RatingPredictor):
     random_state: Seed = None
     verbose: bool = False
 
-    def _learn(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _learn(self, row: Ints, column: Ints, rating: Floats) -> Result:
         order = np.lexsort((column, row))  # what is held out shall not depend on how the ratings are sorted
         known = row[order], column[order], rating[order]
         self.weight_ = self._weight(*known) if self.biases else 1.0
-        self._fit(*known)
+        return self._fit(*known)
 
     @property
     def _method(self) -> JointPMFEstimator:
         return self.estimator or CNMFEM(random_state=self.random_state, verbose=self.verbose)
 
-    def _fit(self, row: Ints, column: Ints, rating: Floats) -> None:
+    def _fit(self, row: Ints, column: Ints, rating: Floats) -> Result:
         N, U = len(self.items_), len(self.users_)
         if self.biases:
             self.biases_ = BMF(rank=0)
@@ -262,7 +266,8 @@ class JointPMFRecommender(RatingPredictor):
         sizes = np.full(N, len(self.values_))
         self.table_ = CategoricalTable.from_entries(row, column, code, sizes, n_rows=U + 1)  # the last: nothing known
         fitted = clone(self._method).fit(self.table_.take_rows(np.arange(U)))
-        self.model_, self.result_ = fitted.model_, fitted.result_
+        self.model_ = fitted.model_
+        return fitted.result_
 
     def _weight(self, row: Ints, column: Ints, rating: Floats) -> float:
         """Least squares on ratings held out, of what biases leave of them on what the joint PMF expects of that."""

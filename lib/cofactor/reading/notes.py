@@ -169,9 +169,11 @@ def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
     """Name workers who use no class of anybody else, where others share theirs."""
     n_workers, n_classes = len(worker.values), len(label.values)
-    pairs = pd.unique(worker.codes.astype(np.int64) * n_classes + label.codes)
-    m, k = np.divmod(pairs, n_classes)
-    used = sparse.coo_array((np.ones(len(pairs), dtype=bool), (m, k)), shape=(n_workers, n_classes)).tocsr()
+    pair = worker.codes.astype(np.int32 if n_workers * n_classes < np.iinfo(np.int32).max else np.int64)
+    pair *= n_classes
+    pair += label.codes
+    m, k = np.divmod(pd.unique(pair), n_classes)
+    used = sparse.coo_array((np.ones(len(m), dtype=bool), (m, k)), shape=(n_workers, n_classes)).tocsr()
     graph = sparse.block_array([[None, used], [used.T, None]], format="csr")
     n_parts, part = csgraph.connected_components(graph, directed=False)
     workers = np.bincount(part[:n_workers], minlength=n_parts)

@@ -1,4 +1,4 @@
-"""How good topics are (coherence, similarity count, accuracy), communities (rank correlation), and drawn mixtures."""
+"""How good topics (coherence, similarity count, accuracy), communities (rank correlation) and mixtures (angles) are."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from cofactor.core.types import Floats, Indices, Seed
 
 SMOOTHING_DOCUMENTS = 0.01  # documents added to those that two words share
 TO_ONE = 1e-4  # rows of memberships sum to one up to the rounding of files
+ROUNDING = 10 * np.finfo(np.float64).eps  # a length below this is zero
 
 
 def coherence(counts: ArrayLike | sparse.sparray | sparse.spmatrix, top_words: ArrayLike) -> float:
@@ -138,7 +139,9 @@ def document_accuracy(truth: ArrayLike, weights: ArrayLike, n_runs: int = 10, ra
     check_whole(1, n_runs=n_runs)
     points = _unit(finite_matrix(weights, "weights"))
     if len(points) < points.shape[1]:
-        raise CofactorError(f"{len(points)} documents cannot be put into {points.shape[1]} clusters")
+        raise CofactorError(
+            f"{len(points)} documents cannot be put into {points.shape[1]} clusters: give more documents"
+        )
     rng = rng_of(random_state)
     runs = [
         KMeans(points.shape[1], n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
@@ -188,7 +191,7 @@ def _standard_ranks(M: Floats) -> Floats:
 def _unit(rows: Floats) -> Floats:
     """Rows scaled to length one; those of zeros, but for rounding, stay."""
     lengths = np.sqrt(np.einsum("nk,nk->n", rows, rows))
-    return rows / np.where(lengths < 10 * np.finfo(np.float64).eps, 1.0, lengths)[:, None]
+    return rows / np.where(lengths < ROUNDING, 1.0, lengths)[:, None]
 
 
 def _memberships(values: ArrayLike, name: str, zeros: bool = False) -> Floats:
@@ -235,7 +238,8 @@ def _directions(W: Floats) -> Floats:
     W = W / (np.abs(W).max() or 1.0)  # no direction depends on it, and no square leaves the range of numbers
     centred = W - W.mean(axis=1, keepdims=True)
     lengths = np.linalg.norm(centred, axis=0)
-    return np.asarray(centred / np.where(lengths > 0, lengths, 1.0))
+    least = ROUNDING * np.sqrt(len(W))  # of a column that is not the mean but for rounding
+    return np.asarray(centred / np.where(lengths > least, lengths, 1.0))
 
 
 def rae(X: ArrayLike, W: ArrayLike, H: ArrayLike) -> float:
