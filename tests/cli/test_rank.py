@@ -13,7 +13,7 @@ import cofactor as cf
 from cofactor.comparisons import rank
 from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
-from cofactor_app.plots.comparisons import draw_ranking
+from cofactor_app.plots.results import draw_ranking
 from cofactor_app.plots.style import to_png
 
 ARENA = [

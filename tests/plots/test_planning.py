@@ -8,7 +8,7 @@ import pytest
 from cofactor.crowd import MVEM, bootstrap
 from cofactor.crowd.plan_next import Plan
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.plots.planning import draw_intervals, draw_plan
+from cofactor_app.plots.crowd import draw_intervals, draw_plan
 
 AMOUNTS = np.array([1.0, 2.0, 4.0, 8.0])
 ERRORS = {"one": np.linspace(0.5, 1.5, 21)[:, None] * 0.4 / AMOUNTS, "never": np.full((21, 4), 0.3)}

@@ -100,13 +100,13 @@ def test_size_alone_decides_who_reads(tmp_path, monkeypatch):
 
 def test_a_file_that_changes_is_refused(tmp_path, monkeypatch):
     path = write(rows(), tmp_path / "labels.csv", "csv")
-    coded = large._coded
+    sort = large._sorted
 
     def and_written(*how):
         path.write_bytes(path.read_bytes() + b"t1,2,yes,\n")
-        return coded(*how)
+        return sort(*how)
 
-    monkeypatch.setattr(large, "_coded", and_written)
+    monkeypatch.setattr(large, "_sorted", and_written)
     with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was read: run it again"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
     def full(*how):
         raise duckdb.IOException('Could not write file "x": No space left on device')
 
-    monkeypatch.setattr(large, "_coded", full)
+    monkeypatch.setattr(large, "_sorted", full)
     with pytest.raises(cf.CofactorError, match=r"is sorted on disk, and .* has too little space.*TMPDIR"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 

@@ -165,7 +165,8 @@ def _add_posteriors(
                 v = np.uint64(indices[x])
                 for f in range(K):
                     q[f] *= A[v, f]
-            total = q.sum()
+            for f in range(K):
+                total += q[f]
         if total < LEAST_PRODUCT:
             log_likelihood += _in_logarithms(indices[first:end], shares[first:end], A, log_A, log_prior, q)
             total = q.sum()
@@ -173,13 +174,14 @@ def _add_posteriors(
         if not SAFE_FACTOR < product < 1 / SAFE_FACTOR:
             log_likelihood += np.log(product)
             product = 1.0
-        q *= 1 / total
-        totals += q
+        scale = 1 / total
+        for f in range(K):
+            q[f] *= scale
+            totals[f] += q[f]
         for x in range(first, end):
             v = np.uint64(indices[x])
-            share = shares[x] if len(shares) else 1.0
             for f in range(K):
-                T[v, f] += share * q[f]
+                T[v, f] += shares[x] * q[f] if len(shares) else q[f]
     return log_likelihood + np.log(product)
 
 

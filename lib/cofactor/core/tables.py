@@ -14,11 +14,13 @@ values at once, F log(A) adds up log-likelihoods, and F'Q adds up soft counts.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from cofactor.core.checks import is_whole, positions, require_bytes, unmasked
@@ -26,6 +28,7 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.types import Floats, Ints
 
 MISSING = -1
+AT_ONCE = 1 << 20  # entries of the rows that are looked at together
 LARGEST_EXACT_CODE = 2.0**53  # code; above, floats leave whole numbers out
 
 
@@ -118,17 +121,17 @@ class CategoricalTable:
     def of_columns(cls, row: Ints, column: Ints, sizes: Ints, n_rows: int) -> CategoricalTable:
         """Build a table from valid entries (row, column of the indicator), which need not be one for each variable.
 
-        Four bytes an entry are kept, and each row's place; rows that rise are not sorted again.
+        Four bytes an entry are kept, those of `column` where they are such, and each row's place; rows that rise are
+        not sorted again.
         """
         width = int(sizes.sum())
         index = np.int32 if max(n_rows, width, len(row)) < np.iinfo(np.int32).max else np.int64
-        column = column.astype(index, copy=False)
+        row, column = row.astype(index, copy=False), column.astype(index, copy=False)
         if (row[1:] >= row[:-1]).all():
-            starts = np.append(0, np.cumsum(np.bincount(row, minlength=n_rows))).astype(index)
-            indicator = sparse.csr_array((np.ones(len(row)), column.copy(), starts), shape=(n_rows, width))
+            starts = np.append(np.searchsorted(row, np.arange(n_rows, dtype=index)), len(row)).astype(index)
+            indicator = sparse.csr_array((np.ones(len(row), dtype=np.int8), column, starts), shape=(n_rows, width))
         else:
-            entries = np.ones(len(row)), (row.astype(index), column)
-            indicator = sparse.coo_array(entries, shape=(n_rows, width)).tocsr()
+            indicator = sparse.coo_array((np.ones(len(row)), (row, column)), shape=(n_rows, width)).tocsr()
         indicator.sort_indices()
         if len(indicator.data) == len(row) and (indicator.data == 1).all():
             indicator.data = np.broadcast_to(1.0, len(row))
@@ -189,9 +192,13 @@ class CategoricalTable:
     @property
     def entries_per_variable(self) -> Ints:
         """(N,) in how many rows each variable was observed."""
-        of_values = np.bincount(self.indicator.indices, minlength=int(self.sizes.sum()))
-        up_to = np.append(0, np.cumsum(of_values))
-        return np.diff(up_to[np.append(self.offsets, len(of_values))])
+        up_to = np.append(0, np.cumsum(self.frequencies))
+        return np.diff(up_to[np.append(self.offsets, len(self.frequencies))])
+
+    @cached_property
+    def frequencies(self) -> Ints:
+        """(sum I_n,) in how many rows each value was observed."""
+        return counted(self.indicator.indices, int(self.sizes.sum()))
 
     @property
     def codes(self) -> Ints:
@@ -199,6 +206,23 @@ class CategoricalTable:
         dense = np.full((self.n_rows, self.n_variables), MISSING, dtype=np.int64)
         dense[self.rows, self.variables] = self.values
         return dense
+
+    def parts(self) -> Iterator[tuple[slice, CategoricalTable]]:
+        """Yield some rows after the others, about a million entries at once, with their places."""
+        places = np.arange(AT_ONCE, self.n_entries, AT_ONCE)
+        ends = np.unique([*np.searchsorted(self.indicator.indptr, places), self.n_rows])
+        for i, j in pairwise([0, *ends.tolist()]):
+            yield slice(i, j), self.rows_between(i, j)
+
+    def by_rows(self, f: Callable[[CategoricalTable], NDArray[Any]]) -> NDArray[Any]:
+        """Return f of the table, whose rows are those of the table; made by parts, to save memory."""
+        found = None
+        for rows, part in self.parts():
+            made = f(part)
+            found = np.empty_like(made, shape=(self.n_rows, *made.shape[1:])) if found is None else found
+            found[rows] = made
+        assert found is not None
+        return found
 
     def column(self, variable: int) -> tuple[Ints, Ints]:
         """Return the rows in which a variable was observed, rising, and its codes there."""
@@ -262,6 +286,12 @@ class CategoricalTable:
         table.indicator, table.sizes = indicator, sizes
         table.indicator.sort_indices()
         return table
+
+
+def counted(codes: Ints, n: int) -> Ints:
+    """Return (n,) how often each code occurs; `np.bincount`, which copies, of some after the others."""
+    some = (codes[first : first + AT_ONCE] for first in range(0, len(codes), AT_ONCE))
+    return sum((np.bincount(part, minlength=n) for part in some), np.zeros(n, dtype=np.int64))
 
 
 def _unpickled(

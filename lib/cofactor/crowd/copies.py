@@ -77,9 +77,10 @@ def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
 
 def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     """Return the table of `merged` labels."""
-    variable = owner[table.variables]
-    if np.array_equal(variable, table.variables):
+    here = np.flatnonzero(table.entries_per_variable)
+    if np.array_equal(owner[here], here):
         return table
+    variable = owner[table.variables]
     pair, K = table.rows * np.int64(table.n_variables) + variable, int(table.sizes.max())
     place = np.unique(pair * K + table.values, return_inverse=True)[1]
     order = np.argsort(-np.bincount(place, table.indicator.data)[place], kind="stable")

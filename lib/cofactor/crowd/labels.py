@@ -286,7 +286,8 @@ class CrowdLabels:
         K = len(classes)
         short = len(workers) * K < np.iinfo(np.int32).max
         column: NDArray[Any] = worker.astype(np.int32 if short else np.int64)
-        column = column * K + label
+        column *= K
+        column += label
         table = CategoricalTable.of_columns(task, column, sizes, len(tasks))
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
@@ -323,8 +324,13 @@ class CrowdLabels:
     @cached_property
     def votes(self) -> NDArray[Any]:
         """(N, K) how many workers gave each task each label; of several answers of one worker, each counts a part."""
-        counts = self.table.indicator @ np.tile(np.eye(self.n_classes), (self.n_workers, 1))
-        return np.asarray(counts.round(9) if self.table.shared else counts.astype(np.int64))
+        one = np.tile(np.eye(self.n_classes), (self.n_workers, 1))
+
+        def count(part: CategoricalTable) -> NDArray[Any]:
+            votes = part.indicator @ one
+            return np.asarray(votes.round(9) if part.shared else votes.astype(np.int64))
+
+        return self.table.by_rows(count)
 
     @cached_property
     def whole(self) -> CrowdLabels:
@@ -365,8 +371,10 @@ class CrowdLabels:
 def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
     """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
     check_kind(CrowdLabels, labels=labels)
-    totals = labels.votes.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, labels.votes / np.maximum(totals, 1), 1.0 / labels.n_classes)
+    totals = labels.votes.sum(axis=1)
+    shares = labels.votes / np.maximum(totals, 1)[:, None]
+    shares[totals == 0] = 1.0 / labels.n_classes
+    return np.asarray(shares)
 
 
 # ---- classes in a declared order ----
@@ -467,10 +475,14 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
 
 def _labelled_twice(table: CategoricalTable, n_labels: int, n_classes: int) -> bool:
     """Whether a worker gave a task more than one label, of `n_labels` from which the table was made."""
-    F = table.indicator
-    same = np.append(np.diff(F.indices // n_classes) == 0, False)
-    same[F.indptr[1:-1] - 1] = False  # the last label of a task, and the first of the next
-    return bool(F.nnz < n_labels or same.any() or (F.data != 1).any())
+
+    def twice(tasks: CategoricalTable) -> bool:
+        F = tasks.indicator
+        same = np.append(np.diff(F.indices // n_classes) == 0, False)
+        same[F.indptr[1:-1] - 1] = False  # the last label of a task, and the first of the next
+        return bool(same.any())
+
+    return table.n_entries < n_labels or table.shared or any(twice(tasks) for _, tasks in table.parts())
 
 
 def _one_label_each(

@@ -286,7 +286,7 @@ class WorkerTypes(Aggregator):
         self._without_words, self.left_out_ = (set(), set()), []
         if table.entries_per_row.max(initial=0) <= 1:
             return ""
-        used = np.flatnonzero(np.bincount(table.indicator.indices, minlength=int(table.sizes.sum())))
+        used = np.flatnonzero(table.frequencies)
         worker = np.repeat(np.arange(M), table.sizes)[used]
         edges = worker, M + used - table.offsets[worker]  # from a worker to a class, numbered after all workers
         n = M + labels.n_classes
@@ -357,10 +357,14 @@ class WorkerTypes(Aggregator):
             n, K = votes.sum(axis=1, keepdims=True), labels.n_classes
             return np.asarray((votes + 1 / K) / (n + 1))
         table = self._merged(self._met(labels)).table  # labels of copies are one
-        states = self._for_workers(self._states, labels.workers).posterior(table)
-        posterior, n = within_classes(states, labels.n_classes), table.entries_per_row
-        posterior[n == 0] = self.model_.prior
-        return tempered(posterior, n, self.design_effect_)
+        model = self._for_workers(self._states, labels.workers)
+
+        def of(tasks: CategoricalTable) -> Floats:
+            posterior, n = within_classes(model.posterior(tasks), labels.n_classes), tasks.entries_per_row
+            posterior[n == 0] = self.model_.prior
+            return tempered(posterior, n, self.design_effect_)
+
+        return table.by_rows(of)
 
     def _population(self, blocks: Floats) -> Floats:
         """Return the expected confusion matrix (K, K), or by scores (K, K m), of a worker who is not known."""
@@ -419,7 +423,11 @@ def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
 
     Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
     """
-    K = int(table.sizes[0])
-    weighted, plain = (table.indicator @ np.kron(w[:, None], np.eye(K)) for w in (weight, np.ones(len(weight))))
-    votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
-    return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
+    ways = [np.kron(w[:, None], np.eye(int(table.sizes[0]))) for w in (weight, np.ones(len(weight)))]
+
+    def of(tasks: CategoricalTable) -> Floats:
+        weighted, plain = (tasks.indicator @ way for way in ways)
+        votes = np.where(weighted.sum(axis=1, keepdims=True) > FEW_VOTES, weighted, plain)
+        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), FEW_VOTES))
+
+    return table.by_rows(of)

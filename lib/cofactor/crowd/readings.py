@@ -49,6 +49,7 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning,
 from cofactor.core.estimator import clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph, pd, special
+from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote
 from cofactor.crowd.base import Aggregator, Gold, Labels, as_labels, fitted_on, gold_codes
@@ -185,13 +186,13 @@ def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) 
     Cost: O(pairs of labels of a task K^2). Of very many pairs, those of the workers with most labels are looked at.
     """
     table, M, K = labels.table, labels.n_workers, labels.n_classes
-    A, log_prior, n = model.stacked.reshape(M, K, K), np.log(model.prior), table.entries_per_row
-    log_A = np.log(model.stacked)
-    S, cells = table.indicator @ log_A, table.indicator.indices
-    e, g = _pairs_of_busy(table.indicator.indptr, table.variables, MOST_PAIRS * 4 // K**2)
+    A, log_A, log_prior = model.stacked.reshape(M, K, K), np.log(model.stacked), np.log(model.prior)
+    cells, (e, g) = table.indicator.indices, _pairs_of_busy(table, MOST_PAIRS * 4 // K**2)
+    task, at = np.unique(np.searchsorted(table.indicator.indptr, e, side="right") - 1, return_inverse=True)
+    S, n = table.take_rows(task).indicator @ log_A, table.entries_per_row[task]
     score, var = np.empty(len(e)), np.empty(len(e))
     for x in (slice(first, first + PAIRS_AT_ONCE) for first in range(0, len(e), PAIRS_AT_ONCE)):
-        i, (u, l), (v, m) = table.rows[e[x]], np.divmod(cells[e[x]], K), np.divmod(cells[g[x]], K)
+        i, (u, l), (v, m) = at[x], np.divmod(cells[e[x]], K), np.divmod(cells[g[x]], K)
         flat = np.sqrt(1 + design_effect * np.maximum(n[i] - 3, 0))[:, None]
         r = special.softmax((S[i] - log_A[cells[e[x]]] - log_A[cells[g[x]]]) / flat + log_prior, axis=1)
         p_u, p_v, p_uv = ((y @ r[:, :, None])[:, :, 0] for y in (A[u], A[v], A[u] * A[v]))
@@ -199,7 +200,7 @@ def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) 
         mu = np.sqrt(p_u * p_v).sum(axis=1)
         score[x] = np.where(l == m, np.sqrt(each / p_uv)[np.arange(len(l)), l], 0.0) - mu
         var[x] = np.maximum(each.sum(axis=1) - mu**2, 1e-9)
-    pair = table.variables[e] * np.int64(M) + table.variables[g]
+    pair = cells[e] // K * np.int64(M) + cells[g] // K
     pairs, place, common = np.unique(pair, return_inverse=True, return_counts=True)
     kept = common >= MIN_COMMON
     score, var = (np.bincount(place, each, len(pairs))[kept] for each in (score, var))
@@ -208,15 +209,16 @@ def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) 
     return *np.divmod(pairs[kept], M), excess, excess * np.sqrt(var)
 
 
-def _pairs_of_busy(start: Ints, worker: Ints, most: int) -> tuple[Ints, Ints]:
+def _pairs_of_busy(table: CategoricalTable, most: int) -> tuple[Ints, Ints]:
     """Return the places of two labels of a task, for all pairs; of too many, for those of the busiest workers only."""
-    n, place, taken = np.diff(start).astype(np.int64), np.arange(len(worker)), int(worker.max(initial=-1)) + 1
-    busy = np.argsort(np.argsort(-np.bincount(worker), kind="stable"))[worker]  # 0: of the busiest worker
+    given = table.entries_per_variable
+    busy = np.repeat(np.argsort(np.argsort(-given, kind="stable")), table.sizes)  # of columns; 0: of the busiest worker
+    n, kept, taken = table.entries_per_row, busy >= 0, len(np.trim_zeros(given, "b"))
     while n @ (n - 1) // 2 > most and taken > 2:
         taken = taken * 3 // 4
         kept = busy < taken
-        busy, place, start = busy[kept], place[kept], np.append(0, np.cumsum(kept))[start]
-        n = np.diff(start)
+        n = table.by_rows(lambda part, kept=kept: part.indicator @ kept.astype(np.int64)).astype(np.int64)
+    place = np.flatnonzero(kept[table.indicator.indices])
     first, many = np.repeat(np.cumsum(n) - n, n), np.repeat(n, n)
     e = np.repeat(np.arange(len(place)), many)
     g = np.repeat(first, many) + np.arange(len(e)) - np.repeat(np.cumsum(many) - many, many)
@@ -416,7 +418,7 @@ def _of_camps(
         together = joined(owner, camp)
         yield "merged", np.flatnonzero(together == together[camp[0]]), as_one(together)
     apart = _merging(method, np.arange(len(owner)), labels) if method.copies_ else method
-    here = np.unique(owner[np.unique(table.variables)])
+    here = np.unique(owner[np.flatnonzero(table.entries_per_variable)])
     for group in dissenters(met, apart.model_, apart.design_effect_):
         of_them, others = np.isin(table.variables, group), np.setdiff1d(here, owner[group])
         if of_them.mean() >= LEAST_SHARE and len(np.unique(owner[group])) > 1 and len(others) > 1:

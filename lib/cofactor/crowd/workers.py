@@ -390,11 +390,9 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
 
 def constant_label(labels: CrowdLabels) -> Ints:
     """Return, of every worker with two labels or more, the class that all of them are; -1 where they differ."""
-    table, M = labels.table, labels.n_workers
-    low, high = np.full(M, labels.n_classes), np.full(M, -1)
-    np.minimum.at(low, table.variables, table.values)
-    np.maximum.at(high, table.variables, table.values)
-    return np.where((low == high) & (table.entries_per_variable >= 2), low, -1)
+    given = labels.table.frequencies.reshape(-1, labels.n_classes)
+    one = (np.count_nonzero(given, axis=1) == 1) & (labels.table.entries_per_variable >= 2)
+    return np.where(one, given.argmax(axis=1), -1)
 
 
 def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:

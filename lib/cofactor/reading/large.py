@@ -96,7 +96,7 @@ def coded_file(
             source = _source(base, path, [*columns, *optional], encoding, sep)
             if source is None or not set(columns) <= set(source.columns):
                 return None
-            found = _coded(base, source, columns[0])
+            found = _sorted(base, source, columns[0])
         except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
             _refuse_full(path, error)
             return None
@@ -104,7 +104,7 @@ def coded_file(
             return None
     if _state(path) != before:
         raise CofactorError(f"{path} changed while it was read: run it again when nothing writes to it any more")
-    return found
+    return _coded(source, columns[0], *found)
 
 
 def coded_query(
@@ -136,10 +136,11 @@ def coded_query(
             base.execute(f"CREATE TABLE given AS SELECT {', '.join(map(_name, found.values()))} FROM rows")
         try:
             source = Source("given", {name: _name(own) for name, own in found.items()}, "rowid + 1", "row")
-            return _coded(base, source, columns[0])
+            sorted_rows = _sorted(base, source, columns[0])
         except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
             _refuse_full("the result of the query", error)
             raise
+    return _coded(source, columns[0], *sorted_rows)
 
 
 def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], Iterator[Sequence[Sequence[Any]]]]:
@@ -360,8 +361,12 @@ def _name(column: str) -> str:
 # ---- coding and sorting ----
 
 
-def _coded(base: Any, source: Source, task: str) -> tuple[dict[str, Coded], Any]:
-    """Code all columns but the task, sort by task and row, and take the codes."""
+def _sorted(base: Any, source: Source, task: str) -> tuple[dict[str, list[str]], Any, Any, list[Any]]:
+    """Code all columns but the task, and sort by a hash of the task and by row.
+
+    Returns the values of each column; the task of each run of rows of one task, and how many rows it has; the number
+    of each row, and its codes.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -386,20 +391,30 @@ def _coded(base: Any, source: Source, task: str) -> tuple[dict[str, Coded], Any]
         ids.append(runs.values)
         lengths.append(np.diff(runs.run_ends.to_numpy(), prepend=0))
         for part, column in zip(columns, batch.columns[1:], strict=True):
-            part.append(column.to_numpy())
-    row, *found = (np.concatenate(part) for part in columns)
-    length, runs_of = np.concatenate(lengths).astype(np.int32), pa.chunked_array(ids, pa.string())
+            part.append(column.to_numpy().copy())  # else the whole batch is kept, with its texts
+    found = [np.concatenate(columns.pop(0)) for _ in range(len(columns))]
+    return values, pa.chunked_array(ids, pa.string()), np.concatenate(lengths).astype(np.int32), found
+
+
+def _coded(
+    source: Source, task: str, values: dict[str, list[str]], runs_of: Any, length: Any, found: list[Any]
+) -> tuple[dict[str, Coded], Any]:
+    """Sort what is sorted by a hash of the task by task and row, and code the task."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     order = pc.sort_indices(runs_of).to_numpy()  # stable: runs of one task stay in the order of their rows
     tasks, begin, length = runs_of.take(order), np.cumsum(length, dtype=np.int32)[order] - length[order], length[order]
     new = np.append(True, pc.fill_null(pc.not_equal(tasks[1:], tasks[:-1]), True).to_numpy())[: len(length)]
-    known = tasks.filter(pa.array(new)).to_pylist()
+    place = np.repeat(begin - np.cumsum(length, dtype=np.int32) + length, length)
+    place += np.arange(len(place), dtype=np.int32)
+    row = found.pop(0)[place]
+    coded = {name: Coded(found.pop(0)[place], values[name]) for name in values}
+    del place
     code = np.repeat(np.cumsum(new, dtype=np.int32) - 1, length)
-    place = np.repeat(begin - np.cumsum(length, dtype=np.int32) + length, length) + np.arange(len(row), dtype=np.int32)
+    known = tasks.filter(pa.array(new)).to_pylist()
     if known and known[-1] is None:  # sorted last
         while known and known[-1] is None:
             known.pop()
         code[code >= len(known)] = -1
-    coded = {name: Coded(one[place], values[name]) for name, one in zip(values, found, strict=True)}
-    return {name: coded.get(name) or Coded(code, known) for name in source.columns}, pd.Index(
-        row[place], name=source.what
-    )
+    return {name: coded.get(name) or Coded(code, known) for name in source.columns}, pd.Index(row, name=source.what)

@@ -34,6 +34,7 @@ from cofactor.core.cells import check_columns, has_no_shape, located, nested_cel
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import read_parquet, reading_parquet, unpacked
 from cofactor.core.lazy import pd
+from cofactor.core.tables import counted
 from cofactor.reading.records import SCOPE, Unfold, read_json
 from cofactor.reading.text import (
     FIRST_ROW,
@@ -113,7 +114,8 @@ class Coded:
         if meant is self.values or meant == self.values:
             return self
         code: dict[Any, int] = {}
-        place = np.array([*(-1 if one is None else code.setdefault(one, len(code)) for one in meant), -1])
+        new = [-1 if one is None else code.setdefault(one, len(code)) for one in meant]
+        place = np.array([*new, -1], dtype=np.int32)
         return Coded(place[self.codes], list(code))
 
     def sorted(self) -> Coded:
@@ -144,7 +146,7 @@ class Coded:
     def counts(self) -> NDArray[np.intp]:
         """How many rows each value has."""
         codes = self.codes if self.codes.min(initial=0) >= 0 else self.codes[self.codes >= 0]
-        return np.bincount(codes, minlength=len(self.values))
+        return counted(codes, len(self.values))
 
     def series(self, index: pd.Index[Any], coded: bool = False) -> pd.Series[Any]:
         """Return the column as a Series of values, or of categories where it stays `coded`."""

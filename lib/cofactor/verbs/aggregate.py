@@ -135,11 +135,14 @@ def aggregate(
             whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
-    labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
+    paths = paths_of(source)
+    file = " ".join(paths) if paths else "labels of the database" if source is None else named_source(source)
+    file = f"{len(paths)} files" if len(paths) >= NAMED_FILES else file
+    labels = consensus_frame(crowd, posterior, fitted)
     found = Consensus(
         *(file, name, fitted, crowd, posterior, labels, judged_by(right, told), seen, chosen, draws, notes, warned)
     )
-    doubt(found, file if paths_of(source) else "FILE")
+    doubt(found, file if paths else "FILE")
     notes += [note for note in notes_of(found) if note not in notes]
     return found
 
@@ -201,14 +204,6 @@ def _of_arrays(source: Any) -> pd.DataFrame:
     told = "an array of three columns is read as task, worker and label, a row a label"
     warnings.warn(f"{told}; of tasks by workers, make a DataFrame", DataWarning, stacklevel=2)
     return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
-
-
-def _file(source: Any) -> str:
-    """Return how to call the source where a command is named."""
-    paths = paths_of(source)
-    if not paths:
-        return "labels of the database" if source is None else named_source(source)
-    return " ".join(paths) if len(paths) < NAMED_FILES else f"{len(paths)} files"
 
 
 # ---- what is known beforehand ----

@@ -206,8 +206,10 @@ def topics(
 
 def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
     """Read documents from whatever was given."""
-    several = not is_path(source) and not frame_like(source) and _are_strings(source)
-    paths = paths_of(source) if not several or all(_is_source(one) for one in source) else []
+    several = not (is_path(source) or frame_like(source)) and isinstance(source, Sequence) and len(source) > 0
+    several = several and all(isinstance(one, str) for one in source)
+    files = several and all(one in entries() or (len(one) < 1000 and Path(one).is_file()) for one in source)
+    paths = paths_of(source) if files or not several else []
     if paths:
         parts = [_read(path, asked, vocabulary, encoding, sep) for path in paths]
         return parts[0] if len(parts) == 1 else _joined(parts, [Path(path).stem for path in paths])
@@ -223,14 +225,6 @@ def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str |
             f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
         )
     return of_matrix(array, vocabulary, encoding)
-
-
-def _are_strings(source: Any) -> bool:
-    return isinstance(source, Sequence) and len(source) > 0 and all(isinstance(one, str) for one in source)
-
-
-def _is_source(name: str) -> bool:
-    return name in entries() or (len(name) < 1000 and Path(name).is_file())
 
 
 def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:

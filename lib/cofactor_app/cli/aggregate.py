@@ -19,9 +19,7 @@ from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
-from cofactor_app.cli.parts import noted
+from cofactor_app.cli.output import Writer, answered, noted, outputs, say_later, tell_result, write_page
 
 COLUMNS = ("task", "worker", "label")
 READING = ("classes", "ignore", "conflicts", "spelling", "skip_bad")
@@ -62,9 +60,9 @@ def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> N
         matrices = f"{len(found.crowd.workers):,} confusion matrices"
         writer.write(arguments.confusion, [found.confusion], matrices)
     if arguments.report:
-        from cofactor_app.pages.crowd import page  # pictures take a second to import
+        from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-        write_page(arguments.report, page(found), writer.said)
+        write_page(arguments.report, page_of(found), writer.said)
 
 
 def _check_folder(arguments: argparse.Namespace) -> None:

@@ -13,8 +13,7 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
 
 READING = ("rows", "scale", "no_data", "skip_bad", "encoding", "sep")
 ARRAYS = ".npz"  # weights that are no table
@@ -25,7 +24,7 @@ def anchors(arguments: argparse.Namespace) -> None:
     options = {name: getattr(arguments, name) for name in READING}
     method = arguments.method
     if is_outside(method):
-        from cofactor_app.cli.own import OwnAnchors  # brings the bench with it
+        from cofactor_app.bench.answers import OwnAnchors  # brings the bench with it
 
         method = partial(OwnAnchors, name=method)
     table, arrays = split_weights(arguments.weights)
@@ -40,9 +39,9 @@ def anchors(arguments: argparse.Namespace) -> None:
         if arrays:
             _write_arrays(arrays, found, writer)
         if arguments.report:
-            from cofactor_app.pages.anchors import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, [], wrote)
 
 

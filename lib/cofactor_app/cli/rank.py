@@ -8,8 +8,7 @@ from functools import partial
 from cofactor.core.errors import CofactorError
 from cofactor.verbs.rank import RankingResult
 from cofactor.verbs.rank import rank as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import outputs, write_page
+from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
 
 COLUMNS = ("winner", "loser", "user", "tie", "outcome", "weight")
 READING = ("words", "covariates", "home", "method", "encoding", "sep", "spelling", "skip_bad")
@@ -32,9 +31,9 @@ def rank(arguments: argparse.Namespace) -> None:
         if arguments.coefficients:
             writer.write(arguments.coefficients, [found.coefficients], f"{len(found.coefficients)} coefficients")
         if arguments.report:
-            from cofactor_app.pages.rank import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, asked, wrote)
 
 
