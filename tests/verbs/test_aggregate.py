@@ -242,3 +242,14 @@ def test_readings_of_several_answers_are_of_the_most_frequent_one():
     found = cf.aggregate(pd.DataFrame(dict(zip(("task", "worker", "label"), rows, strict=True))), conflicts="all")
     ours = found.method.predict_proba(found.crowd.whole)
     assert np.array_equal(found.readings.posterior("model"), ours) and not np.allclose(found.posterior, ours)
+
+
+def test_lowered_probabilities_are_explained_by_what_lowered_them():
+    labels = cf.load("bluebird").labels
+    for method, why in (
+        (cf.crowd.WorkerTypes(), "tasks of a class seem to differ in difficulty"),
+        (cf.crowd.WorkerTypes(design_effect=2.0), "as was asked for"),
+        (cf.crowd.WorkerTypes(design_effect=0.0), ""),
+    ):
+        lines = [line for line in cf.aggregate(labels, method=method, draws=0).details if "were lowered" in line]
+        assert len(lines) == bool(why) and all(why in line for line in lines), why
