@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.cells import Spelling
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints, Seed
@@ -85,6 +86,7 @@ def aggregate(
     draws : int
         Refits behind the intervals of workers; 0: none.
     random_state : seed
+        Of methods that draw at random. The default draws nothing, and intervals of workers have a seed of their own.
     verbose : bool
         Show progress.
 
@@ -108,9 +110,13 @@ def aggregate(
     if spark is not None:
         from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
 
-        plain = name == DEFAULT and order is None and group is None and conflicts == "error"
-        if not (plain and isinstance(method, str) and len(paths_of(source)) == 1):
-            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, without order, group or conflicts")
+        if not (method == DEFAULT and len(paths_of(source)) == 1):
+            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, with no other method")
+        given = {"order": order is not None, "group": group is not None, "conflicts": conflicts != "error"}
+        given |= {"classes": classes is not None, "ignore": len(ignore) > 0, "spelling": spelling != "classes"}
+        given |= {"skip_bad": skip_bad, "sep": sep is not None}
+        if unused := [option for option, used in given.items() if used]:
+            raise CofactorError(f"spark takes no {listing(unused)}: prepare the file, or leave spark out")
         return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
     notes, warned = list[str](), list[str]()
     with noting(notes, []):
@@ -129,11 +135,14 @@ def aggregate(
             whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
-    labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
+    paths = paths_of(source)
+    file = " ".join(paths) if paths else "labels of the database" if source is None else named_source(source)
+    file = f"{len(paths)} files" if len(paths) >= NAMED_FILES else file
+    labels = consensus_frame(crowd, posterior, fitted)
     found = Consensus(
         *(file, name, fitted, crowd, posterior, labels, judged_by(right, told), seen, chosen, draws, notes, warned)
     )
-    doubt(found, file if paths_of(source) else "FILE")
+    doubt(found, file if paths else "FILE")
     notes += [note for note in notes_of(found) if note not in notes]
     return found
 
@@ -192,15 +201,9 @@ def _of_arrays(source: Any) -> pd.DataFrame:
             "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array of three columns"
         )
         raise CofactorError(f"expected labels of a crowd, got {given}: {wanted}")
+    told = "an array of three columns is read as task, worker and label, a row a label"
+    warnings.warn(f"{told}; of tasks by workers, make a DataFrame", DataWarning, stacklevel=2)
     return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
-
-
-def _file(source: Any) -> str:
-    """Return how to call the source where a command is named."""
-    paths = paths_of(source)
-    if not paths:
-        return "labels of the database" if source is None else named_source(source)
-    return " ".join(paths) if len(paths) < NAMED_FILES else f"{len(paths)} files"
 
 
 # ---- what is known beforehand ----
