@@ -215,9 +215,22 @@ def test_what_cannot_be_used_is_said():
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
         ("spark fits WorkerTypes to one file", (frame,), {"spark": "local[2]"}),
-    ):
+        ("spark fits WorkerTypes to one file", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
+        *((f"spark takes no {option}: prepare the file", ("a.csv",), {"spark": "local[2]", option: value})
+          for option, value in ON_NO_CLUSTER.items()),
+    ):  # fmt: skip
         with pytest.raises(cf.CofactorError, match=refused):
             quietly(*arguments, **options)
+
+
+ON_NO_CLUSTER = {"order": "1,2", "group": "g.csv", "conflicts": "last", "classes": ["x"], "ignore": ["unsure"]}
+ON_NO_CLUSTER |= {"spelling": "all", "skip_bad": True, "sep": ";"}
+
+
+def test_an_array_says_how_it_was_read():
+    with pytest.warns(cf.DataWarning, match="read as task, worker and label, a row a label; of tasks by workers"):
+        found = cf.aggregate(np.array([[0, 1, 1], [0, 0, -1], [1, 1, 1]]), draws=0)
+    assert any("three columns" in note for note in found.notes)
 
 
 def test_readings_of_several_answers_are_of_the_most_frequent_one():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +12,7 @@ import numpy as np
 
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints, Seed
@@ -86,6 +87,7 @@ def aggregate(
     draws : int
         Refits behind the intervals of workers, two or more; 0: none.
     random_state : seed
+        Of methods that draw at random. The default draws nothing, and intervals of workers have a seed of their own.
     verbose : bool
         Show progress.
 
@@ -111,9 +113,13 @@ def aggregate(
     if spark is not None:
         from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
 
-        plain = name == DEFAULT and order is None and group is None and conflicts == "error"
-        if not (plain and isinstance(method, str) and len(paths_of(source)) == 1):
-            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, without order, group or conflicts")
+        if not (method == DEFAULT and len(paths_of(source)) == 1):
+            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, with no other method")
+        given = {"order": order is not None, "group": group is not None, "conflicts": conflicts != "error"}
+        given |= {"classes": classes is not None, "ignore": len(ignore) > 0, "spelling": spelling != "classes"}
+        given |= {"skip_bad": skip_bad, "sep": sep is not None}
+        if unused := [option for option, used in given.items() if used]:
+            raise CofactorError(f"spark takes no {listing(unused)}: prepare the file, or leave spark out")
         return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
     notes, warned = list[str](), list[str]()
     with noting(notes, []):
@@ -198,6 +204,8 @@ def _of_arrays(source: Any) -> pd.DataFrame:
             "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array of three columns"
         )
         raise CofactorError(f"expected labels of a crowd, got {given}: {wanted}")
+    told = "an array of three columns is read as task, worker and label, a row a label"
+    warnings.warn(f"{told}; of tasks by workers, make a DataFrame", DataWarning, stacklevel=2)
     return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
 
 
