@@ -8,7 +8,7 @@ import pytest
 
 from cofactor.core.errors import CofactorError
 from cofactor.crowd.aggregators import MVEM
-from cofactor.crowd.base import vote_model
+from cofactor.crowd.base import gold_codes, vote_model
 from cofactor.crowd.confidence import accuracies, dependence, tempered
 from cofactor.crowd.fit import Evidence
 from cofactor.crowd.labels import CrowdLabels
@@ -121,6 +121,13 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
     frame = pd.DataFrame({"task": list("aabb"), "worker": [1, 2, 1, 2], "label": ["cat", "dog", "dog", "dog"]})
     with pytest.raises(CofactorError, match=problem):
         WorkerTypes().fit(frame, gold=gold)
+
+
+def test_gold_is_found_by_how_it_is_written_as_truth_is():
+    labels = CrowdLabels.from_frame(pd.DataFrame({"task": [1, 1, 2], "worker": list("abb"), "label": [7, 8, 8]}))
+    assert gold_codes({"1": "8", 2: 7}, labels).tolist() == [1, 0]
+    with pytest.raises(CofactorError, match="two classes for tasks 1: leave one"):
+        gold_codes({"1": 7, 1: 8}, labels)
 
 
 def test_methods_without_use_for_gold_say_which_have():

@@ -42,6 +42,13 @@ def words_of(found, n=3):
     return {frozenset(own["word"][:n]) for _, own in found.topics.groupby("topic")}
 
 
+def test_a_list_has_no_column_and_suggests_no_number():
+    with pytest.warns(cf.DataWarning, match="^the list holds texts: a document a row"):
+        cf.topics(TEXTS, 2)
+    with pytest.raises(CofactorError, match=r"how many topics.* give n_topics"):
+        cf.topics(TEXTS)
+
+
 # ---- the method ----
 
 

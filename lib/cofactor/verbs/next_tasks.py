@@ -103,7 +103,7 @@ class NextTasks:
             lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
         if self.new_workers:
             short = amount(self.new_workers, "task")
-            lines.append(f"ask new workers, too: of {short} fewer are left who have not labelled it (column who)")
+            lines.append(f"ask new workers, too: for {short} fewer are left than labels are asked for (column who)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

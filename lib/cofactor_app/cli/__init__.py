@@ -21,7 +21,7 @@ OPTIONS = {  # arguments of the library, as its messages name them, and what the
     **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods")},
     **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "budget")},
     **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials"},
-    **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold"},
+    **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold", "n_pairs": "--next", "n_tasks": "--checks"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
     **{"spelling": "--spelling"},
     **{"min_documents": "--min-documents"},

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.crowd.diagnose import diagnose as checks
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
@@ -51,11 +51,12 @@ def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> N
     """Write the tables and the page that were asked for."""
     if arguments.spark and arguments.output:
         found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
-        writer.said(arguments.output, f"{found.on_spark.n_tasks:,} tasks")  # type: ignore[attr-defined]
+        writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
     elif arguments.output:
-        writer.write(arguments.output, [found.wide if arguments.wide else found.labels], f"{len(found.labels):,} tasks")
+        labels = found.wide if arguments.wide else found.labels
+        writer.write(arguments.output, [labels], amount(len(labels), "task"))
     if arguments.workers:
-        writer.write(arguments.workers, [found.workers.round(6)], f"{len(found.workers):,} workers")
+        writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
     if arguments.confusion:
         matrices = f"{len(found.crowd.workers):,} confusion matrices"
         writer.write(arguments.confusion, [found.confusion], matrices)
@@ -107,7 +108,7 @@ def next_tasks(arguments: argparse.Namespace) -> None:
             found, table = str(asked), asked.table
         tell([found])
         if arguments.output:
-            writer.write(arguments.output, [table], f"{len(table)} tasks")
+            writer.write(arguments.output, [table], amount(len(table), "task"))
 
 
 def _read(arguments: argparse.Namespace) -> tuple[CrowdLabels, Any]:

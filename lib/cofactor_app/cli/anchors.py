@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cofactor.core.errors import amount
 from cofactor.core.files import save_arrays, whole_file
 from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
@@ -33,9 +34,9 @@ def anchors(arguments: argparse.Namespace) -> None:
         run = partial(verb, one_or_all(arguments.matrix), arguments.anchors, method=method, verbose=not arguments.quiet)
         found = answered(arguments, partial(run, **options))
         if arguments.output:
-            writer.write(arguments.output, [found.anchors.round(6)], f"{len(found.anchors)} anchors")
+            writer.write(arguments.output, [found.anchors.round(6)], amount(len(found.anchors), "anchor"))
         if table:
-            writer.write(table, [found.weights.round(6)], f"{len(found.weights):,} points")
+            writer.write(table, [found.weights.round(6)], amount(len(found.weights), "point"))
         if arrays:
             _write_arrays(arrays, found, writer)
         if arguments.report:
@@ -60,7 +61,7 @@ def write_arrays(path: Path, weights: pd.DataFrame, names: list[str], writer: Wr
     arrays = {"weights": weights.to_numpy(), "names": np.array(names), "columns": np.array(list(weights))}
     with whole_file(path) as part:
         save_arrays(part, **arrays, **more)
-    writer.said(path, f"{len(weights):,} rows of weights")
+    writer.said(path, f"{amount(len(weights), 'row')} of weights")
 
 
 def _write_arrays(path: Path, found: AnchorsResult, writer: Writer) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cofactor.core.checks import LARGEST_SETTING, check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
@@ -40,17 +40,17 @@ def joint(arguments: argparse.Namespace) -> None:
         tables = {
             "output": (
                 None if arguments.draws else found.table,
-                f"{len(found.table):,} rows, {len(found.cells):,} gaps filled",
+                f"{amount(len(found.table), 'row')}, {amount(n_filled, 'gap')} filled",
             ),
-            "filled": (found.cells, f"{n_filled:,} cells"),
-            "classes": (found.classes, f"{found.model.n_classes} latent classes"),
-            "memberships": (found.memberships, f"{len(found.memberships):,} rows"),
+            "filled": (found.cells, amount(n_filled, "cell")),
+            "classes": (found.classes, amount(found.model.n_classes, "latent class")),
+            "memberships": (found.memberships, amount(len(found.memberships), "row")),
         }
         for name, (table, what) in tables.items():
             if getattr(arguments, name) and table is not None:
                 writer.write(getattr(arguments, name), [table.round(6)], what)
         if drawn:
-            writer.write(drawn, [found.sample(n_drawn)], f"{n_drawn:,} rows drawn")
+            writer.write(drawn, [found.sample(n_drawn)], f"{amount(n_drawn, 'row')} drawn")
         if arguments.report:
             from cofactor_app.pages.reports import page_of  # pictures take a second to import
 

@@ -133,7 +133,7 @@ def _add_aggregate(commands: Any) -> None:
     fit.add_argument("--group", **one, help="worker, group: which family or source a worker belongs to")
     fit.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
     tables = {
-        "workers": "worker, n_labels, accuracy with its interval, verdict",
+        "workers": "worker, n_labels, accuracy (mean probability of own labels) with interval, verdict",
         "confusion": "confusion matrices: worker, true, said, probability",
     }
     columns = "task, label, probability, n_labels, disputed, overruled"
@@ -224,7 +224,7 @@ def _add_rank(commands: Any) -> None:
     elo = "on the scale of Elo, on which this item, or the mean, has this number"
     model.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
     model.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help="the chance that the one beats the other")
-    model.add_argument("--next", type=int, default=0, metavar="N", help="the N pairs whose comparison tells most")
+    model.add_argument("--next", type=int, metavar="N", help="the N comparisons that tell most; pairs may repeat")
     tables = {
         "probabilities": "of every pair, the chance that the one wins",
         "coefficients": "those of covariates and of ties, with intervals",
@@ -341,7 +341,9 @@ def _add_bench(commands: Any) -> None:
     command = new_command(commands, "bench", about, "bench.bench")
     own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or a built-in one"
     command.add_argument("method", nargs="?", metavar="METHOD", help=own)
-    command.add_argument("sets", nargs="*", metavar="SET", help="(default: all registered ones that are here)")
+    command.add_argument(
+        "sets", nargs="*", metavar="SET", help="(default: the registered ones of the bench that are here)"
+    )
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own sets, see below")
     check = "only look at a folder for --data, and tell what is wrong with each set"

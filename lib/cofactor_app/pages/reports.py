@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cofactor.core.bootstrap import LEVEL
+from cofactor.core.errors import amount
 from cofactor.core.lazy import pd
 from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.diagnose import FEW_PER_WORKER, diagnose
+from cofactor.crowd.diagnose import FEW_PER_WORKER, OF_PAIRS, PAIRS, diagnose
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.workers import (
     ABOVE,
     BELOW,
+    BETTER,
     NO_INFORMATION,
     NOT_KNOWN,
     UNCLEAR,
@@ -69,8 +72,8 @@ if TYPE_CHECKING:  # a page of one verb imports no other
 
 MOST_ROWS = 20  # of a table
 MOST_ITEMS = 100  # of a ranking, and of anchors
-LEAST_ROWS = 5
-CLEAR = 0.99  # tasks more certain than this are listed only to fill the least rows
+LEAST_ROWS = 3  # of tasks to look at again
+WITHOUT_PAIRS = ("WorkerTypes", "MajorityVote", "MV-EM")  # methods that need no co-occurrences of pairs of workers
 MOST_VALUES = 6  # of a latent class
 MOST_PAIRS = 20  # of a ranking
 ANCHOR_COLUMNS = ("anchor", "point", "row", "column", "score", "mean_weight", "leads")
@@ -88,19 +91,28 @@ def page_of(result: Result) -> str:
     return str(pages[result.page](result))
 
 
+def _card(count: float, noun: str, words: str = "") -> tuple[str, str]:
+    """Return a number to open with, and its words."""
+    number, _, noun = amount(count, noun).partition(" ")
+    return number, f"{noun} {words}".strip()
+
+
 # ---- crowd labels ----
 
 
 def crowd_page(result: Consensus) -> str:
     """Return the page of what `aggregate` found. Cost: the refits, the checks, and about a second for the pictures."""
     labels, posterior, people = result.crowd, result.posterior, result.workers
-    diagnosis = diagnose(labels)
+    diagnosis, shown = diagnose(labels), _shown(people["accuracy"].to_numpy(dtype=np.float64), labels)
+    passed = {PAIRS, *OF_PAIRS[1:]} if result.name in WITHOUT_PAIRS else set()
+    checks = tuple(check for check in diagnosis.checks if check.name not in passed)
+    unsure, against = int(np.sum(posterior.max(axis=1) < SURE)), int((result.labels["overruled"] > 0).sum())
     accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))  # over all labels
     agreement = mean_agreement(labels)  # over all pairs of labels of one task
-    count = Counter(check.status for check in diagnosis.checks)
+    count = Counter(check.status for check in checks)
     return report(
         "crowd",
-        _crowd_pictures(result),
+        _crowd_pictures(result, shown),
         source=result.source,
         method=result.name,
         facts=[size_line(result), error_line(result), doubtful_line(result), *result.details]
@@ -108,10 +120,11 @@ def crowd_page(result: Consensus) -> str:
         warnings=result.warnings,
         cards=_crowd_cards(result),
         findings=[
-            f"On {(result.labels['overruled'] > 0).sum():,} tasks the label is not the one that most workers gave",
+            *([f"On {amount(against, 'task')} the label is not the one that most workers gave"] if against else []),
             *_of_workers(people),
         ],
-        diagnosis=diagnosis,
+        diagnosis=replace(diagnosis, checks=checks),
+        others=amount(len(passed & {check.name for check in diagnosis.checks}), "more check"),
         checks=f"{count['pass']} passed, {count['warn']} with a warning, {count['fail']} failed",
         draws=len(result.bootstrap.draws) if result.bootstrap else 0,
         level=LEVEL,
@@ -120,16 +133,20 @@ def crowd_page(result: Consensus) -> str:
         n_workers=labels.n_workers,
         mean={"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement},
         doubtful=_doubtful(posterior, labels),
+        sure=SURE,
+        n_uncertain=unsure,
+        uncertain=f"{unsure:,} of {amount(labels.n_tasks, 'task')} {'is' if unsure == 1 else 'are'}",
+        n_matrices=len(shown),
+        few_labels=FEW_PER_WORKER if (labels.table.entries_per_variable[shown] >= FEW_PER_WORKER).all() else 0,
     )
 
 
-def _crowd_pictures(result: Consensus) -> Iterator[tuple[str, Picture]]:
+def _crowd_pictures(result: Consensus, shown: Ints) -> Iterator[tuple[str, Picture]]:
     method, labels, found = result.method, result.crowd, result.bootstrap
     accuracy = result.workers["accuracy"].to_numpy(dtype=np.float64)
     yield "sure", draw_uncertainty(result.posterior)
     judged = found is not None and not result.workers["verdict"].isin([NOT_KNOWN, UNJUDGED]).all()
     yield "workers", draw_intervals(found) if found and judged else draw_worker_accuracy(method.model_, labels)
-    shown = _shown(accuracy, labels)
     yield "confusions", draw_confusions(method.model_, labels.workers, shown, labels.classes, accuracy)
 
 
@@ -147,11 +164,11 @@ def _crowd_cards(result: Consensus) -> list[tuple[str, str]]:
     doubtful, against = int(np.sum(result.posterior.max(axis=1) < SURE)), result.labels["overruled"] > 0
     expected = as_percent(expected_error(result)) if knows(result.method) else "unknown"
     return [
-        (f"{labels.n_tasks:,}", "tasks now have a label"),
+        _card(labels.n_tasks, "task", "with a label now"),
         (expected, "expected error") if error is None else (f"{100 * error[0]:.1f} %", "error where truth is known"),
-        (f"{doubtful:,}", f"labels less than {percent(SURE)} certain"),
+        _card(doubtful, "label", f"less than {percent(SURE)} certain"),
         (f"{100 * against.mean():.1f} %", "of the labels differ from the majority vote"),
-        (f"{labels.n_workers:,}", "workers"),
+        _card(labels.n_workers, "worker"),
         (f"{np.median(labels.table.entries_per_row):g}", "labels per task (median)"),
     ]
 
@@ -161,20 +178,20 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:
-        yield f"Of {len(people)} workers, {silent} are uninformative: their labels change no answer"
+        of = f"{silent} of {amount(len(people), 'worker')}"
+        yield f"{NO_INFORMATION.capitalize()}: {of}; these labels change no answer"
     if UNJUDGED in counts:
         return
     depends = int(counts.get(NOT_KNOWN, 0))
     if 0 < depends < len(people):
-        yield f"Of {len(people)} workers, {depends} are not judged: that depends on who shares a source"
+        yield f"Not judged: {depends} of {amount(len(people), 'worker')}, since that depends on who shares a source"
     if depends == len(people):
         yield "How reliable each worker is cannot be told from these labels (the warnings and facts say why)"
         return
-    below, above, worse, unclear = (int(counts.get(words, 0)) for words in (BELOW, ABOVE, WORSE, UNCLEAR))
-    yield (
-        f"Of {len(people)} workers, {above} are above the mean of the crowd and {below + worse} below it, {worse} of "
-        f"them worse than chance; of {unclear} too little is known to say even that ({percent(LEVEL)} intervals)"
-    )
+    verdicts = {ABOVE: ABOVE, BETTER: f"about the mean and {BETTER}", BELOW: BELOW, WORSE: WORSE, UNCLEAR: UNCLEAR}
+    said = ", ".join(f"{counts[name]} {words}" for name, words in verdicts.items() if name in counts)
+    if said:
+        yield f"Of {amount(len(people), 'worker')}: {said} ({percent(LEVEL)} intervals)"
 
 
 def _classes(result: Consensus) -> list[dict[str, Any]]:
@@ -187,25 +204,27 @@ def _classes(result: Consensus) -> list[dict[str, Any]]:
 
 
 def _workers(people: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """Rows of the busiest workers, who come first; what is not known is None."""
+    """Rows of the busiest workers, the most often right first; what is not known is None."""
     busiest = people.sort_values("n_labels", ascending=False, kind="stable").head(MOST_ROWS)
+    busiest = busiest.sort_values("accuracy", ascending=False, kind="stable")
     return busiest.astype(object).where(busiest.notna(), None).to_dict("records")
 
 
 def _doubtful(posterior: Floats, labels: CrowdLabels) -> list[dict[str, Any]]:
-    """Tasks to look at again: lowest probability of the label first."""
+    """Rows of the uncertain tasks, or of a few more: lowest probability of the label first."""
     best: Ints = posterior.argmax(axis=1)
     sure = posterior.max(axis=1)
-    wanted = np.clip(np.sum(sure < CLEAR), LEAST_ROWS, MOST_ROWS)
+    wanted = np.clip(np.sum(sure < SURE), LEAST_ROWS, MOST_ROWS)
     rows = np.argsort(sure, kind="stable")[:wanted]
-    given = labels.table.entries_per_row
+    given, second = labels.table.entries_per_row, np.argsort(-posterior, axis=1, kind="stable")[:, 1]
     return [
         {
             "task": labels.tasks[n],
             "label": labels.classes[best[n]],
             "probability": sure[n],
             "labels": int(given[n]),
-            "second": labels.classes[int(np.argsort(-posterior[n], kind="stable")[1])],
+            "second": labels.classes[second[n]],
+            "other": posterior[n, second[n]],
         }
         for n in rows
     ]
@@ -220,11 +239,12 @@ def ranking_page(result: RankingResult) -> str:
     best = int((table["rank_low"] == 1).sum())
     settled = int((table["rank_low"] == table["rank_high"]).sum())
     cards = [
-        (f"{len(table):,}", "items"),
-        (f"{result.comparisons.total:,.10g}", "comparisons"),
+        _card(len(table), "item"),
+        _card(result.comparisons.total, "comparison"),
         (f"{best:,}", "may be the best" if best > 1 else "can be the best"),
-        (f"{settled:,}", "have just one possible rank"),
     ]
+    if settled:
+        cards.append((f"{settled:,}", f"{'has' if settled == 1 else 'have'} just one possible rank"))
     neighbours = list(pairwise(table["item"].tolist()[: MOST_PAIRS + 1]))  # in rank
     pairs = result.probabilities.set_index(["item", "against"]).loc[neighbours].reset_index()
     return report(
@@ -239,7 +259,7 @@ def ranking_page(result: RankingResult) -> str:
         n_items=len(table),
         rows=table.head(MOST_ITEMS).to_dict("records"),
         pairs=pairs.to_dict("records"),
-        coefficients=result.coefficients.to_dict("records"),
+        covariates=result.coefficients.head(len(ranking.covariates)).to_dict("records"),
         has_users=ranking.n_users > 0,
     )
 
@@ -293,7 +313,7 @@ def _joint_cards(data: CategoricalFrame, found: HeldOutCells | None) -> list[tup
     """Numbers to open with, each with its words."""
     table = data.table
     n_gaps = table.n_rows * table.n_variables - table.n_entries
-    cards = [(f"{table.n_rows:,}", "rows"), (f"{table.n_variables:,}", "columns used"), (f"{n_gaps:,}", "gaps")]
+    cards = [_card(table.n_rows, "row"), _card(table.n_variables, "column", "used"), _card(n_gaps, "gap")]
     if found is not None:
         cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted wrongly"))
         cards.append((percent(1 - found.base_right.mean(), 1), "by the most frequent value of each column"))
@@ -326,8 +346,8 @@ def anchors_page(result: AnchorsResult) -> str:
     squares = residuals(X, spa(X, min(MOST_ANCHORS, *X.shape)))
     named, shown = result.anchors["point"].tolist(), [name for name in ANCHOR_COLUMNS if name in result.anchors]
     cards = [
-        (f"{result.points.X.shape[1]:,}", "points"),
-        (f"{K:,}", "anchors"),
+        _card(result.points.X.shape[1], "point"),
+        _card(K, "anchor"),
         (percent(result.left, 1), "of the norm is left by mixtures of them"),
     ]
     pictures: list[tuple[str, Picture]] = [
@@ -356,9 +376,9 @@ def topics_page(result: TopicsResult) -> str:
     """Return the page of topics."""
     topics = [{**own.iloc[0].to_dict(), "words": own["word"].tolist()} for _, own in result.topics.groupby("topic")]
     cards = [
-        (f"{result.counts.shape[0]:,}", "documents"),
-        (f"{result.counts.shape[1] - result.method.dropped.size:,}", "words used"),
-        (f"{len(topics):,}", "topics"),
+        _card(result.counts.shape[0], "document"),
+        _card(result.counts.shape[1] - result.method.dropped.size, "word", "used"),
+        _card(len(topics), "topic"),
     ]
     called = [f"{one['topic']} {one['words'][0]}" for one in topics]
     shares = draw_shares(called, [one["share"] for one in topics], "share of the words of all documents")

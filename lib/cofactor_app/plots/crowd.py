@@ -15,10 +15,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.bootstrap import probability_intervals
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, amount, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import worker_accuracy
@@ -56,6 +57,7 @@ GROUPS = 25
 TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
 CERTAIN = 1 - 1e-5  # posteriors above are drawn here
 LETTER = 0.08  # inches a letter of a tick takes
+MOST_NAMES = 20  # of workers along an axis
 WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
 
 
@@ -106,7 +108,8 @@ def draw_confusions(
     fig.supylabel("label given", fontsize=9.5)
     if own:
         shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
-        say(own, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
+        worst = "" if accuracy is not None else f": {_worst_confusion(model, chosen, workers, classes)}"
+        say(own, f"{shown}{worst}" if worst else f"Confusion matrices of workers who are {shown}")
     return fig
 
 
@@ -310,22 +313,29 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None
     table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
     chance = 1 / len(found.classes)
     below, above = table["high"] < chance, table["low"] > chance
-    unsure = len(table) - above.sum() - below.sum()
-    finding = f"Of {len(table)} workers, {above.sum()} are better than chance, {below.sum()} worse, {unsure} either"
-    ax = axes_of(ax, finding, height=4.2)
-    for chosen, colour, marker, name in (
-        (above, BLUE, "o", "better than chance"),
-        (~above & ~below, ORANGE, "s", "cannot be told from chance"),
-        (below, PURPLE, "X", "worse than chance"),
-    ):
-        mine = table[chosen]
+    kinds = [
+        (table[above], BLUE, "o", "better than chance"),
+        (table[~above & ~below], ORANGE, "s", "cannot be told from chance"),
+        (table[below], PURPLE, "X", "worse than chance"),
+    ]
+    kinds = [kind for kind in kinds if len(kind[0])]
+    counts = ", ".join(f"{len(mine)} {name}" for mine, *_, name in kinds)
+    names = names_of(range(len(table)), table["worker"].tolist(), "worker") if len(table) <= MOST_NAMES else []
+    names = [short(name) for name in names]
+    turned = len(names) * LETTER * max(map(len, names), default=0) > WIDTH - 1
+    letters = LETTER * max(map(len, names)) if turned else 0.0  # inches below the axis
+    ax = axes_of(ax, f"Of {amount(len(table), 'worker')}: {counts}", height=4.2 + letters)
+    for mine, colour, marker, name in kinds:
         ends = 100 * np.stack([mine["estimate"] - mine["low"], mine["high"] - mine["estimate"]])
         ax.errorbar(mine.index + 1, 100 * mine["estimate"], ends, color=colour, fmt=marker, ms=4, lw=1.2,
                     label=f"{name}: {len(mine)}")  # fmt: skip
-    ax.axhline(100 * chance, color=INK, lw=0.9, ls="--")
+    ax.axhline(100 * chance, color=INK, lw=0.9, ls="--", label=f"chance: {percent(chance)}")
     mean = float(np.average(table["estimate"], weights=table["labels"]))
     ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
     ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
+    if names:
+        ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
     title = f"intervals of {percent(level)}, {len(found.draws)} refits"
-    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
+    below = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=2)
     return ax
