@@ -17,11 +17,10 @@ from scipy.stats import t as student
 
 from cofactor.core.files import whole_file
 from cofactor_app.bench import FAMILIES as REGISTERED
-from cofactor_app.bench import bench, crowds
-from cofactor_app.bench.crowds import SIMULATED as CROWDS
-from cofactor_app.bench.crowds import Crowd
+from cofactor_app.bench import KnownSet, bench, known_sets
+from cofactor_app.bench.answers import ANSWERS
 from cofactor_app.bench.folder import sets_of
-from cofactor_app.bench.lines import ANSWERS, PUBLIC, SIMULATED
+from cofactor_app.bench.sets import PUBLIC, SIMULATED
 from evaluation.summary import markdown
 from evaluation.trials import HERE
 from evaluation.verdicts import CONFIDENCE
@@ -43,7 +42,7 @@ UNSEEN, MIRROR = "COFACTOR_UNSEEN", "COFACTOR_MIRROR"
 
 
 def kept(folder: Path = KEPT) -> pd.DataFrame:
-    """Return all trials: a row a set and method, each once, with line, and its method without a file of that name."""
+    """Return all trials: a row a set and method, each once, with its problem; methods without a file of their name."""
     files = sorted(folder.glob("*.csv"), key=lambda path: (path.stem not in ANSWERS, path.stem))
     tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in files if path.stem != SEEDS]
     found = pd.concat(tables, ignore_index=True)
@@ -53,14 +52,14 @@ def kept(folder: Path = KEPT) -> pd.DataFrame:
     told = home.isna() | (home.str.replace("_", "") == named.str.lower())  # GLAD of glad.py
     found["method"] = named.where(told, short + " (" + home.fillna("") + ")")
     found["family"] = found["set"].map(FAMILY).fillna(found["family"])  # the bench knows none of a plain folder
-    found["line"] = found["set"].map(line_of)
-    return found.drop_duplicates(["line", "set", "method"])
+    found["problem"] = found["set"].map(problem_of)
+    return found.drop_duplicates(["problem", "set", "method"])
 
 
-def line_of(name: str) -> str:
-    """Return the line that a set belongs to."""
-    others = (line for line in SIMULATED if name in SIMULATED[line] or name in PUBLIC.get(line, {}))
-    return "crowd" if name in FAMILY or name in CROWDS else next(others)
+def problem_of(name: str) -> str:
+    """Return the problem that a set belongs to."""
+    others = (one for one in SIMULATED if name in SIMULATED[one] or name in PUBLIC.get(one, {}))
+    return "crowd" if name in FAMILY else next(others)
 
 
 def seeds(folder: Path = KEPT) -> pd.DataFrame:
@@ -70,10 +69,10 @@ def seeds(folder: Path = KEPT) -> pd.DataFrame:
     return found.groupby(["set", "method"])["accuracy"].agg(["mean", "std"]).reset_index()
 
 
-def methods(line: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[str, str]]:
+def methods(problem: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[str, str]]:
     """Return a row a method: means over its families, beside the trivial answer and the default on the same sets."""
-    trivial, default = ANSWERS[line]
-    trials = trials[trials["line"] == line].merge(drawn, on=["set", "method"], how="left")
+    trivial, default = ANSWERS[problem]
+    trials = trials[trials["problem"] == problem].merge(drawn, on=["set", "method"], how="left")
     trials["accuracy"] = trials["mean"].fillna(trials["accuracy"])
     level, order = trials.pivot_table(index="set", columns="method", values="accuracy"), []
     rows: list[dict[str, str]] = []
@@ -105,7 +104,7 @@ def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
     """Return a row a crowd: the vote, the default and the difference with its interval, and the best other method."""
     trivial, default = ANSWERS["crowd"]
     rows = []
-    for name, mine in trials[trials["line"] == "crowd"].groupby("set", sort=False):
+    for name, mine in trials[trials["problem"] == "crowd"].groupby("set", sort=False):
         row = mine.set_index("method")
         others = row["accuracy"].drop([default, trivial]).dropna()
         one: Any = row.loc[default]
@@ -136,10 +135,10 @@ def with_interval(values: pd.Series[float]) -> str:
     return f"{values.mean():+.2f} ({values.mean() - half:+.1f}, {values.mean() + half:+.1f})"
 
 
-def _table(line: str) -> list[str]:
+def _table(problem: str) -> list[str]:
     trials = kept()
     drawn = trials["set"].str.startswith("sim_")
-    return markdown(methods(line, trials[drawn if line == "separable" else ~drawn], seeds()))
+    return markdown(methods(problem, trials[drawn if problem == "separable" else ~drawn], seeds()))
 
 
 def _sets() -> list[str]:
@@ -166,9 +165,10 @@ def bench_again(method: str, folder: Path = KEPT) -> int:
         table = pd.read_csv(path)
         if path.stem == SEEDS or not (mine := table["method"] == method).any():
             continue
-        names = [name for name in table.loc[mine, "set"] if line_of(name) == "crowd"]
+        names = [name for name in table.loc[mine, "set"] if problem_of(name) == "crowd"]
         own = [one for one in _unseen() if one.name in names] if set(names) & set(FROM_A_FOLDER) else []
-        some = [*(crowds([name for name in names if name not in FROM_A_FOLDER]) if len(own) < len(names) else []), *own]
+        registered = [name for name in names if name not in FROM_A_FOLDER]
+        some = [*(known_sets("crowd", registered) if registered else []), *own]
         for trial in bench([method], some):
             here = mine & (table["set"] == trial.set)
             if trial.method == method and here.any():
@@ -181,7 +181,7 @@ def bench_again(method: str, folder: Path = KEPT) -> int:
     return moved
 
 
-def _unseen() -> list[Crowd]:
+def _unseen() -> list[KnownSet]:
     """Crowds of the folder that `COFACTOR_UNSEEN` names, or of `unseen` beside the mirror."""
     named, mirror = os.environ.get(UNSEEN), os.environ.get(MIRROR)
     home = Path(named) if named else Path(mirror).parent / "unseen" if mirror else None

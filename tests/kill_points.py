@@ -148,8 +148,8 @@ def problems(home: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.modules["cofactor_app.pages.crowd"] = mock.Mock(  # takes long, and touches no file
-        page=lambda result, *_, **__: f"<html>{type(result.method).__name__}</html>"
+    sys.modules["cofactor_app.pages.reports"] = mock.Mock(  # takes long, and touches no file
+        page_of=lambda result, *_, **__: f"<html>{type(result.method).__name__}</html>"
     )
     cf.crowd.METHODS["MV-EM"]().fit(cf.CrowdLabels.from_frame(LABELS))  # compiled code is loaded once for all copies
     print(json.dumps(problems(Path(sys.argv[1]))))

@@ -8,7 +8,7 @@ from scipy import sparse, special
 
 from cofactor.registry import OWN, listed
 from cofactor_app.bench.answers import of_kit
-from cofactor_app.bench.checks import LINES, N_ANCHORS, labels_of, probabilities, probabilities_differ
+from cofactor_app.bench.checks import EXAMPLES, N_ANCHORS, labels_of, probabilities, probabilities_differ
 from tests.each import each
 
 OTHERWISE = ("SPOC", "GeoNMF", "LDA")  # of graphs, and words; the last is a sampler of a package
@@ -42,38 +42,41 @@ class ByMargin:
         return special.expit(self.method.margin(user, left, right))
 
 
-def moved(method, line):
+def moved(method, problem):
     """The names of the checks by which a method is told."""
-    one = LINES[line]
+    one = EXAMPLES[problem]
     data = one.drawn()
     plain = one.answer(method, data)
     return {name for name in INVARIANCES & set(one.checks) if one.checks[name](method, data, plain)}
 
 
-def made(name, line):
+def made(name, problem):
     """A method of the kit as the checks take it."""
     if name.startswith("MLE-AD"):  # choosing its rank takes minutes
         return listed("pmf")[name].make(random_state=0, rank=2)
-    return ByMargin(name) if name == "AltSVM" else of_kit(name, line, N_ANCHORS)
+    return ByMargin(name) if name == "AltSVM" else of_kit(name, problem, N_ANCHORS)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@each("name", [name for line in ("pmf", "separable", "comparisons") for name in listed(line) if name not in OTHERWISE])
+@each(
+    "name",
+    [name for problem in ("pmf", "separable", "comparisons") for name in listed(problem) if name not in OTHERWISE],
+)
 def test_methods_move_by_what_is_known_and_no_more(name):
-    line = next(one.line for one in OWN if one.name == name)
-    assert moved(made(name, line), line) <= MOVED.get(name, set())
+    problem = next(one.problem for one in OWN if one.name == name)
+    assert moved(made(name, problem), problem) <= MOVED.get(name, set())
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_methods_of_two_classes_do_not_move():
-    codes = np.minimum(LINES["crowd"].drawn().table.codes, 1)
+    codes = np.minimum(EXAMPLES["crowd"].drawn().table.codes, 1)
     crowd = labels_of(codes, ["a", "b"])
     for name in ("KOS", "GhoshSVD", "EigenRatio"):
         method = listed("crowd")[name].make()
         plain = probabilities(method, crowd)
         for check in ("ids", "order"):
-            assert not LINES["crowd"].checks[check](method, crowd, plain), (name, check)
+            assert not EXAMPLES["crowd"].checks[check](method, crowd, plain), (name, check)
         swapped = probabilities(method, labels_of(np.array([1, 0, -1])[codes], ["a", "b"]))
         assert not probabilities_differ(plain, swapped[:, ::-1], name)
 
@@ -94,8 +97,8 @@ def test_pure_nodes_do_not_move():
 
 def test_what_moves_is_told_by_the_docstring_of_the_method():
     for name in (*MOVED, "LDA"):
-        line = next(one.line for one in OWN if one.name == name)
-        make = listed(line)[name].make
+        problem = next(one.problem for one in OWN if one.name == name)
+        make = listed(problem)[name].make
         text = inspect.getdoc(getattr(make, "func", make))
         assert "\nOrder: " in text, name
     assert set(MOVED) | set(OTHERWISE) <= {one.name for one in OWN}

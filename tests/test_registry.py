@@ -25,7 +25,7 @@ def test_nothing_is_imported_to_list_methods():
 
 
 def test_every_name_stands_for_its_own_class_of_a_known_group():
-    found = [(one.line, one.name) for one in registry.OWN]
+    found = [(one.problem, one.name) for one in registry.OWN]
     assert len(set(found)) == len(found) and {line for line, _ in found} == set(LINES)
     assert all(callable(one.make) and one.group in registry.GROUPS for one in registry.OWN)
 

@@ -33,7 +33,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import njit
 from cofactor.core.moments import PairwiseMoments
 from cofactor.core.types import Floats, Ints
-from cofactor.pmf.cnmf_opt import fitted_model, weighted_pairs
+from cofactor.pmf.cnmf import fitted_model, weighted_pairs
 
 # a division by zero gives what it gave the authors, so that no such step is taken
 compiled = njit(cache=True, error_model="numpy")

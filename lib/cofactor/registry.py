@@ -1,7 +1,7 @@
 """Methods by name: the one list of the built-in ones, and those of the user's own, `FILE.py:NAME`.
 
 Nothing is imported to list them, so that a command's --help takes no time. A method of another package is listed, too,
-where the package has an entry point of the group `cofactor.methods`, named LINE.NAME.
+where the package has an entry point of the group `cofactor.methods`, named PROBLEM.NAME.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cofactor.core.errors import CofactorError, listing
 
 ENTRY_POINTS = "cofactor.methods"
 FORMS = "give FILE.py:NAME or PACKAGE.MODULE:NAME, with options as NAME(alpha=2)"
-GROUPS = {  # what methods of a line are for, in the order in which they are shown
+GROUPS = {  # what methods of a problem are for, in the order in which they are shown
     "default": "the default, in which the labels choose what every worker is",
     "simple": "simple: the vote, plain or weighted by known skills",
     "vote": "Dawid-Skene, fitted from the vote",
@@ -43,7 +43,7 @@ class Method:
     Attributes
     ----------
     name : as in the papers; that of the class has no hyphens and signs
-    line : "crowd", "pmf", "separable" or "comparisons"
+    problem : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
     takes : what `fit` takes: "labels", "table", "points", "graph", "counts" or "comparisons"
@@ -51,7 +51,7 @@ class Method:
     """
 
     name: str
-    line: str
+    problem: str
     path: str
     group: str
     takes: str
@@ -68,27 +68,27 @@ class Method:
 class Methods(Mapping[str, Callable[..., Any]]):
     """The methods of a problem by name; a class is imported when it is asked for."""
 
-    def __init__(self, line: str) -> None:
-        self._line = line
+    def __init__(self, problem: str) -> None:
+        self._problem = problem
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        return listed(self._line)[name].make
+        return listed(self._problem)[name].make
 
     def __iter__(self) -> Iterator[str]:
-        return iter(listed(self._line))
+        return iter(listed(self._problem))
 
     def __len__(self) -> int:
-        return len(listed(self._line))
+        return len(listed(self._problem))
 
     def __contains__(self, name: object) -> bool:
-        return name in listed(self._line)
+        return name in listed(self._problem)
 
     def __repr__(self) -> str:
         return f"Methods({', '.join(self)})"
 
 
 @cache
-def listed(line: str) -> dict[str, Method]:
+def listed(problem: str) -> dict[str, Method]:
     """Return the methods of a problem by name: the built-in ones, then those of other packages.
 
     >>> list(listed("comparisons"))[:3]
@@ -96,27 +96,27 @@ def listed(line: str) -> dict[str, Method]:
     >>> listed("crowd")["MV-EM"].path
     'cofactor.crowd.aggregators:MVEM'
     """
-    own = {method.name: method for method in OWN if method.line == line}
+    own = {method.name: method for method in OWN if method.problem == problem}
     takes = next(method.takes for method in own.values())
     for point in entry_points(group=ENTRY_POINTS):
         home, _, name = point.name.partition(".")
-        if home == line and name not in own:
-            own[name] = Method(name, line, point.value, "elsewhere", takes)
+        if home == problem and name not in own:
+            own[name] = Method(name, problem, point.value, "elsewhere", takes)
     return own
 
 
-def names(line: str, **wanted: str) -> tuple[str, ...]:
+def names(problem: str, **wanted: str) -> tuple[str, ...]:
     """Return names of the methods of a problem that have these attributes.
 
     >>> names("separable", takes="graph")
     ('SPOC', 'GeoNMF')
     """
-    found = listed(line).items()
+    found = listed(problem).items()
     return tuple(name for name, one in found if all(getattr(one, key) == value for key, value in wanted.items()))
 
 
 def _crowd() -> Iterator[Method]:
-    make = partial(Method, line="crowd", takes="labels")
+    make = partial(Method, problem="crowd", takes="labels")
     room, rivals = "cofactor.crowd", "cofactor.rivals.crowd"
     with_em = {"em": True}
     yield make("WorkerTypes", path=f"{room}.method:WorkerTypes", group="default")
@@ -147,7 +147,7 @@ def _crowd() -> Iterator[Method]:
 
 
 def _pmf() -> Iterator[Method]:
-    make = partial(Method, line="pmf", takes="table")
+    make = partial(Method, problem="pmf", takes="table")
     room, rivals = "cofactor.pmf.estimators", "cofactor.rivals.pmf"
     for name in ("CNMF-SPA", "CNMF-SPA-EM", "CNMF-OPT", "CNMF-EM"):
         yield make(name, path=f"{room}:{name.replace('-', '')}", group="papers")
@@ -160,7 +160,7 @@ def _pmf() -> Iterator[Method]:
 
 
 def _separable() -> Iterator[Method]:
-    make = partial(Method, line="separable", takes="points")
+    make = partial(Method, problem="separable", takes="points")
     room, rivals = "cofactor.separable", "cofactor.rivals.separable"
     for name, kind in (("SPA", "SPA"), ("MERIT", "MERIT"), ("MERIT(0)", "MERIT0")):
         yield make(name, path=f"{room}.methods:{kind}", group="papers")
@@ -173,7 +173,7 @@ def _separable() -> Iterator[Method]:
 
 
 def _comparisons() -> Iterator[Method]:
-    make = partial(Method, line="comparisons", takes="comparisons")
+    make = partial(Method, problem="comparisons", takes="comparisons")
     rivals = "cofactor.rivals.comparisons"
     yield make("ComparisonMF", path="cofactor.comparisons.estimators:ComparisonMF", group="papers")
     for name in ("BPR", "AltSVM", "NuclearNormMLE"):

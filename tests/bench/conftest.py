@@ -6,11 +6,11 @@ from types import MappingProxyType
 import pytest
 import scipy.stats  # noqa: F401 - for intervals: else the first test of all would pay for it
 
-from cofactor_app.bench import lines, run, table
+from cofactor_app.bench import answers, run, table
 from cofactor_app.cli import bench as command
 
 QUICK = {"pmf": ("Independence", "Constant"), "separable": ("SPA", "FastAnchor"), "comparisons": ("WinRate", "BPR")}
-QUICK = MappingProxyType(lines.ANSWERS | QUICK)
+QUICK = MappingProxyType(answers.ANSWERS | QUICK)
 
 
 class Here:
@@ -39,6 +39,6 @@ def here(monkeypatch):
 
 @pytest.fixture
 def quick(here, monkeypatch):
-    """Run methods in this process, beside a default that takes some milliseconds on every line."""
+    """Run methods in this process, beside a default that takes some milliseconds on every problem."""
     for module in (run, table, command):
         monkeypatch.setattr(module, "ANSWERS", QUICK)

@@ -14,10 +14,24 @@ import cofactor as cf
 from cofactor.core.errors import CofactorError
 from cofactor.crowd import Outside, error_rate, vote_shares
 from cofactor.crowd.scores import score
+from cofactor.data.registry import entries
+from cofactor.data.storage import offline
 from cofactor.registry import source_of
-from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, crowds, left_out, lines, report, run
-from cofactor_app.bench.crowds import SIMULATED, drawn
+from cofactor_app.bench import (
+    FAMILY,
+    KnownSet,
+    Trial,
+    bench,
+    by_family,
+    choice_report,
+    known_sets,
+    left_out,
+    report,
+    run,
+)
+from cofactor_app.bench.answers import problem_of
 from cofactor_app.bench.folder import sets_of
+from cofactor_app.bench.sets import SIMULATED, drawn
 from cofactor_app.cli import main
 from cofactor_app.peak import CLEAR_REFS
 
@@ -192,16 +206,16 @@ def test_what_is_no_method_gets_one_sentence(mine):
     ):
         with pytest.raises(CofactorError, match=said):
             Outside(lambda labels, answer=answer: answer).fit(labels)
-    for line, strange, default in (("crowd", "MajorityVotes", "WorkerTypes"), ("pmf", "", "CNMF-EM")):
-        with pytest.raises(CofactorError, match=f"no method of line {line} is named '{strange}': .*{default}"):
-            next(bench([f"{mine}:vote", strange], [], line=line))
+    for problem, strange, default in (("crowd", "MajorityVotes", "WorkerTypes"), ("pmf", "", "CNMF-EM")):
+        with pytest.raises(CofactorError, match=f"no {problem} method is named '{strange}': .*{default}"):
+            next(bench([f"{mine}:vote", strange], [], problem=problem))
 
 
 # ---- the trial ----
 
 
 def test_each_set_has_the_vote_the_default_and_mine(here, mine):
-    sets = crowds(["mine", "sim_copies"], sets_of(mine.parent, "crowd"))
+    sets = known_sets("crowd", ["mine", "sim_copies"], sets_of(mine.parent, "crowd"))
     found = list(bench([f"{mine}:vote"], sets))
     assert [t.method for t in found] == 2 * ["MajorityVote", "WorkerTypes", f"{mine}:vote"]
     for crowd, vote, default, own in zip(sets, found[::3], found[1::3], found[2::3], strict=True):
@@ -221,7 +235,7 @@ def test_each_set_has_the_vote_the_default_and_mine(here, mine):
 
 
 def test_a_failure_on_one_set_is_one_row(here, mine):
-    sets = [*crowds(["sim_copies"]), *crowds(["mine"], sets_of(mine.parent, "crowd"))]
+    sets = [*known_sets("crowd", ["sim_copies"]), *known_sets("crowd", ["mine"], sets_of(mine.parent, "crowd"))]
     found = trials(f"{mine}:Half(least=401)", f"{mine}:wrong_shape", f"{mine}:vote", sets=sets)
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
     lines = "\n".join(report(found, {"vote": 3}))
@@ -230,7 +244,7 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
 
 
 def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
-    found = list(bench(["LDA"], lines.problems("separable", ["sim_midpoints"]), line="separable"))
+    found = list(bench(["LDA"], known_sets("separable", ["sim_midpoints"]), problem="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
     assert run._answer("MV-EM", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
@@ -263,7 +277,7 @@ def test_memory_is_that_of_the_method_on_this_set(mine, tmp_path, monkeypatch, c
 
 @pytest.mark.slow
 def test_no_truth_reaches_the_method(mine):
-    own = crowds(["mine"], sets_of(mine.parent, "crowd"))
+    own = known_sets("crowd", ["mine"], sets_of(mine.parent, "crowd"))
     for name, said in (("reads_truth", "opens data sets"), ("loads_truth", "opens data sets")):
         (found,) = trials(f"{mine}:{name}", sets=own, folders=[mine.parent])
         assert found.accuracy is None and said in found.error
@@ -312,7 +326,7 @@ def test_a_process_that_ends_is_a_row_and_another_is_begun(here, monkeypatch):
 
 
 def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
-    sets, kept, name = crowds(["sim_copies"]), tmp_path / "kept.jsonl", f"{mine}:vote"
+    sets, kept, name = known_sets("crowd", ["sim_copies"]), tmp_path / "kept.jsonl", f"{mine}:vote"
     first = list(bench([name], sets, kept))
     with monkeypatch.context() as patch:
         patch.setattr(run, "_on_one_set", partial(pytest.fail, "run again"))
@@ -328,7 +342,7 @@ def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
 
 
 def test_simulated_crowds_are_what_their_names_say():
-    for name in SIMULATED:
+    for name in SIMULATED["crowd"]:
         labels, truth = drawn(name)
         assert labels.n_tasks == len(truth) == 400
         kinds = {"sim_specialists": 3, "sim_one_label": 4, "sim_grades": 5, "sim_dawid_skene": 4, "sim_drifting": 2}
@@ -348,9 +362,13 @@ def test_simulated_crowds_are_what_their_names_say():
 
 
 def test_sets_by_name():
-    assert [c.name for c in crowds(["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
-    with pytest.raises(CofactorError, match="no crowds named 'nowhere'; there are adult_content"):
-        crowds(["nowhere"])
+    assert [c.name for c in known_sets("crowd", ["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
+    with pytest.raises(CofactorError, match="no crowd set is named 'nowhere'; there are adult_content"):
+        known_sets("crowd", ["nowhere"])
+    with pytest.raises(CofactorError, match=r"named 'labelme' \(labelme: a data set, but none of the bench; give"):
+        known_sets("crowd", ["labelme"])
+    own = KnownSet("bluebird", "mine", tuple)
+    assert known_sets("crowd", ["bluebird"], [own]) == [own]
 
 
 @pytest.mark.slow
@@ -376,7 +394,7 @@ def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
 def test_aggregate_takes_it(mine, tmp_path, capsys):
     out = tmp_path / "consensus.csv"
     assert main(["aggregate", str(mine.parent / "mine.csv"), "--method", f"{mine}:vote", "-o", str(out)]) == 0
-    labels, _ = crowds(["mine"], sets_of(mine.parent, "crowd"))[0].read()
+    labels, _ = known_sets("crowd", ["mine"], sets_of(mine.parent, "crowd"))[0].read()
     assert np.allclose(pd.read_csv(out)["probability"], vote_shares(labels).max(axis=1))
 
 
@@ -428,25 +446,25 @@ class Whole(Coin):
 def short(comparisons):
     raise ValueError("too short")
 """
-OF_LINES = {  # set, by line, and the methods with those that they are
+OF_PROBLEMS = {  # set, by problem, and the methods with those that they are
     "pmf": ("sim_joint_sparse", {"mode": "Independence"}),
     "separable": ("sim_dirichlet", {"spa": "SPA", "Finder": "SPA"}),
     "comparisons": ("sim_tastes_few", dict.fromkeys(("Coin", "equal", "Sure", "Whole", "short"))),
 }
 
 
-@pytest.mark.parametrize("line", OF_LINES)
-def test_other_lines_are_told_by_the_argument_and_scored_alike(quick, tmp_path, line):
-    path, (one, methods) = tmp_path / "lines.py", OF_LINES[line]
+@pytest.mark.parametrize("problem", OF_PROBLEMS)
+def test_other_problems_are_known_by_the_argument_and_scored_alike(quick, tmp_path, problem):
+    path, (one, methods) = tmp_path / "lines.py", OF_PROBLEMS[problem]
     path.write_text(LINES, encoding="utf8")
     names = {name: f"{path}:{name}" for name in methods}
-    assert {lines.line_of(name) for name in names.values()} == {line}
-    trials = {t.method: t for t in bench(list(names.values()), lines.problems(line, [one]), line=line)}
+    assert {problem_of(name) for name in names.values()} == {problem}
+    trials = {t.method: t for t in bench(list(names.values()), known_sets(problem, [one]), problem=problem)}
     found = {name: trials[whole] for name, whole in names.items()}
     for name, same in methods.items():
         if same:
             assert found[name].accuracy == pytest.approx(trials[same].accuracy, abs=0.5), name
-    if line == "comparisons":
+    if problem == "comparisons":
         assert found["Coin"].accuracy == 50 == found["equal"].accuracy and found["Coin"].high < 0
         assert "2000 probabilities from 0 to 1" in found["Sure"].error
         assert "three arrays of numbers, (user, left, right)" in found["Whole"].error
@@ -456,12 +474,12 @@ def test_other_lines_are_told_by_the_argument_and_scored_alike(quick, tmp_path, 
 def test_a_file_that_cannot_be_read_as_python_is_of_crowds(tmp_path):
     for name in ("lines.txt", "lines.py", "half.py"):
         (tmp_path / name).write_text(LINES if name != "half.py" else "def spa(X, K", encoding="utf8")
-    found = [lines.line_of(f"{tmp_path / name}:spa") for name in ("lines.py", "lines.txt", "half.py", "none.py")]
+    found = [problem_of(f"{tmp_path / name}:spa") for name in ("lines.py", "lines.txt", "half.py", "none.py")]
     assert found == ["separable", "crowd", "crowd", "crowd"]
 
 
 def test_simulated_problems_are_what_their_names_say():
-    tables = [one.read() for one in lines.problems("pmf", list(lines.SIMULATED["pmf"]))]
+    tables = [one.read() for one in known_sets("pmf", list(SIMULATED["pmf"]))]
     for (problem, truth), observed in zip(tables, (1.0, 0.4, 1.0), strict=True):
         assert problem.given.codes.shape == (1000, 8) and set(problem.given.sizes) == {4}
         assert (problem.given.codes[tuple(problem.asked.T)] == -1).all()
@@ -472,7 +490,7 @@ def test_simulated_problems_are_what_their_names_say():
         ("sim_dirichlet_noisy", 200, 20),
         ("sim_midpoints", 55, 10),
     ):
-        problem, truth = lines.problems("separable", [name])[0].read()
+        problem, truth = known_sets("separable", [name])[0].read()
         assert (problem.given.shape[1], problem.asked, len(set(truth))) == (n_columns, n_anchors, n_anchors)
     for name, n_users, n_items, n, asked in (
         ("sim_tastes", 50, 30, 3000, 2000),
@@ -480,42 +498,42 @@ def test_simulated_problems_are_what_their_names_say():
         ("sim_one_taste", 50, 30, 3000, 2000),
         ("sim_two_way", 40, 8, 2399, 601),
     ):
-        problem, truth = lines.problems("comparisons", [name])[0].read()
+        problem, truth = known_sets("comparisons", [name])[0].read()
         assert (problem.given.n_users, problem.given.n_items, len(problem.given)) == (n_users, n_items, n), name
         assert problem.asked.shape == (asked, 3) and 0.4 < truth.mean() < 0.6, name
 
 
 def test_skills_of_the_next_season_are_asked():
-    problem, truth = lines.problems("comparisons", ["sim_drifting_skill"])[0].read()
+    problem, truth = known_sets("comparisons", ["sim_drifting_skill"])[0].read()
     weeks, asked = problem.given.user, problem.asked[:, 0]
     assert (problem.given.n_users, problem.given.n_items) == (88, 96)
     assert set(weeks) == set(range(44)) and set(asked) == set(range(44, 88))
     assert set(np.bincount(weeks)) == {30} and len(truth) == len(asked) == 44 * 30  # two tournaments a week
 
 
-def test_the_command_takes_the_line_of_the_argument(quick, tmp_path, capsys):
+def test_the_command_takes_the_problem_of_the_argument(quick, tmp_path, capsys):
     path = tmp_path / "lines.py"
     path.write_text(LINES, encoding="utf8")
     keep = ("--keep", f"{tmp_path}/kept.jsonl")
     assert main(["bench", f"{path}:mode", "sim_joint_sparse", *keep]) == 0
-    assert "line pmf: the share of hidden cells" in capsys.readouterr().out
+    assert "problem pmf: the share of hidden cells" in capsys.readouterr().out
     assert main(["bench", f"{path}:mode", "nowhere", *keep]) == 1
-    assert "no set of pmf is named nowhere" in capsys.readouterr().err
+    assert "no pmf set is named 'nowhere'" in capsys.readouterr().err
 
 
 def test_public_tables_and_comparisons_ask_for_what_was_hidden():
-    for line, name in (("pmf", "votes"), ("comparisons", "cars1")):
-        if not lines.offline(lines.entries()[name]):
+    for problem, name in (("pmf", "votes"), ("comparisons", "cars1")):
+        if not offline(entries()[name]):
             continue
-        (one,) = lines.problems(line, [name])
+        (one,) = known_sets(problem, [name])
         problem, truth = one.read()
         assert len(problem.asked) == len(truth) > 400 and 0.1 < len(truth) / (len(truth) + amount(problem)) < 0.25
-        if line == "pmf":
+        if problem == "pmf":
             assert (problem.given.codes[tuple(problem.asked.T)] == -1).all()
 
 
 def amount(problem):
-    return problem.given.n_entries if problem.line == "pmf" else len(problem.given)
+    return problem.given.n_entries if problem.problem == "pmf" else len(problem.given)
 
 
 # ---- variants, chosen by the other families ----

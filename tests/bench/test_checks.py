@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor_app.bench.checks import ALL, LINES, check_method, choices, points, table
+from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, choices, points, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -57,20 +57,20 @@ class Shares:
 SOUND = {"crowd": vote, "pmf": most_frequent, "separable": successive_projection, "comparisons": Shares}
 
 
-@pytest.mark.parametrize("line", SOUND)
-def test_sound_methods_pass_and_their_line_is_told_by_their_argument(line):
-    checks = ["shape", *LINES[line].checks, *ALL]
-    assert check_method(SOUND[line]) == checks
-    if line == "comparisons":
+@pytest.mark.parametrize("problem", SOUND)
+def test_sound_methods_pass_and_their_problem_is_known_by_their_argument(problem):
+    checks = ["shape", *EXAMPLES[problem].checks, *ALL]
+    assert check_method(SOUND[problem]) == checks
+    if problem == "comparisons":
         assert check_method(shares) == checks
-    if line != "crowd":
-        renamed = (lambda data, K: successive_projection(data, K)) if line == "separable" else None
+    if problem != "crowd":
+        renamed = (lambda data, K: successive_projection(data, K)) if problem == "separable" else None
         assert renamed is None or check_method(renamed, "separable") == checks
 
 
 def test_methods_of_this_kit_are_made_for_the_check():
-    for name, line in (("Independence", "pmf"), ("SPA", "separable"), ("WinRate", "comparisons")):
-        assert check_method(name) == ["shape", *LINES[line].checks, *ALL], name
+    for name, problem in (("Independence", "pmf"), ("SPA", "separable"), ("WinRate", "comparisons")):
+        assert check_method(name) == ["shape", *EXAMPLES[problem].checks, *ALL], name
 
 
 # ---- mistakes ----
@@ -260,20 +260,20 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("line", WRONG)
-def test_a_mistake_is_told_by_its_check(line):
-    for name, method in WRONG[line].items():
+@pytest.mark.parametrize("problem", WRONG)
+def test_a_mistake_is_found_by_its_check(problem):
+    for name, method in WRONG[problem].items():
         with pytest.raises(cf.CofactorError, match=rf"(?m)^{name}: "):
-            check_method(method, line)
-    if line == "comparisons":
+            check_method(method, problem)
+    if problem == "comparisons":
         with pytest.raises(cf.CofactorError, match=r"^pickle: one that was sent to another process answers otherwise"):
             check_method(Forgets)
 
 
 def test_what_is_no_method_gets_one_sentence():
-    for method, line, said in (
-        (vote, "crowds", "line='crowds': one of crowd, pmf, separable, comparisons"),
-        ("Independence", "comparisons", "no method 'Independence' of line comparisons; there are ComparisonMF"),
+    for method, problem, said in (
+        (vote, "crowds", "problem='crowds': one of crowd, pmf, separable, comparisons"),
+        ("Independence", "comparisons", "no comparisons method 'Independence'; there are ComparisonMF"),
         (3, "pmf", "int is no method: give a function"),
         (lambda labels: labels.votes[0], None, r"^the method must answer with \(60, 3\) probabilities or 60 class"),
         (lambda table: [0], None, r"must answer with a model or a table of \(80, 5\) codes"),
@@ -281,7 +281,7 @@ def test_what_is_no_method_gets_one_sentence():
         (lambda comparisons: 3, None, "must answer with 6 finite scores or with predict_proba"),
     ):
         with pytest.raises(cf.CofactorError, match=said):
-            check_method(method, line)
+            check_method(method, problem)
 
 
 def test_small_data_are_what_they_are_said_to_be():

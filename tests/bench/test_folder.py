@@ -1,4 +1,4 @@
-"""Sets of a folder: a TOML file and its files are a set of the bench; what is wrong is told in a line a set."""
+"""Sets of a folder: a TOML file and its files are a set of the bench; what is wrong is printed, a line a set."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,18 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
-from cofactor_app.bench.crowds import drawn
+from cofactor.reading.truth import TruthWarning
 from cofactor_app.bench.folder import FIELDS, ROLES, checked, declared, sets_of
+from cofactor_app.bench.sets import drawn
 from cofactor_app.cli import main
 
-SAID = {"name": "NAME", "line": "crowd", "family": "cooking", "licence": "CC-BY-4.0", "source": "https://example.org"}
+SAID = {
+    "name": "NAME",
+    "problem": "crowd",
+    "family": "cooking",
+    "licence": "CC-BY-4.0",
+    "source": "https://example.org",
+}
 
 
 def declare(folder, name, files, **fields):
@@ -23,7 +30,7 @@ def declare(folder, name, files, **fields):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A set of every line, and one without a TOML file."""
+    """A set of every problem, and one without a TOML file."""
     labels, truth = drawn("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "labels.csv", index=False)
     pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "truth.csv", index=False)
@@ -35,12 +42,14 @@ def folder(tmp_path):
     codes = simulate.joint_table(simulate.joint_model(5, 3, 2, random_state=0), 200, 0.9, random_state=0).codes
     table = pd.DataFrame(np.array(["low", "mid", "high", ""])[codes], columns=list("abcde"))
     table.to_csv(tmp_path / "survey.csv", index=False)
-    declare(tmp_path, "survey", {"table": "survey.csv"}, line="pmf", family="surveys")
+    declare(tmp_path, "survey", {"table": "survey.csv"}, problem="pmf", family="surveys")
     found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
     names = [f"p{n}" for n in range(found.X.shape[1])]
     pd.DataFrame(found.X, columns=names).to_csv(tmp_path / "spectra.csv", index=False)
     pd.DataFrame({"anchor": [names[k] for k in found.anchors]}).to_csv(tmp_path / "pure.csv", index=False)
-    declare(tmp_path, "spectra", {"points": "spectra.csv", "anchors": "pure.csv"}, line="separable", family="spectra")
+    declare(
+        tmp_path, "spectra", {"points": "spectra.csv", "anchors": "pure.csv"}, problem="separable", family="spectra"
+    )
     u = np.linspace(-1, 1, 6)
     left = rng.integers(0, 6, 400)
     right = (left + rng.integers(1, 6, 400)) % 6
@@ -51,7 +60,7 @@ def folder(tmp_path):
         "user": rng.integers(9, size=400),
     }
     pd.DataFrame(pairs).to_csv(tmp_path / "votes.csv", index=False)
-    declare(tmp_path, "votes", {"comparisons": "votes.csv"}, line="comparisons", family="votes")
+    declare(tmp_path, "votes", {"comparisons": "votes.csv"}, problem="comparisons", family="votes")
     return tmp_path
 
 
@@ -62,26 +71,26 @@ def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
     labels, truth = sets_of(folder, "crowd")[0].read()
     assert np.array_equal(truth, drawn("sim_one_accuracy", 5)[1]) and labels.n_tasks == 400
     sizes = {}
-    for line in ("pmf", "separable", "comparisons"):
-        (one,) = sets_of(folder, line)
-        problem, truth = one.read()
-        sizes[line] = len(truth)
-        assert problem.line == line
+    for problem in ("pmf", "separable", "comparisons"):
+        (one,) = sets_of(folder, problem)
+        question, truth = one.read()
+        sizes[problem] = len(truth)
+        assert question.problem == problem
     found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
-    problem, truth = sets_of(folder, "separable")[0].read()
-    assert np.allclose(problem.given[:, truth], found.X[:, found.anchors], atol=1e-9)
+    question, truth = sets_of(folder, "separable")[0].read()
+    assert np.allclose(question.given[:, truth], found.X[:, found.anchors], atol=1e-9)
     assert sizes["separable"] == 4 and 150 < sizes["pmf"] < 200 and 60 < sizes["comparisons"] < 100
     assert main(["bench", "--check-data", str(folder)]) == 0
     printed = capsys.readouterr().out
     assert [line.split(": ")[0] for line in printed.splitlines()] == ["kitchen", "spectra", "survey", "votes", "plain"]
-    assert "kitchen: line crowd, CrowdLabels(2000 labels, 400 tasks" in printed and "truth of 400" in printed
+    assert "kitchen: crowd, CrowdLabels(2000 labels, 400 tasks" in printed and "truth of 400" in printed
 
 
 def test_anchors_of_a_matrix_without_names_are_numbers_of_columns(folder):
     found = simulate.dirichlet_mixtures(20, 50, n_anchors=4, snr_db=30.0, random_state=0)
     np.save(folder / "plain.npy", found.X)
     pd.DataFrame({"anchor": found.anchors}).to_csv(folder / "numbers.csv", index=False)
-    declare(folder, "bare", {"points": "plain.npy", "anchors": "numbers.csv"}, line="separable")
+    declare(folder, "bare", {"points": "plain.npy", "anchors": "numbers.csv"}, problem="separable")
     bare, named = (one.read() for one in sets_of(folder, "separable"))
     assert np.allclose(bare[0].given, named[0].given) and np.array_equal(bare[1], named[1])
 
@@ -89,13 +98,13 @@ def test_anchors_of_a_matrix_without_names_are_numbers_of_columns(folder):
 @pytest.mark.slow
 def test_methods_of_every_line_run_on_the_folder(quick, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    for line, method, least in (("crowd", "MV-EM", 70), ("pmf", "Independence", 30), ("separable", "SPA", 90),
+    for problem, method, least in (("crowd", "MV-EM", 70), ("pmf", "Independence", 30), ("separable", "SPA", 90),
                                 ("comparisons", "BradleyTerry", 50)):  # fmt: skip
-        out = f"{line}_out.csv"
-        assert main(["bench", method, "--line", line, "--data", ".", "-o", out]) == 0
+        out = f"{problem}_out.csv"
+        assert main(["bench", method, "--problem", problem, "--data", ".", "-o", out]) == 0
         found = pd.read_csv(out)
-        assert set(found["set"]) == {one.name for one in sets_of(folder, line)}, line
-        assert found.loc[found["method"] == method, "accuracy"].min() > least, line
+        assert set(found["set"]) == {one.name for one in sets_of(folder, problem)}, problem
+        assert found.loc[found["method"] == method, "accuracy"].min() > least, problem
     assert "cooking" in capsys.readouterr().out
 
 
@@ -104,16 +113,16 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     for fields, its, said in (
         ({"licence": None, "source": None}, files, "no licence, source"),
         ({"licence": ""}, files, "no licence"),
-        ({"license": "MIT"}, files, "unknown fields license; there are name, line"),
+        ({"license": "MIT"}, files, "unknown fields license; there are name, problem"),
         ({"family": 3}, files, "family must be text"),
-        ({"line": "crowds"}, files, "line 'crowds' is none of crowd, pmf"),
+        ({"problem": "crowds"}, files, "problem 'crowds' is none of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
-        ({}, {**files, "table": "survey.csv"}, "has table, which line crowd does not know"),
+        ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not have"),
         ({}, {**files, "truth": "gone.csv"}, "no file gone.csv"),
         ({}, {**files, "truth": "../x.csv"}, "outside of the folder, where a method could open it"),
         ({}, {**files, "truth": 3}, "must have a name of a file for each role"),
         (
-            {"line": "pmf", "licence": None},
+            {"problem": "pmf", "licence": None},
             files,
             r"no licence; \[files\] has no table .*; .* has labels",
         ),
@@ -125,6 +134,20 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     with pytest.raises(CofactorError, match=r"wrong\.toml: no TOML: "):
         sets_of(folder, "crowd")
     assert set(FIELDS) == {*SAID, "files"} and set(ROLES) == {"crowd", "pmf", "separable", "comparisons"}
+
+
+def test_labels_beside_their_truth_may_be_declared(tmp_path):
+    labels, truth = drawn("sim_one_accuracy", 5)
+    labels.to_frame().to_csv(tmp_path / "kitchen.csv", index=False)
+    known = pd.DataFrame({"task": labels.tasks, "truth": truth})
+    known.to_csv(tmp_path / "kitchen_truth.csv", index=False)
+    declare(tmp_path, "kitchen", {"labels": "kitchen.csv", "truth": "kitchen_truth.csv"})
+    assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
+    assert [sound for sound, _ in checked(tmp_path)] == [True]
+    known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+        sets_of(tmp_path, "crowd")[0].read()
+    assert [sound for sound, _ in checked(tmp_path)] == [False]
 
 
 @pytest.mark.slow
@@ -143,9 +166,9 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     (folder / "zagain.toml").write_text(text, encoding="utf8")
     (folder / "wrong_anchors.csv").write_text("anchor\np1\nq2\n", encoding="utf8")
     anchors = {"points": "spectra.csv", "anchors": "wrong_anchors.csv"}
-    declare(folder, "anchors", anchors, line="separable")
+    declare(folder, "anchors", anchors, problem="separable")
     (folder / "ties.csv").write_text("winner,loser\na,b\n", encoding="utf8")
-    declare(folder, "few", {"comparisons": "ties.csv"}, line="comparisons")
+    declare(folder, "few", {"comparisons": "ties.csv"}, problem="comparisons")
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
         ("unknown_tasks", "7 tasks without labels are ignored"),
@@ -171,7 +194,7 @@ def test_a_folder_without_sets_says_what_it_needs(tmp_path, capsys):
     assert main(["bench", "--check-data", str(tmp_path / "gone")]) == 1 and "no folder" in capsys.readouterr().err
     assert main(["bench", "--check-data", str(tmp_path)]) == 1 and "1 of 1 sets" in capsys.readouterr().err
     assert main(["bench"]) == 1 and "which method?" in capsys.readouterr().err
-    declare(tmp_path, "votes", {"comparisons": "votes.csv"}, line="comparisons")
+    declare(tmp_path, "votes", {"comparisons": "votes.csv"}, problem="comparisons")
     (tmp_path / "votes.csv").write_text("winner,loser\na,b\n", encoding="utf8")
-    with pytest.raises(CofactorError, match=r"no set of line pmf: it has votes \(comparisons\)"):
+    with pytest.raises(CofactorError, match=r"has no pmf set: it has votes \(comparisons\)"):
         sets_of(tmp_path, "pmf")

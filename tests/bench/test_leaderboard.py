@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor_app.bench import bench, crowds
-from cofactor_app.bench.crowds import SIMULATED
-from cofactor_app.bench.lines import ANSWERS, problems
-from cofactor_app.bench.lines import SIMULATED as DRAWN
+from cofactor_app.bench import bench, known_sets
+from cofactor_app.bench.answers import ANSWERS
+from cofactor_app.bench.sets import SIMULATED
 from evaluation import real_data as leaderboard
 from evaluation.real_data import FROM_A_FOLDER
 
@@ -46,7 +45,7 @@ def kept(tmp_path):
 def test_sets_of_a_folder_have_their_families(kept, tmp_path):
     pd.DataFrame([trial("snow_joy", "your folder", "WorkerTypes", 80.0, 1.0, None)]).to_csv(tmp_path / "more.csv")
     found = leaderboard.kept(tmp_path).set_index("set").loc["snow_joy"]
-    assert (found["family"], found["line"]) == ("affect", "crowd")
+    assert (found["family"], found["problem"]) == ("affect", "crowd")
     assert set(FROM_A_FOLDER) <= set(leaderboard.kept()["set"])
 
 
@@ -67,49 +66,51 @@ def test_every_method_of_the_registry_stands_there_with_numbers_or_a_reason():
     from cofactor.registry import listed
 
     trials = leaderboard.kept()
-    for line, (trivial, default) in ANSWERS.items():
-        mine = trials[trials["line"] == line]
-        assert set(listed(line)) <= set(mine["method"]), line
+    for problem, (trivial, default) in ANSWERS.items():
+        mine = trials[trials["problem"] == problem]
+        assert set(listed(problem)) <= set(mine["method"]), problem
         assert (mine["accuracy"].notna() | mine["error"].notna()).all()
         there = set(zip(mine["method"], mine["set"], strict=True))
-        lacking = [(name, set_) for name in listed(line) for set_ in mine["set"].unique() if (name, set_) not in there]
+        lacking = [
+            (name, set_) for name in listed(problem) for set_ in mine["set"].unique() if (name, set_) not in there
+        ]
         assert not lacking
         assert mine[mine["method"].isin([trivial, default])]["accuracy"].notna().all()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", ANSWERS)
-def test_quick_methods_on_every_simulated_set_give_what_was_kept(quick, line):
+@pytest.mark.parametrize("problem", ANSWERS)
+def test_quick_methods_on_every_simulated_set_give_what_was_kept(quick, problem):
     """Where this fails: the sets that are drawn, or how answers are scored, are others than on the page."""
     kept = leaderboard.kept().set_index(["set", "method"])
-    sets = crowds(list(SIMULATED)) if line == "crowd" else problems(line, list(DRAWN[line]))
-    trials = list(bench([], sets, line=line))
+    sets = known_sets(problem, list(SIMULATED[problem]))
+    trials = list(bench([], sets, problem=problem))
     assert len(trials) == 2 * len(sets)
     for trial in trials:
         row, few = kept.loc[trial.set, trial.method], 101 / trial.tasks  # a task or an anchor, by the digits of BLAS
         assert trial.tasks == row["tasks"] and not trial.error, trial
-        if trial.method == ANSWERS[line][0]:
+        if trial.method == ANSWERS[problem][0]:
             few = 1e-4
             assert trial.more == 0, trial
         assert trial.accuracy == pytest.approx(row["accuracy"], abs=few), trial
-        if trial.method == ANSWERS[line][1]:
+        if trial.method == ANSWERS[problem][1]:
             found = (trial.more, trial.low, trial.high)
             assert found == pytest.approx(tuple(row[["more", "low", "high"]]), abs=3 * few), trial
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_set_of_every_line_run_again_gives_what_was_kept(here):
+def test_a_set_of_every_problem_run_again_gives_what_was_kept(here):
     """Where this fails: run the method again by `cofactor bench`, and keep what it writes."""
     from cofactor.registry import listed
 
     trials, tried = leaderboard.kept(), 0
-    for line, set_ in (("crowd", "sim_spammers"), ("pmf", "sim_joint"), ("separable", "sim_midpoints"),
+    for problem, set_ in (("crowd", "sim_spammers"), ("pmf", "sim_joint"), ("separable", "sim_midpoints"),
                        ("comparisons", "sim_tastes_few")):  # fmt: skip
         mine = trials[(trials["set"] == set_) & (trials["seconds"] < QUICK)].set_index("method")
-        names = [name for name in mine.index if name in listed(line)]
-        sets = crowds([set_]) if set_ in SIMULATED else problems(line, [set_])
-        again = {one.method: one.accuracy for one in bench(names, sets, line=line)}
+        names = [name for name in mine.index if name in listed(problem)]
+        sets = known_sets(problem, [set_])
+        again = {one.method: one.accuracy for one in bench(names, sets, problem=problem)}
         one_task = 100 / mine["tasks"].iloc[0]
         for name in names:
             tried += 1
@@ -130,9 +131,9 @@ def test_the_quickest_set_of_every_other_file_gives_what_was_kept(here):
         if path.stem in ANSWERS or rows.empty:
             continue
         kept = rows.iloc[0]
-        line = leaderboard.line_of(kept["set"])
-        sets = crowds([kept["set"]]) if line == "crowd" else problems(line, [kept["set"]])
-        again = list(bench([f"{root}/{kept['method']}"], sets, line=line))[-1]
+        problem = leaderboard.problem_of(kept["set"])
+        sets = known_sets(problem, [kept["set"]])
+        again = list(bench([f"{root}/{kept['method']}"], sets, problem=problem))[-1]
         if "not installed" not in again.error:
             tried += 1
             assert again.accuracy == pytest.approx(kept["accuracy"], abs=101 / kept["tasks"]), (path.name, again.error)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ import cofactor as cf
 from cofactor.comparisons import rank
 from cofactor.reading.votes import read_votes
 from cofactor_app.cli import main
-from cofactor_app.plots.comparisons import draw_ranking
+from cofactor_app.plots.results import draw_ranking
 from cofactor_app.plots.style import to_png
 
 ARENA = [
@@ -89,7 +91,25 @@ def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
     for row in rank(*read(arena), random_state=0).table().itertuples():
         assert f"{row.rank} ({row.rank_low} to {row.rank_high})" in text
         assert f"{row.utility:.2f} ({row.low:.2f} to {row.high:.2f})" in text
-    assert "length" in text.split("Covariates and ties", 1)[1]
+    assert "length" in text.split("<h2>Covariates", 1)[1]
+
+
+def test_without_covariates_a_page_with_ties_has_no_section_for_them_and_no_zero_in_front(tmp_path):
+    rows = [f"{a},{b},{won}" for a, b in combinations("abcd", 2) for won in ("left", "right", "tie")]
+    (tmp_path / "votes.csv").write_text("\n".join(["left,right,outcome", *rows]))
+    assert main(["rank", str(tmp_path / "votes.csv"), "--report", str(tmp_path / "page.html")]) == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert "log of tie parameter" in text and "Covariates" not in text
+    assert "possible rank" not in text and "<strong>0</strong>" not in text
+
+
+def test_a_pair_that_is_best_asked_again_is_named_once(tmp_path, capsys):
+    rows = ["a,b", "b,a"] + ["c,d", "d,c"] * 200 + ["a,c", "c,a"] * 200
+    (tmp_path / "votes.csv").write_text("\n".join(["winner,loser", *rows]))
+    assert main(["rank", str(tmp_path / "votes.csv"), "--next", "4"]) == 0
+    (line,) = re.findall("compare next: (.*)", capsys.readouterr().out)
+    counts = [int(n or 1) for n in re.findall(r"\w and \w(?: \((\d) times\))?", line)]
+    assert sum(counts) == 4 and max(counts) > 1 and len(set(line.split(", "))) == len(counts)
 
 
 def test_standard_input_and_output(arena, monkeypatch, capsys):
@@ -131,7 +151,7 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:these comparisons do not tell who wins")
+@pytest.mark.filterwarnings("ignore:these comparisons do not predict who wins")
 def test_picture_names_who_may_be_best_and_fits_many_items():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"winner": [f"$m_{k}^" for k in rng.integers(0, 60, 4000)]})
@@ -210,9 +230,10 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--next", "2"]) == 0
     printed = capsys.readouterr().out
     assert "chance that team0 beats team4, if one does: 0." in printed and ", of a tie 0." in printed
-    assert printed.split("compare next: ")[1].split("\n")[0].count(" and ") == 2
+    assert "compare next: team" in printed
     for wrong, said in (
-        (["--next", "-1"], "n_pairs"),
+        (["--next", "-1"], "error: --next -1: give a whole number of at least 1"),
+        (["--next", "0"], "error: --next 0: "),
         (["--elo", "high"], "--elo high: give ITEM=NUMBER"),
         (["--method", "Glicko"], "choose Davidson or BradleyTerry"),
         (["--chance", "team0", "nobody"], "no item nobody: the ranking has"),

@@ -4,7 +4,6 @@ import platform
 import re
 import shlex
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -38,6 +37,33 @@ def test_shows_checks_workers_and_doubtful_tasks(page):
     assert "co-labelling graph" in page and "Verdict:" in page
     probabilities = [float(p) for p in re.findall(r"<td>([01]\.\d{3})</td>", page)]
     assert len(probabilities) >= 5 and probabilities == sorted(probabilities) and probabilities[0] < 0.95
+
+
+@pytest.mark.slow
+def test_uncertain_tasks_are_counted_and_only_a_few_others_stand_beside_them(page, tmp_path):
+    assert "39 of 108 tasks are less than 90 % certain; the table has the 20 least certain" in page
+    rows = [(t, w, t % 2) for t in range(40) for w in range(5)]
+    frame = pd.DataFrame([*rows, (40, 0, 0), (40, 1, 1)], columns=["task", "worker", "label"])
+    cf.aggregate(frame, method="MV-EM", draws=0).report(tmp_path / "page.html")
+    sure = (tmp_path / "page.html").read_text("utf8")
+    assert "1 of 41 tasks is less than 90 % certain; the table has the 3 least certain" in sure
+    assert re.search(r'<td class="text">40</td>.*<td class="text">[01] \(0\.\d{3}\)</td>', sure)
+
+
+@pytest.mark.slow
+def test_checks_are_those_that_concern_the_method(page, tmp_path):
+    of_pairs = ("co-labelling cycle", "missing co-occurrences", "tasks per pair", "reach of imputation")
+    assert not any(name in page for name in of_pairs) and "4 more checks of pairs of workers" in page
+    cf.aggregate("bluebird", method="RobSymNMF", draws=0).report(tmp_path / "page.html")
+    other = (tmp_path / "page.html").read_text("utf8")
+    assert all(name in other for name in of_pairs) and "more checks" not in other
+
+
+@pytest.mark.slow
+def test_workers_stand_in_the_order_of_the_picture(page):
+    table = page.partition("<h3>The busiest 20 of 39, the most often right first</h3>")[2].partition("</table>")[0]
+    right = [int(number) for number in re.findall(r'<td>(\d+) <span class="ends">', table)]
+    assert len(right) == 20 and right == sorted(right, reverse=True)
 
 
 @pytest.mark.slow
@@ -183,9 +209,9 @@ def test_every_report_ends_with_its_command_the_versions_and_the_sha256_of_its_i
         assert f"python {platform.python_version()}, cofactor {cf.__version__}, numpy {np.__version__}" in last, command
 
 
-def test_the_command_of_a_report_can_be_given_to_a_shell_again():
-    words = ["rank", "/home/me/my votes.csv", "--chance", "More trees", "Bus lane", "--user", ""]
-    said = Run(words, [], [Path("/tmp/a b.html")]).words()
+def test_the_command_of_a_report_can_be_given_to_a_shell_again(tmp_path):
+    words = ["rank", str(tmp_path / "my votes.csv"), "--chance", "More trees", "Bus lane", "--user", ""]
+    said = Run(words, [], []).words()
     assert shlex.split(said) == ["cofactor", "rank", "my votes.csv", "--chance", "More trees", "Bus lane", "--user", ""]
 
 

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 
-from cofactor_app.cli import text_rows
+from cofactor_app.cli import output
 from cofactor_app.cli.output import Writer
 from tests.each import each
 
@@ -32,11 +32,11 @@ COLUMNS = {
 
 @each("name", COLUMNS)
 def test_rows_are_those_of_pandas_or_left_to_it(name, monkeypatch):
-    monkeypatch.setattr(text_rows, "LONG", 1)
+    monkeypatch.setattr(output, "LONG", 1)
     cells, ours = COLUMNS[name]
     frame = pd.DataFrame({"place": np.arange(len(cells)), name: cells})
     for sep in (",", "\t"):
-        text = text_rows.text_of(frame, sep)
+        text = output.text_of(frame, sep)
         assert (text is not None) == (ours or (sep, name) == ("\t", "text with a comma"))
         assert text is None or text == frame.to_csv(index=False, header=False, sep=sep, lineterminator="\n")
 
@@ -45,8 +45,8 @@ def test_the_header_stands_once_and_few_rows_are_left_to_pandas(monkeypatch):
     frames = [pd.DataFrame({"task, id": [first, first + 1], "p": [0.5, 1e-5]}) for first in (0, 2)]
     written = []
     for long in (1, 3):
-        monkeypatch.setattr(text_rows, "LONG", long)
-        assert (text_rows.text_of(frames[0], ",") is None) == (long == 3)
+        monkeypatch.setattr(output, "LONG", long)
+        assert (output.text_of(frames[0], ",") is None) == (long == 3)
         file = io.StringIO()
         Writer(file, raw=False)._write_text(file, frames, ",")
         written.append(file.getvalue())

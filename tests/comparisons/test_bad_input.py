@@ -21,6 +21,7 @@ from cofactor.comparisons import (
     feature_error,
     gradient_descent,
     lbfgs,
+    mean_information,
     ndcg,
     pair_accuracy,
     random_start,
@@ -120,6 +121,7 @@ def fitted():
         (lambda: utility_error(EYE[:2], EYE, EYE, EYE), "2 users and 3 items against 3 and 3"),
         (lambda: utility_error(EYE, EYE[:, :1], EYE, EYE), "differ in number"),
         (lambda: feature_error(EYE[:, :1], EYE[:, :1], EYE, EYE), "1 features against 3"),
+        (lambda: mean_information(-1.0), "spread=-1"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message):

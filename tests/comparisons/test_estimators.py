@@ -165,7 +165,7 @@ def test_speaks_the_callers_names_and_refuses_others():
     best = mf.recommend("u3", 4)
     assert len(set(best)) == 4 and all(name.startswith("i") for name in best)
     assert (mf.margin(["u3"] * 3, best[:3], best[1:]) > 0).all()
-    assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:]
+    assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:] and mf.recommend("u3") == mf.recommend("u3", 10)
     with pytest.raises(CofactorError, match="unknown users: u99; new users join by fold_in"):
         mf.recommend("u99")
     with pytest.raises(CofactorError, match="unknown items: tea, gin"):
@@ -223,6 +223,10 @@ def test_whoever_was_never_seen_has_no_features():
     mf = fitted(Comparisons(d.user, d.left, d.right, d.outcome, 42, 31), rank=2, ridge=3.0, item_bias=True)
     assert mf.unseen_users_ == [40, 41] and mf.unseen_items_ == [30]
     assert not mf.user_factors_[40:].any() and not mf.item_factors_[30].any() and mf.item_bias_[30] == 0
+    one_more = ((d.user, 40), (d.left, 0), (d.right, 1), (d.outcome, 1.0))
+    once = Comparisons(*(np.append(old, new) for old, new in one_more), 42, 30)
+    free = fitted(once, rank=2, ridge=0.0).user_factors_
+    assert free[40].all() and not free[41].any()
     with pytest.warns(DataWarning, match="user 40 has no comparisons: these are the utilities that all users share"):
         assert mf.utilities(40) == pytest.approx(mf.item_bias_)
     assert 30 not in mf.recommend(0, 31)

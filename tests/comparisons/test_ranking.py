@@ -488,7 +488,8 @@ def test_diagnosis_of_one_ranking_names_who_won_all():
     assert report["wins and losses"].value == "1 items never lost to the others, or never won: best"
     assert "the prior decides" in report.verdict
     linked, _ = drawn(np.zeros(3), 200, np.random.default_rng(0))
-    assert cf.comparisons.diagnose(linked, rank=0).status == "pass"
+    report = cf.comparisons.diagnose(linked, rank=0)
+    assert report.status == "pass" and report["comparisons"].value == "200 choices for 2 degrees of freedom"
     apart = Comparisons([0] * 2, [0, 2], [1, 3], [1, 1])
     assert cf.comparisons.diagnose(apart, rank=0).verdict == "items of different parts have no common order"
 

@@ -117,6 +117,16 @@ def test_zero_is_refused_as_a_start_and_a_limit_that_was_reached_is_said(solver)
         assert not result.converged and result.n_iter <= limit
 
 
+def test_the_callback_sees_the_start_and_every_iterate():
+    objective = Objective(drawn(*truth(n_users=8, n_items=9, rank=2), 400, "binary"), 2, ridge=1.0)
+    start = objective.join(*random_start(objective.data, 2, 1.0, random_state=0))
+    for solver in (barzilai_borwein, lbfgs, gradient_descent):
+        seen = []
+        (x, result), _ = recorded(solver, objective, start, 40, 1e-6, lambda x, seen=seen: seen.append(x.copy()))
+        assert np.array_equal(seen[0], start) and np.allclose(seen[-1], x, rtol=0, atol=1e-12)
+        assert np.allclose([objective(x)[0] for x in seen[1:]], result.objective)
+
+
 @pytest.mark.slow
 def test_a_huge_start_comes_back():
     objective = problem()[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-REACH_COMPILED = ["core/test_em.py", "core/test_moments.py", "separable/test_least_squares.py", "pmf/test_cnmf_opt.py"]
+REACH_COMPILED = ["core/test_em.py", "core/test_moments.py", "separable/test_least_squares.py", "pmf/test_cnmf.py"]
 REACH_COMPILED += ["crowd/test_worker_types.py", "separable/test_edges.py"]
 
 

@@ -136,12 +136,6 @@ def test_what_no_link_reaches_is_zero_and_reported():
     assert imputed.unreached_share == pytest.approx(1 - three_steps.mean())
 
 
-def test_completed_matrix_is_symmetric_and_nonnegative():
-    imputed = designated_imputation(noisy(8, 3))
-    assert np.allclose(imputed.X, imputed.X.T, atol=1e-15)
-    assert np.all(imputed.X >= 0)
-
-
 def test_singular_blocks_link_nobody():
     flat = replace(cooc := noisy(8, 3), blocks=np.full_like(cooc.blocks, 1 / 9))
     imputed = designated_imputation(flat)

@@ -7,6 +7,7 @@ import cofactor as cf
 from cofactor.crowd.readings import (
     MANY_DEPEND,
     Believed,
+    alike_beyond_chance,
     believed,
     camps,
     centred,
@@ -133,6 +134,14 @@ def test_a_source_in_common_is_found_and_honest_crowds_are_not_warned():
 
 
 # ---- what is said ----
+
+
+def test_who_agrees_by_skill_alone_is_no_group_and_copies_are_one():
+    for n, M, K, skill in ((30, 15, 2, 0.85), (20, 12, 3, 0.9), (60, 12, 2, 0.9)):
+        crowds = (crowd_of(independent(seed, n, M, K, np.full(M, skill))) for seed in range(5))
+        assert [alike_beyond_chance(crowd) for crowd in crowds] == [[]] * 5
+    groups = alike_beyond_chance(crowd_of(with_copies(0, 200, 3, 0.7, 8, 0.8)))
+    assert [group.tolist() for group in groups] == [[0, 1, 2]]
 
 
 def test_the_warning_names_workers_consequence_and_command():

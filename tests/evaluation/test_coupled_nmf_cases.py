@@ -14,7 +14,7 @@ from cofactor import simulate
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.core.moments import pairwise_moments
 from cofactor.pmf import cnmf_spa
-from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
+from cofactor.pmf.cnmf import cnmf_opt, pair_divergence
 from evaluation.pmf import real
 from evaluation.released.mirror_descent import SYNTHETIC, mirror_descent
 

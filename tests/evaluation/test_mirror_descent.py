@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from cofactor.core.moments import pairwise_moments
-from cofactor.pmf.cnmf_opt import cnmf_opt
+from cofactor.pmf.cnmf import cnmf_opt
 from evaluation.released.mirror_descent import SYNTHETIC as PMF
 from evaluation.released.mirror_descent import Mirror, mirror_descent
 from tests.oracles.coupled import mirror_cost, mirror_pass, pair_blocks
 from tests.oracles.generators import recorded
-from tests.pmf.test_cnmf_opt import SIZES, problem, skilled, weights_of
+from tests.pmf.test_cnmf import SIZES, problem, skilled, weights_of
 
 CLIPPED = Mirror(clip=0.05, clip_prior=0.03, lift=0.02)  # so that all three are felt
 STILL = PMF._replace(inner=6, inner_prior=4, still=0.05)  # so that inner steps end early

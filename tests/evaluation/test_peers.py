@@ -10,7 +10,7 @@ import cofactor as cf
 from cofactor.core.errors import ConvergenceWarning
 from cofactor.crowd import error_rate, vote_shares
 from cofactor.crowd.fit import Evidence
-from cofactor_app.bench import bench, crowds
+from cofactor_app.bench import bench, known_sets
 from evaluation.peers.bwa import BWA
 from evaluation.peers.catd import CATD
 from evaluation.peers.ebcc import EBCC
@@ -145,7 +145,7 @@ def test_the_bench_takes_each_of_them():
     names = {"bwa": "BWA", "catd": "CATD", "ebcc": "EBCC(n_starts=1)", "glad": "GLAD", "ibcc": "IBCC", "mace": "MACE"}
     names |= {"one_coin": "OneCoin", "wawa": "Wawa"}
     methods = [f"{HERE}/peers/{file}.py:{name}" for file, name in names.items()]
-    trials = [trial for trial in bench(methods, crowds(["sim_spammers"])) if trial.method in methods]
+    trials = [trial for trial in bench(methods, known_sets("crowd", ["sim_spammers"])) if trial.method in methods]
     assert len(trials) == len(names) and not any(trial.error for trial in trials)
 
 

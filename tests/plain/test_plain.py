@@ -15,8 +15,7 @@ from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.scattering import scattering_certificate
 from cofactor.core.simplex import project_to_simplex
 from cofactor.crowd.cooccurrence import Cooccurrences
-from cofactor.pmf.cnmf_opt import cnmf_opt, pair_divergence
-from cofactor.pmf.cnmf_spa import cnmf_spa
+from cofactor.pmf.cnmf import cnmf_opt, cnmf_spa, pair_divergence
 from cofactor.separable.least_squares import simplex_least_squares
 from tests.oracles.crowd import blocks_of
 from tests.oracles.generators import SIZES, random_model, random_table, recorded

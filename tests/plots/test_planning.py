@@ -8,7 +8,7 @@ import pytest
 from cofactor.crowd import MVEM, bootstrap
 from cofactor.crowd.plan_next import Plan
 from cofactor.simulate import crowd, dawid_skene_model
-from cofactor_app.plots.planning import draw_intervals, draw_plan
+from cofactor_app.plots.crowd import draw_intervals, draw_plan
 
 AMOUNTS = np.array([1.0, 2.0, 4.0, 8.0])
 ERRORS = {"one": np.linspace(0.5, 1.5, 21)[:, None] * 0.4 / AMOUNTS, "never": np.full((21, 4), 0.3)}
@@ -44,7 +44,21 @@ def test_intervals_are_drawn_as_found_and_sorted_by_what_they_tell():
     found = bootstrap(MVEM(), crowd(dawid_skene_model(8, 2, random_state=0), 300, 0.5, random_state=0).labels, 30, 0)
     ax, table = draw_intervals(found), found.accuracy()
     better, worse = (table["low"] > 0.5).sum(), (table["high"] < 0.5).sum()
-    assert title(ax) == f"Of 8 workers, {better} are better than chance, {worse} worse, {8 - better - worse} either"
+    counts = {
+        "better than chance": better,
+        "cannot be told from chance": 8 - better - worse,
+        "worse than chance": worse,
+    }
+    seen = {name: count for name, count in counts.items() if count}
+    assert title(ax) == f"Of 8 workers: {', '.join(f'{count} {name}' for name, count in seen.items())}"
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert (
+        "chance: 50\xa0%" in legend
+        and {name: int(count) for name, _, count in (text.rpartition(": ") for text in legend) if name in counts}
+        == seen
+    )
+    order = table.sort_values("estimate", ascending=False, kind="stable")["worker"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == [f"worker {name}" for name in order]
     bars = np.concatenate([c.get_segments() for box in ax.containers for c in box[2] if c.get_segments()])
     assert np.allclose(np.sort(bars[:, 0, 1]), np.sort(100 * table["low"]))
     assert np.allclose(np.sort(bars[:, 1, 1]), np.sort(100 * table["high"]))

@@ -56,6 +56,12 @@ def test_names_of_values_and_classes_and_the_kind_of_array_change_nothing(method
 # ---- choices ----
 
 
+def test_the_docstring_names_what_is_tried():
+    for tried in (RANKS, PSEUDO_COUNTS):
+        most = ", ".join(f"{one:g}" for one in tried[:-1])
+        assert f'"auto" tries {most} and {tried[-1]:g} on validation rows' in JointPMFClassifier.__doc__
+
+
 @pytest.mark.slow
 def test_tries_all_ranks_then_all_pseudo_counts_and_takes_the_best():
     X, y = drawn(n_rows=200)

@@ -8,7 +8,7 @@ from cofactor.core.errors import CofactorError, NotIdentifiableError
 from cofactor.core.moments import pairwise_moments
 from cofactor.core.tables import CategoricalTable
 from cofactor.pmf import METHODS
-from cofactor.pmf.cnmf_spa import cnmf_spa, rank_cap
+from cofactor.pmf.cnmf import cnmf_spa, rank_cap
 from cofactor.pmf.diagnose import diagnose
 
 TRUTH = simulate.joint_model(6, 4, 3, random_state=0)

@@ -215,9 +215,22 @@ def test_what_cannot_be_used_is_said():
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
         ("spark fits WorkerTypes to one file", (frame,), {"spark": "local[2]"}),
-    ):
+        ("spark fits WorkerTypes to one file", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
+        *((f"spark takes no {option}: prepare the file", ("a.csv",), {"spark": "local[2]", option: value})
+          for option, value in ON_NO_CLUSTER.items()),
+    ):  # fmt: skip
         with pytest.raises(cf.CofactorError, match=refused):
             quietly(*arguments, **options)
+
+
+ON_NO_CLUSTER = {"order": "1,2", "group": "g.csv", "conflicts": "last", "classes": ["x"], "ignore": ["unsure"]}
+ON_NO_CLUSTER |= {"spelling": "all", "skip_bad": True, "sep": ";"}
+
+
+def test_an_array_says_how_it_was_read():
+    with pytest.warns(cf.DataWarning, match="read as task, worker and label, a row a label; of tasks by workers"):
+        found = cf.aggregate(np.array([[0, 1, 1], [0, 0, -1], [1, 1, 1]]), draws=0)
+    assert any("three columns" in note for note in found.notes)
 
 
 def test_readings_of_several_answers_are_of_the_most_frequent_one():
@@ -229,3 +242,20 @@ def test_readings_of_several_answers_are_of_the_most_frequent_one():
     found = cf.aggregate(pd.DataFrame(dict(zip(("task", "worker", "label"), rows, strict=True))), conflicts="all")
     ours = found.method.predict_proba(found.crowd.whole)
     assert np.array_equal(found.readings.posterior("model"), ours) and not np.allclose(found.posterior, ours)
+
+
+def test_lowered_probabilities_are_explained_by_what_lowered_them():
+    labels = cf.load("bluebird").labels
+    for method, why in (
+        (cf.crowd.WorkerTypes(), "tasks of a class seem to differ in difficulty"),
+        (cf.crowd.WorkerTypes(design_effect=2.0), "as was asked for"),
+        (cf.crowd.WorkerTypes(design_effect=0.0), ""),
+    ):
+        lines = [line for line in cf.aggregate(labels, method=method, draws=0).details if "were lowered" in line]
+        assert len(lines) == bool(why) and all(why in line for line in lines), why
+
+
+def test_refits_are_refused_by_the_name_they_were_given_before_anything_is_fitted():
+    for draws in (-5, 1, 2.5, "many"):
+        with pytest.raises(cf.CofactorError, match=f"draws={draws!r}: give a whole number of at least 2"):
+            cf.aggregate("bluebird", draws=draws)

@@ -18,7 +18,7 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.separable.least_squares import simplex_least_squares
 from cofactor.separable.projected import angles, angular_means, leading_directions
 from cofactor_app.cli import main
-from cofactor_app.plots.separable import draw_maps, draw_spectra
+from cofactor_app.plots.results import draw_maps, draw_spectra
 from tests.oracles.generators import laws, seeds
 
 

@@ -105,6 +105,12 @@ def test_bradley_terry_takes_a_tie_for_half_a_win_of_either_side():
         assert cf.rank(votes).probabilities["tie"].gt(0).all()
 
 
+def test_the_screen_shows_no_negative_zero(votes):
+    found = cf.rank(votes)
+    found.items.loc[0, ["utility", "low", "high"]] = -0.001
+    assert "0.00 (0.00 to 0.00)" in repr(found) and "-0.00" not in repr(found)
+
+
 @pytest.mark.slow
 def test_the_result_shows_itself_and_writes_a_page(votes, tmp_path):
     found = cf.rank(votes, elo=("a", 1500))

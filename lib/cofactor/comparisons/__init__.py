@@ -72,5 +72,5 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # rivals are imported at first use: the line does not know them
+if not TYPE_CHECKING:  # rivals are imported at first use: the package does not know them
     __getattr__ = lazy_exports(__name__)[0]

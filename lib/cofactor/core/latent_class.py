@@ -90,8 +90,16 @@ class LatentClassModel:
             raise CofactorError(f"conditionals must be a list of matrices, one per variable; got {conditionals!r}")
         prior = numbers(prior, "prior")
         blocks = [numbers(block, f"conditional {n}") for n, block in enumerate(conditionals)]
-        _check_shapes(prior, blocks)
-        _check_probabilities(prior, blocks)
+        if prior.ndim != 1 or not prior.size or not blocks:
+            raise CofactorError(f"need a prior of shape (F,) and at least one conditional; got shape {prior.shape}")
+        bad = [n for n, A in enumerate(blocks) if A.ndim != 2 or A.shape[1] != len(prior) or not len(A)]
+        if bad:
+            raise CofactorError(f"conditionals must have shape (I_n, {len(prior)}); wrong for variables {listing(bad)}")
+        if not _sum_to_one(prior):
+            raise CofactorError(f"the prior must be nonnegative and sum to one, got {prior}")
+        bad = [n for n, A in enumerate(blocks) if not _sum_to_one(A)]
+        if bad:
+            raise CofactorError(f"columns must be nonnegative and sum to one; not so for variables {listing(bad)}")
         sizes = np.array([len(block) for block in blocks], dtype=np.int64)
         self._store(prior / prior.sum(), normalize_blocks(np.vstack(blocks), sizes), sizes)
 
@@ -388,20 +396,5 @@ def _with_prior(model: LatentClassModel) -> Floats:
     return np.vstack([model.prior, model.stacked])
 
 
-def _check_shapes(prior: Floats, blocks: list[Floats]) -> None:
-    if prior.ndim != 1 or not prior.size or not blocks:
-        raise CofactorError(f"need a prior of shape (F,) and at least one conditional; got shape {prior.shape}")
-    bad = [n for n, A in enumerate(blocks) if A.ndim != 2 or A.shape[1] != len(prior) or not len(A)]
-    if bad:
-        raise CofactorError(f"conditionals must have shape (I_n, {len(prior)}); wrong for variables {listing(bad)}")
-
-
-def _check_probabilities(prior: Floats, blocks: list[Floats]) -> None:
-    def valid(columns: Floats) -> bool:
-        return bool(np.all(columns >= 0) and np.allclose(columns.sum(axis=0), 1, atol=SUM_TOLERANCE))
-
-    if not valid(prior):
-        raise CofactorError(f"the prior must be nonnegative and sum to one, got {prior}")
-    bad = [n for n, A in enumerate(blocks) if not valid(A)]
-    if bad:
-        raise CofactorError(f"columns must be nonnegative and sum to one; not so for variables {listing(bad)}")
+def _sum_to_one(columns: Floats) -> bool:
+    return bool(np.all(columns >= 0) and np.allclose(columns.sum(axis=0), 1, atol=SUM_TOLERANCE))

@@ -361,7 +361,16 @@ class MultiStartEM(Aggregator):
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self.starts_, runs = [], {}
-        for method in self._methods(labels):
+        methods: list[Aggregator] = [MajorityVote()]
+        if labels.n_classes > MANY_CLASSES:  # a pair of workers shares far fewer tasks than K^2
+            message = (
+                f"started from the vote only: with {labels.n_classes} classes the co-occurrences of two workers have "
+                f"{labels.n_classes**2} cells, too many for the labels to fill"
+            )
+            warnings.warn(message, DataWarning, stacklevel=3)
+        else:
+            methods += [DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)]
+        for method in methods:
             name = type(method).__name__
             try:
                 model, result = self._refine(method.fit(labels).model_, labels, gold)
@@ -378,17 +387,6 @@ class MultiStartEM(Aggregator):
             warnings.warn(message, DataWarning, stacklevel=3)
         self.best_start_ = max(self.starts_, key=lambda start: start.log_posterior).name
         self.model_, self.result_ = runs[self.best_start_]
-
-    def _methods(self, labels: CrowdLabels) -> list[Aggregator]:
-        """Methods to start from; the vote only, where a pair of workers shares far fewer tasks than K^2."""
-        if labels.n_classes > MANY_CLASSES:
-            message = (
-                f"started from the vote only: with {labels.n_classes} classes the co-occurrences of two workers have "
-                f"{labels.n_classes**2} cells, too many for the labels to fill"
-            )
-            warnings.warn(message, DataWarning, stacklevel=4)
-            return [MajorityVote()]
-        return [MajorityVote(), DesSymNMF(verbose=self.verbose), RobSymNMF(verbose=self.verbose)]
 
 
 def require_used_classes(moments: CrowdMoments) -> None:

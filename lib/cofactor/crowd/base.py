@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Self, TypeAlias, overload
 
@@ -380,7 +380,7 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     `DataWarning` that names them.
     """
     if not isinstance(gold, np.ndarray) and isinstance(gold, Mapping | pd.Series | pd.DataFrame):
-        return _codes_by_task(_one_class_each(gold), labels)
+        return _codes_by_task(_one_class_each(gold, labels), labels)
     codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
         raise CofactorError(
@@ -396,21 +396,31 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     return codes.astype(np.int64)
 
 
-def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame) -> Mapping[Any, Any]:
-    """Return the class by task, and refuse tasks that have two."""
+def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame, labels: CrowdLabels) -> Mapping[Any, Any]:
+    """Return the class by task, both as the labels have them, and refuse tasks that have two."""
     if isinstance(gold, pd.DataFrame):
         name = next((name for name in ("truth", "label") if name in gold), None)
         if "task" not in gold or name is None:
             found = listing(gold.columns)
             raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label), found {found}")
-        pairs = list(zip(gold["task"].tolist(), gold[name].tolist(), strict=True))
+        tasks, classes = gold["task"].tolist(), gold[name].tolist()
     else:
-        pairs = list(gold.items())
+        tasks, classes = list(gold.keys()), [truth for _, truth in gold.items()]
+    pairs = zip(_as_known(tasks, labels.tasks), _as_known(classes, labels.classes), strict=True)
     known: dict[Any, Any] = {}
     twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
     if twice:
         raise CofactorError(f"gold gives two classes for tasks {listing(map(repr, dict.fromkeys(twice)))}: leave one")
     return known
+
+
+def _as_known(values: list[Any], known: Sequence[Any]) -> list[Any]:
+    """Return values as they stand among the known ones, where they are written alike: 1 for "1"."""
+    there = set(known)
+    if there.issuperset(values):
+        return values
+    by_text = {str(one): one for one in known}
+    return [value if value in there else by_text.get(str(value), value) for value in values]
 
 
 def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:

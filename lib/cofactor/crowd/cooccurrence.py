@@ -132,7 +132,14 @@ class Cooccurrences:
         pairs.data[pairs.data < min_common] = 0
         pairs.eliminate_zeros()
         pairs.sort_indices()
-        blocks = _joint_frequencies(moments.counts, pairs, K)
+        M, cells, n = pairs.shape[0], moments.counts.tocoo(), pairs.tocoo()
+        known, met = n.row.astype(np.int64) * M + n.col, cells.row.astype(np.int64) // K * M + cells.col // K
+        blocks = np.zeros((len(known), K, K))
+        if len(known):  # sparse counts are spread over the blocks of the pattern; other pairs are left out
+            place = np.minimum(np.searchsorted(known, met), len(known) - 1)
+            there = known[place] == met
+            place = place[there]
+            blocks[place, cells.row[there] % K, cells.col[there] % K] = cells.data[there] / n.data[place]
         return cls(pairs.indptr.astype(np.int64), pairs.indices.astype(np.int64), blocks, pairs.data)
 
     @classmethod
@@ -234,17 +241,3 @@ class Cooccurrences:
                 "task. Such data is fitted perfectly by wrong models. One shared task within a team mends it; "
                 "MV-EM and MajorityVote still run"
             )
-
-
-def _joint_frequencies(counts: sparse.csr_array, pairs: sparse.csr_array, K: int) -> Floats:
-    """Spread sparse counts over the (E, K, K) blocks of a pattern of pairs, divided by n; other pairs are left out."""
-    M, cells, n = pairs.shape[0], counts.tocoo(), pairs.tocoo()
-    known, met = n.row.astype(np.int64) * M + n.col, cells.row.astype(np.int64) // K * M + cells.col // K
-    blocks = np.zeros((len(known), K, K))
-    if not len(known):
-        return blocks
-    place = np.minimum(np.searchsorted(known, met), len(known) - 1)
-    there = known[place] == met
-    place = place[there]
-    blocks[place, cells.row[there] % K, cells.col[there] % K] = cells.data[there] / n.data[place]
-    return blocks

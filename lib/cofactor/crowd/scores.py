@@ -7,7 +7,6 @@ count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, Literal, get_args
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import special
-from cofactor.core.types import Floats, Ints
+from cofactor.core.types import Floats
 from cofactor.crowd.labels import UNKNOWN, CrowdLabels, in_order
 
 BINS = 15
@@ -423,19 +422,12 @@ def suggested_order(labels: CrowdLabels) -> list[Any] | None:
     pairs = coincidences(votes[votes.sum(axis=1) > 1])
     delta = differences(pairs.sum(axis=0), "interval")
     mine = alpha_of(pairs, delta)
-    others = [alpha_of(pairs, delta[np.ix_(p, p)]) for p in _orders(len(order))]
+    K, rng = len(order), np.random.default_rng(0)  # this order first, then others, up to turning them round
+    every = [np.array(p) for p in permutations(range(K)) if p[0] < p[-1]] if K <= ALL_ORDERS else []
+    orders = every or [np.arange(K), *(rng.permutation(K) for _ in range(DRAWN))]
+    others = [alpha_of(pairs, delta[np.ix_(p, p)]) for p in orders]
     as_good = np.mean(np.array(others) >= mine)  # False for NaN: nothing to compare
     return order if mine > 0 and as_good <= LUCK else None
-
-
-def _orders(n: int) -> Iterator[Ints]:
-    """Yield this order first, then all others up to turning them round, or 2,000 drawn ones."""
-    if n <= ALL_ORDERS:
-        yield from (np.array(p) for p in permutations(range(n)) if p[0] < p[-1])
-        return
-    rng = np.random.default_rng(0)
-    yield np.arange(n)
-    yield from (rng.permutation(n) for _ in range(DRAWN))
 
 
 def _named_order(classes: list[Any]) -> list[Any] | None:

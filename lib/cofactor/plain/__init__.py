@@ -9,7 +9,7 @@ do the same sums, and tests hold them to these pages.
     simplex       projection onto the simplex, least squares on it                 core.simplex, separable.least_squares
     spa           the successive projection algorithm                              core.simplex
     merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.merit
-    cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf_spa, pmf.cnmf_opt
+    cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf
     imputation    designated annotators; robust imputation                         crowd.imputation
     symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
     comparisons   features of users and items from comparisons                     comparisons.solvers

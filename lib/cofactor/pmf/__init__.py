@@ -6,7 +6,7 @@ from cofactor.core.lazy import lazy_exports
 from cofactor.pmf.base import JointPMFEstimator
 from cofactor.pmf.bootstrap import PMFBootstrap, bootstrap
 from cofactor.pmf.classifier import CLASSIFIERS, JointPMFClassifier
-from cofactor.pmf.cnmf_spa import cnmf_spa
+from cofactor.pmf.cnmf import cnmf_spa
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.estimators import CNMFEM, CNMFOPT, CNMFSPA, CNMFSPAEM, RANDEM, Constant, Independence, from_marginals
 from cofactor.pmf.metrics import mre, mse
@@ -53,5 +53,5 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # rivals are imported at first use: the line does not know them
+if not TYPE_CHECKING:  # rivals are imported at first use: the package does not know them
     __getattr__ = lazy_exports(__name__)[0]

@@ -38,7 +38,7 @@ from cofactor.pmf.base import (
     mean_model,
     random_model,
 )
-from cofactor.pmf.cnmf_opt import cnmf_opt
+from cofactor.pmf.cnmf import cnmf_opt
 
 RANKS = (2, 4, 8, 16, 24, 30)  # tried with rank="auto"
 PSEUDO_COUNTS = (0.01, 0.05, 0.3, 1.0)  # tried with pseudo_count="auto"

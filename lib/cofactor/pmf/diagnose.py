@@ -16,7 +16,7 @@ from cofactor.core.moments import PairwiseMoments, classes_told_apart, pairwise_
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
 from cofactor.pmf.base import check_table
-from cofactor.pmf.cnmf_spa import rank_cap
+from cofactor.pmf.cnmf import rank_cap
 
 Names: TypeAlias = NDArray[np.object_]
 

@@ -32,8 +32,7 @@ from cofactor.core.moments import PairwiseMoments
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Seed
 from cofactor.pmf.base import CLOSED_FORM, EM_TOL, START_FLOOR, JointPMFEstimator, random_model, require_connected
-from cofactor.pmf.cnmf_opt import cnmf_opt
-from cofactor.pmf.cnmf_spa import cnmf_spa
+from cofactor.pmf.cnmf import cnmf_opt, cnmf_spa
 
 CHOOSING_ITERATIONS = 100  # most of CNMF-OPT while rank and smoothing are chosen: the rest hardly moves a prediction
 AGREE = 0.02  # largest difference of two marginals of one variable, as two tables imply them, that is not warned of

@@ -274,10 +274,6 @@ def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
     return table.task, table.worker, table.label
 
 
-def _texts(column: Coded) -> list[str]:
-    return [one for one in column.values if isinstance(one, str)]
-
-
 def _coded(column: pd.Series[Any], name: str) -> Coded:
     try:
         return Coded.of(column)
@@ -321,7 +317,8 @@ def one_spelling(
             _note(merged_note(known, what))
             column = column.map(lambda values: [known.get(one, one) if isinstance(one, str) else one for one in values])
             column = Coded(column.codes, plain_numbers(column.values)) if text else column
-    if message := alike_names(column.values if text and not known else _texts(column), what):
+    names = column.values if text and not known else [one for one in column.values if isinstance(one, str)]
+    if message := alike_names(names, what):
         _note(message)
     return column, known
 

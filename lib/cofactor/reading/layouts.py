@@ -247,7 +247,7 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
     frame = frame.astype(object)
     task, worker, label = found.values()
     free = [str(name) for name in frame if name not in found.values()]
-    task = task or (free[0] if _is_id(free, frame) else None)
+    task = task or (free[0] if free and free[0].strip().casefold() in (*IDS, "") else None)
     if not any(found.values()) and free[:1] == ["Unnamed: 0"]:  # as pandas writes an index, here of a wide table
         task = free[0]
     if task and worker and not label:
@@ -329,10 +329,6 @@ def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> boo
         if repeats and not (several and (frame[name].astype(str).groupby(frame[task]).nunique() == 1).all()):
             return True
     return False
-
-
-def _is_id(names: Sequence[str], frame: pd.DataFrame) -> bool:
-    return bool(names) and str(names[0]).strip().casefold() in (*IDS, "")
 
 
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:

@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.cells import located
@@ -143,15 +142,12 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
         if not alone.any():
             break
     if 0 < alone.sum() <= FEW * len(rows):
-        cells = zip(*(_cells(column, alone) for column in (task, worker, label)), strict=True)
+        columns = ([one.values[code] for code in one.codes[alone].tolist()] for one in (task, worker, label))
+        cells = zip(*columns, strict=True)
         where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
         advice = "leave out what is no label, such as a total"
         yield f"a task, a worker and a class that occur nowhere else stand in {where}: {advice}"
     yield from _alone_with_their_words(worker, label)
-
-
-def _cells(column: Coded, rows: NDArray[np.bool_]) -> list[Any]:
-    return [column.values[code] for code in column.codes[rows].tolist()]
 
 
 def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:

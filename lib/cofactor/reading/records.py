@@ -169,16 +169,12 @@ def _parsed(text: str) -> Any:
         text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_pairs_hook=_each_key_once
     )
     if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
-        _refuse_halves(json.dumps(found, ensure_ascii=False))
+        half = re.search("[\ud800-\udfff]", json.dumps(found, ensure_ascii=False))
+        if half:
+            raise ValueError(f"it holds half a character, {ascii(half[0])[1:-1]}, which is no text: leave it out")
     if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
         raise ValueError("it holds a zero character, \\u0000, which no text holds: leave it out")
     return found
-
-
-def _refuse_halves(text: str) -> None:
-    half = re.search("[\ud800-\udfff]", text)
-    if half:
-        raise ValueError(f"it holds half a character, {ascii(half[0])[1:-1]}, which is no text: leave it out")
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:

@@ -48,6 +48,7 @@ USUAL = {  # other names of the columns
 }
 Vocabulary = Sequence[str] | str | PathLike[str] | None
 TEXT = "text"  # column of texts, where there are several
+LIST = "the list"  # source that has no columns
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,7 @@ def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts
     ids, documents = _document_column(frame, column, asked), list(map(str, frame.index))
     if ids is not None:
         documents = ["" if pd.isna(name) else str(name) for name in frame[ids]]
-    called = f"column {column}"
+    called = source if source == LIST else f"column {column}"
     if frame.shape[1] == 1 and frame.index.name == "row" and _are_texts(pd.Series([column])):
         documents, cells = (
             [str(frame.index[0] - 1), *documents],

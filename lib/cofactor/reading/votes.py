@@ -618,7 +618,7 @@ def _of_words(
                     "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
             notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
-        other = _named([column.map(_without_capitals) for column in columns])
+        other = _named([column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns])
         values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
     bad = np.isnan(values)
     if bad.any():
@@ -638,10 +638,6 @@ def _named(columns: Sequence[Coded]) -> Floats:
 def _words(cells: list[Any]) -> list[str | None]:
     """Return cells as text without blanks around it; empty ones are none."""
     return [str(cell).strip() or None for cell in cells]
-
-
-def _without_capitals(cells: list[str]) -> list[str]:
-    return [cell.casefold() for cell in cells]
 
 
 def _meaning(

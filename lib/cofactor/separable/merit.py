@@ -227,7 +227,7 @@ def merit(
 
     SPA takes far less time and is often as good or better, above all with few anchors and noise on all columns. MERIT
     finds more where anchors are many, and where they are exact and noise pushes the mixtures outwards. `cofactor
-    bench SPA --line separable` measures both.
+    bench SPA --problem separable` measures both.
 
     Cost: 2 M N^2 flops per step; memory see `predicted_bytes`, O(M N + N n_iter).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.cells import Spelling
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.checks import check_whole
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
 from cofactor.core.types import Ints, Seed
@@ -83,8 +85,9 @@ def aggregate(
     spark : address of a Spark cluster, such as "local[2]", which reads one file or folder and fits there
     encoding, sep : of text
     draws : int
-        Refits behind the intervals of workers; 0: none.
+        Refits behind the intervals of workers, two or more; 0: none.
     random_state : seed
+        Of methods that draw at random. The default draws nothing, and intervals of workers have a seed of their own.
     verbose : bool
         Show progress.
 
@@ -103,14 +106,20 @@ def aggregate(
         raise CofactorError("say where the labels are: files or a data set, or a database with its query")
     if query and database is None:
         raise CofactorError("a query asks a database: name it with database")
+    if draws != 0:
+        check_whole(2, draws=draws)
     name = _name_of(method, order)
     columns = {"task": task, "worker": worker, "label": label}
     if spark is not None:
         from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
 
-        plain = name == DEFAULT and order is None and group is None and conflicts == "error"
-        if not (plain and isinstance(method, str) and len(paths_of(source)) == 1):
-            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, without order, group or conflicts")
+        if not (method == DEFAULT and len(paths_of(source)) == 1):
+            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, with no other method")
+        given = {"order": order is not None, "group": group is not None, "conflicts": conflicts != "error"}
+        given |= {"classes": classes is not None, "ignore": len(ignore) > 0, "spelling": spelling != "classes"}
+        given |= {"skip_bad": skip_bad, "sep": sep is not None}
+        if unused := [option for option, used in given.items() if used]:
+            raise CofactorError(f"spark takes no {listing(unused)}: prepare the file, or leave spark out")
         return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
     notes, warned = list[str](), list[str]()
     with noting(notes, []):
@@ -130,11 +139,14 @@ def aggregate(
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
             posterior = seen.posterior("model") if whole is crowd else posterior  # held once
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
-    labels, file = consensus_frame(crowd, posterior, fitted), _file(source)
+    paths = paths_of(source)
+    file = " ".join(paths) if paths else "labels of the database" if source is None else named_source(source)
+    file = f"{len(paths)} files" if len(paths) >= NAMED_FILES else file
+    labels = consensus_frame(crowd, posterior, fitted)
     found = Consensus(
         *(file, name, fitted, crowd, posterior, labels, judged_by(right, told), seen, chosen, draws, notes, warned)
     )
-    doubt(found, file if paths_of(source) else "FILE")
+    doubt(found, file if paths else "FILE")
     notes += [note for note in notes_of(found) if note not in notes]
     return found
 
@@ -193,15 +205,9 @@ def _of_arrays(source: Any) -> pd.DataFrame:
             "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array of three columns"
         )
         raise CofactorError(f"expected labels of a crowd, got {given}: {wanted}")
+    told = "an array of three columns is read as task, worker and label, a row a label"
+    warnings.warn(f"{told}; of tasks by workers, make a DataFrame", DataWarning, stacklevel=2)
     return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
-
-
-def _file(source: Any) -> str:
-    """Return how to call the source where a command is named."""
-    paths = paths_of(source)
-    if not paths:
-        return "labels of the database" if source is None else named_source(source)
-    return " ".join(paths) if len(paths) < NAMED_FILES else f"{len(paths)} files"
 
 
 # ---- what is known beforehand ----

@@ -183,7 +183,9 @@ def anchors(
     >>> cf.anchors("mixture", 4).shown["point"].tolist()
     ['p332', 'p51', 'p319', 'p57']
     """
-    find = _finder(method)
+    if not callable(method) and method not in NAMES:
+        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
+    find = method if callable(method) else METHODS[method]
     notes, warned = list[str](), list[str]()
     with noting(notes, []):  # what was read and left out questions no answer
         points = _points(source, rows, encoding, sep, skip_bad)
@@ -192,7 +194,10 @@ def anchors(
         points = Points(X, points.names, points.bands, points.image)
         there = _without_no_data(points, no_data)
     X = _scaled(X, points, there) if scale else X
-    _check_size(X[:, there])
+    largest = float(np.abs(X[:, there]).max())
+    if not SMALLEST < largest < 1 / SMALLEST:
+        what = f"the largest entry is {largest:.3g}, whose square is no number"
+        raise CofactorError(f"{what}: multiply all by one number, or divide every point by its sum (scale)")
     with noting(notes, warned):
         used = _without_lone(X, points, there, n_anchors)
         K, chosen, margin = _number(X[:, used], n_anchors)
@@ -212,14 +217,6 @@ def anchors(
     points = Points(X, points.names, points.bands, points.image)
     tables = named_source(source), table, weights, spectra
     return AnchorsResult(*tables, fitted, points, used, left, held_out, chosen, checks, about, notes, warned)
-
-
-def _finder(method: str | Finder) -> Finder:
-    if callable(method):
-        return method
-    if method not in NAMES:
-        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
-    return METHODS[method]
 
 
 def _warn(text: str) -> None:
@@ -308,14 +305,6 @@ def _without_no_data(points: Points, no_data: float | None) -> Indices:
     if there.size > 1 and (X[:, there[:1]] == X[:, there]).all():
         raise CofactorError(f"all {there.size} points are equal: there are no anchors to choose between")
     return there
-
-
-def _check_size(X: Floats) -> None:
-    """Refuse numbers of which sums of squares are infinite or zero."""
-    largest = float(np.abs(X).max())
-    if not SMALLEST < largest < 1 / SMALLEST:
-        what = f"the largest entry is {largest:.3g}, whose square is no number"
-        raise CofactorError(f"{what}: multiply all by one number, or divide every point by its sum (scale)")
 
 
 def _scaled(X: Floats, points: Points, there: Indices) -> Floats:

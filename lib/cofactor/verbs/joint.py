@@ -245,10 +245,18 @@ def joint(
     with noting(notes, warned):
         given, text = _table(source, encoding, sep)
         data = text if isinstance(text, CategoricalFrame) else _coded(text, columns, bins, gaps, spelling, skip_bad)
-        _refuse_one(data)
+        if len(data.names) == 1:
+            left_out = (
+                listing(f"{column} ({why})" for column, why in data.left_out.items()) or "none, it is the only one"
+            )
+            what = f"{data.names[0]} is the only column that can be used, of two or more"
+            raise CofactorError(f"{what}: left out: {left_out}")
         checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
         _warn_of_checks(checks, method)
-        _warn_of_texts(data)
+        for column, texts in data.texts.items():
+            why = "numbers, and text among them, so that none is taken for a number"
+            mend = "name what are gaps, or skip what is bad"
+            warnings.warn(f"{column}: {why}: {text_cells(texts)}; {mend}", DataWarning, stacklevel=2)
         if len(data.names) >= MANY and rank == "auto":
             slow = f"{len(data.names)} columns: choosing the number of latent classes takes some forty fits"
             warnings.warn(f"{slow}; rank=5 does without the choice", DataWarning, stacklevel=2)
@@ -343,13 +351,6 @@ def _coded(
     return made
 
 
-def _refuse_one(data: CategoricalFrame) -> None:
-    if len(data.names) == 1:
-        left_out = listing(f"{name} ({why})" for name, why in data.left_out.items()) or "none, it is the only one"
-        what = f"{data.names[0]} is the only column that can be used, of two or more"
-        raise CofactorError(f"{what}: left out: {left_out}")
-
-
 def _warn_of_checks(checks: Diagnosis, method: str | JointPMFEstimator) -> None:
     """Warn of what the checks found that concerns the method; a failed one is an error: every method would refuse."""
     failed = [f"{check.name}: {check.value}: {check.advice}" for check in checks.checks if check.status == "fail"]
@@ -360,14 +361,6 @@ def _warn_of_checks(checks: Diagnosis, method: str | JointPMFEstimator) -> None:
     for check in checks.checks:
         if check.status == "warn" and check.name not in passed:
             warnings.warn(f"{check.name}: {check.value}: {check.advice}", DataWarning, stacklevel=3)
-
-
-def _warn_of_texts(data: CategoricalFrame) -> None:
-    for name, texts in data.texts.items():
-        why = "numbers, and text among them, so that none is taken for a number"
-        warnings.warn(
-            f"{name}: {why}: {text_cells(texts)}; name what are gaps, or skip what is bad", DataWarning, stacklevel=3
-        )
 
 
 def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> tuple[str, JointPMFEstimator]:

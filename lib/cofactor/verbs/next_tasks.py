@@ -103,7 +103,7 @@ class NextTasks:
             lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
         if self.new_workers:
             short = amount(self.new_workers, "task")
-            lines.append(f"ask new workers, too: of {short} fewer are left who have not labelled it (column who)")
+            lines.append(f"ask new workers, too: for {short} fewer are left than labels are asked for (column who)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -144,7 +144,9 @@ def next_tasks(
     fitted = fitted_on(WorkerTypes() if method is None else method, known)
     posterior = fitted.predict_proba(known)
     slopes = worth(posterior, average_worker(fitted))
-    order = _by_use(slopes, known.table.entries_per_row)
+    there = (known.table.entries_per_row[:, None] + np.arange(slopes.shape[1])).ravel()  # labels before each new one
+    order = np.lexsort((there, -slopes.ravel()))  # by falling slope, then rising labels that are there already
+    order = order[slopes.ravel()[order] > TINY]
     errors = np.mean(1 - posterior.max(axis=1)) - np.append(0, np.cumsum(slopes.ravel()[order])) / known.n_tasks
     told = not isinstance(fitted, WorkerTypes) or bool(fitted.types_)
     enough = [] if wanted_error is None or not told else np.flatnonzero(errors <= wanted_error).tolist()
@@ -208,13 +210,6 @@ def concave_slopes(V: Floats) -> Floats:
         per_label = [(V[:, end, None] - V[:, : m + 1]) / (end - np.arange(m + 1)) for end in range(m + 1, M + 1)]
         slopes[:, m] = np.max(per_label, axis=0).min(axis=1)
     return np.maximum(slopes, 0.0)
-
-
-def _by_use(slopes: Floats, n_labels: Ints) -> Ints:
-    """Return the cells of slopes that are not zero, by falling slope, then rising labels that are there already."""
-    there = (n_labels[:, None] + np.arange(slopes.shape[1])).ravel()
-    order = np.lexsort((there, -slopes.ravel()))
-    return order[slopes.ravel()[order] > TINY]
 
 
 def _table(chosen: Ints, slopes: Floats, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:

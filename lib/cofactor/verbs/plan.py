@@ -182,17 +182,13 @@ def _populations(
 ) -> tuple[list[Population], tuple[str, ...]]:
     """One population per trial, and what to say about them."""
     posterior = np.asarray(fitted.predict_proba(labels))
-    levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
-    if truth is not None:
-        return _as_known(levels, _known(posterior, truth), n_trials, rng)
-    return _as_elsewhere(levels, float(np.mean(1 - posterior.max(axis=1))), n_trials, rng)
-
-
-def _known(posterior: Floats, truth: ArrayLike) -> Floats:
-    right = right_shares(posterior, truth)
-    if len(right) < MIN_TRUTHS:
+    right = None if truth is None else right_shares(posterior, truth)
+    if right is not None and len(right) < MIN_TRUTHS:
         raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
-    return right
+    levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
+    if right is not None:
+        return _as_known(levels, right, n_trials, rng)
+    return _as_elsewhere(levels, float(np.mean(1 - posterior.max(axis=1))), n_trials, rng)
 
 
 def _as_known(

@@ -127,7 +127,7 @@ class RankingResult(Result):
         low, high = ("elo_low", "elo_high") if "elo" in self.items else ("low", "high")
         rows = self.items.head(SHOWN).to_dict("records")
         width = max(4, *(len(str(row["item"])) for row in rows))
-        numbers = [[f"{row[name]:.{digits}f}" for name in (scale, low, high)] for row in rows]
+        numbers = [[f"{row[name]:z.{digits}f}" for name in (scale, low, high)] for row in rows]
         wide = max(len(one) for one, _, _ in numbers)
         level = f"({100 * self.method.level:g} %)"
         lines = [*self.summary, f"rank  {level:<10}  {'item':<{width}}  {scale}"]

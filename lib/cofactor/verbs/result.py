@@ -60,7 +60,7 @@ class Result:
         target = Path(path)
         if target.exists() and not force:
             raise CofactorError(f"{target} exists: name another file, or say force=True")
-        from cofactor_app.pages import page_of  # pictures take a second to import
+        from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
         text = page_of(self)
         with whole_file(target) as part:

@@ -20,6 +20,7 @@ from cofactor.core.types import Floats, Seed
 from cofactor.data import fetch, load
 from cofactor.data.registry import entries
 from cofactor.reading.texts import (
+    LIST,
     TEXT,
     Asked,
     Texts,
@@ -120,7 +121,7 @@ class TopicsResult(Result):
 
 def topics(
     source: Any,
-    n_topics: int,
+    n_topics: int | None = None,
     *,
     document: str | None = None,
     word: str | None = None,
@@ -145,6 +146,7 @@ def topics(
         A table with a column of texts; with document, word and count; or with a column a word. Or a matrix of documents
         by words. Of several files, documents stand one behind the other.
     n_topics : int
+        Has to be given: texts suggest no number.
     document, word, count : names of columns, where they are not recognised; `document` names texts, too
     vocabulary : path or list
         Of a matrix: its words, one a line.
@@ -178,6 +180,8 @@ def topics(
     >>> found.documents.filter(like="topic_").to_numpy().round(2).sum(axis=1).tolist()
     [1.0, 1.0, 1.0, 0.0, 1.0]
     """
+    if n_topics is None:
+        raise CofactorError("how many topics? Texts suggest no number: give n_topics, such as n_topics=10")
     check_whole(1, n_topics=n_topics, words=words, ngrams=ngrams, min_documents=min_documents)
     if method not in NAMES:
         raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
@@ -202,13 +206,15 @@ def topics(
 
 def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
     """Read documents from whatever was given."""
-    several = not is_path(source) and not frame_like(source) and _are_strings(source)
-    paths = paths_of(source) if not several or all(_is_source(one) for one in source) else []
+    several = not (is_path(source) or frame_like(source)) and isinstance(source, Sequence) and len(source) > 0
+    several = several and all(isinstance(one, str) for one in source)
+    files = several and all(one in entries() or (len(one) < 1000 and Path(one).is_file()) for one in source)
+    paths = paths_of(source) if files or not several else []
     if paths:
         parts = [_read(path, asked, vocabulary, encoding, sep) for path in paths]
         return parts[0] if len(parts) == 1 else _joined(parts, [Path(path).stem for path in paths])
     if several:
-        return counted(pd.DataFrame({"text": list(source)}), asked)
+        return counted(pd.DataFrame({TEXT: list(source)}), asked, LIST)
     if vocabulary is None and frame_like(source):
         frame = as_frame(source)
         return counted(frame.set_axis([TEXT], axis=1) if isinstance(source, pd.Series) else frame, asked)
@@ -219,14 +225,6 @@ def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str |
             f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
         )
     return of_matrix(array, vocabulary, encoding)
-
-
-def _are_strings(source: Any) -> bool:
-    return isinstance(source, Sequence) and len(source) > 0 and all(isinstance(one, str) for one in source)
-
-
-def _is_source(name: str) -> bool:
-    return name in entries() or (len(name) < 1000 and Path(name).is_file())
 
 
 def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:

@@ -1,21 +1,21 @@
-"""Benchmark your own method beside the vote and the default, on crowds of known truth."""
+"""Benchmark your own method beside the trivial answer and the default, on sets of known truth."""
 
 from cofactor_app.bench.checks import check_method
-from cofactor_app.bench.crowds import FAMILIES, FAMILY, Crowd, crowds
 from cofactor_app.bench.run import Trial, bench
+from cofactor_app.bench.sets import FAMILIES, FAMILY, KnownSet, known_sets
 from cofactor_app.bench.table import by_family, by_set, choice_report, left_out, report
 
 __all__ = [
     "FAMILIES",
     "FAMILY",
-    "Crowd",
+    "KnownSet",
     "Trial",
     "bench",
     "by_family",
     "by_set",
     "check_method",
     "choice_report",
-    "crowds",
+    "known_sets",
     "left_out",
     "report",
 ]

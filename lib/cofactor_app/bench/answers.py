@@ -1,64 +1,82 @@
-"""What a method of each problem gets and what it may answer, wherever it comes from.
+"""What a method of each problem gets, what it may answer, and what of that is right, wherever the method comes from.
 
-The answer of a method of labels is in `cofactor.crowd.aggregators`, that of the other three problems here.
+The answer of a method of labels is in `cofactor.crowd.aggregators`, that of the other three problems here: it comes
+down to units that are right or not, which are hidden cells of a table, hidden comparisons, or anchors.
 """
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from cofactor.comparisons.data import Comparisons
 from cofactor.core.errors import CofactorError
+from cofactor.core.estimator import Result
+from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import special
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.aggregators import answer_of
-from cofactor.registry import is_outside, listed, loaded
+from cofactor.crowd.aggregators import DONE, answer_of
+from cofactor.pmf.base import Data, JointPMFEstimator
+from cofactor.pmf.frames import coded
+from cofactor.registry import is_outside, listed, loaded, parts_of
+from cofactor.separable.columns import AnchorFit, anchors_by_scores
+from cofactor.separable.methods import AnchorMethod
 
+ANSWERS = MappingProxyType(  # by problem, the trivial answer and the default of cofactor
+    {
+        "crowd": ("MajorityVote", "WorkerTypes"),
+        "pmf": ("Independence", "CNMF-EM"),
+        "separable": ("SPA", "MERIT"),
+        "comparisons": ("WinRate", "ComparisonMF"),
+    }
+)
+FEW = 60  # rows, columns or comparisons on which a method runs first, so that nothing is compiled while it is timed
 FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "comparisons": "comparisons"})
 
 
 @dataclass(frozen=True)
-class Problem:
+class Question:
     """What a method gets: its problem, the data, and what it is asked, without the truth.
 
     Asked is the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and two items.
     """
 
-    line: str
+    problem: str
     given: Any
     asked: Any
 
 
-def answer_on(name: str, problem: Problem) -> Any:
+def answer_on(name: str, question: Question) -> Any:
     """Return codes of hidden cells, indices of anchors, or probabilities that the left item wins.
 
     Raises `CofactorError` where the method fails, or answers in another shape.
     """
-    return answer_by(_method(name, problem), problem)
+    return answer_by(_method(name, question), question)
 
 
-def answer_by(method: Any, problem: Problem) -> Any:
+def answer_by(method: Any, question: Question) -> Any:
     """Return what a method that is at hand answers, as `answer_on`."""
-    return _ASK[problem.line](method, problem)
+    return _ASK[question.problem](method, question)
 
 
-def _method(name: str, problem: Problem) -> Any:
-    return loaded(name) if is_outside(name) else of_kit(name, problem.line, problem.asked)
+def _method(name: str, question: Question) -> Any:
+    return loaded(name) if is_outside(name) else of_kit(name, question.problem, question.asked)
 
 
-def of_kit(name: str, line: str, n_anchors: int = 0) -> Any:
+def of_kit(name: str, problem: str, n_anchors: int = 0) -> Any:
     """Return a built-in method, not fitted."""
-    make = listed(line)[name].make
-    if line != "separable":
+    make = listed(problem)[name].make
+    if problem != "separable":
         return make(random_state=0)
     if "n_anchors" not in inspect.signature(make).parameters:
         raise CofactorError(f"{name} finds topics of words, and no columns of X")
@@ -76,7 +94,7 @@ def fitted(method: Any, *given: Any) -> Any:
     return fresh.fit(*given[: 1 if hasattr(fresh, "n_anchors") else min(takes, len(given))]) or fresh
 
 
-def _cells(method: Any, problem: Problem) -> Ints:
+def _cells(method: Any, question: Question) -> Ints:
     def run(table: CategoricalTable) -> Any:
         found = fitted(method, table)
         model = getattr(found, "model_", found)
@@ -84,19 +102,19 @@ def _cells(method: Any, problem: Problem) -> Ints:
             return found
         return np.column_stack([model.predict_map(table, n) for n in range(table.n_variables)])
 
-    found, shape = np.asarray(answer_of(run, problem.given)), problem.given.codes.shape
+    found, shape = np.asarray(answer_of(run, question.given)), question.given.codes.shape
     if found.shape != shape or found.dtype.kind not in "iu":
         said = f"shape {found.shape} of {found.dtype}"
         raise CofactorError(f"the method must answer with a model or a table of {shape} codes, not {said}")
-    return found[tuple(problem.asked.T)]
+    return found[tuple(question.asked.T)]
 
 
-def _anchors(method: Any, problem: Problem) -> Ints:
+def _anchors(method: Any, question: Question) -> Ints:
     def run(X: Floats) -> Any:
-        found = fitted(method, X, problem.asked)
+        found = fitted(method, X, question.asked)
         return getattr(found, "anchors_", getattr(found, "anchors", found))
 
-    found, (K, N) = np.asarray(answer_of(run, problem.given)), (problem.asked, problem.given.shape[1])
+    found, (K, N) = np.asarray(answer_of(run, question.given)), (question.asked, question.given.shape[1])
     if found.shape != (K,) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= N:
         said = f"shape {found.shape} of {found.dtype}"
         raise CofactorError(f"the method must answer with {K} indices from 0 to {N - 1}, not {said}")
@@ -105,8 +123,8 @@ def _anchors(method: Any, problem: Problem) -> Ints:
     return found
 
 
-def _chances(method: Any, problem: Problem) -> Floats:
-    return chances_of(learnt(method, problem.given), problem.asked)
+def _chances(method: Any, question: Question) -> Floats:
+    return chances_of(learnt(method, question.given), question.asked)
 
 
 def learnt(method: Any, comparisons: Comparisons) -> Any:
@@ -152,6 +170,113 @@ def chances_of(found: Any, asked: Ints) -> Floats:
     return p
 
 
-_ASK: Mapping[str, Callable[[Any, Problem], Any]] = MappingProxyType(
+_ASK: Mapping[str, Callable[[Any, Question], Any]] = MappingProxyType(
     {"pmf": _cells, "separable": _anchors, "comparisons": _chances}
 )
+
+
+# ---- which problem a method solves, and what of its answer is right ----
+
+
+def problem_of(method: str) -> str:
+    """Return the problem of a method by the name of its first argument, read from its file; else crowd."""
+    if not is_outside(method):
+        return next((problem for problem in ANSWERS if method in listed(problem)), "crowd")
+    home, name, _ = parts_of(method)
+    path = Path(home).expanduser()
+    if path.suffix != ".py" or not path.is_file():
+        return "crowd"
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return "crowd"  # the run says what is wrong with the file
+    things = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return FIRST.get(_first_argument(things.get(name), things), "crowd")
+
+
+def _first_argument(thing: ast.stmt | None, things: Mapping[str, ast.stmt]) -> str:
+    """Return the name of the first argument of a function, or of the `fit` of a class or of what it is made from."""
+    if isinstance(thing, ast.ClassDef):
+        fits = [node for node in thing.body if isinstance(node, ast.FunctionDef) and node.name == "fit"]
+        above = [things.get(base.id) for base in thing.bases if isinstance(base, ast.Name) and base.id != thing.name]
+        return next(filter(None, (_first_argument(one, things) for one in (*fits, *above))), "")
+    names = [one.arg for one in thing.args.args if one.arg != "self"] if isinstance(thing, ast.FunctionDef) else []
+    return names[0] if names else ""
+
+
+def small(question: Question) -> Question:
+    """Return the first rows or columns of a problem, on which a method is tried before the whole."""
+    given, asked = question.given, question.asked
+    if question.problem == "pmf":
+        rows = np.arange(min(len(given.codes), FEW))
+        return replace(question, given=given.take_rows(rows), asked=asked[asked[:, 0] < len(rows)])
+    if question.problem == "separable":
+        return replace(question, given=given[:, :FEW], asked=min(asked, 3))
+    return replace(question, given=given.take(np.arange(min(len(given), FEW))), asked=asked[:FEW])
+
+
+def scores_of(problem: str, answer: Any, truth: Ints) -> tuple[Floats, Ints]:
+    """Return an answer as (n, classes) scores of its units, and the (n,) true classes."""
+    if problem == "comparisons":
+        return np.column_stack([1 - answer, answer]), truth
+    right = np.isin(truth, answer) if problem == "separable" else answer == truth
+    return np.eye(2)[right.astype(int)], np.ones(len(truth), dtype=np.int64)
+
+
+# ---- as a built-in method: what `--method FILE.py:NAME` makes ----
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OwnAnchors(AnchorMethod):
+    """Anchors by a method that is not one of cofactor's classes: `name` says where it is, see `cofactor.crowd.Outside`.
+
+    It gets X, (M, N), and K, and answers with K different columns, or an object with them as `anchors_`. Scores are
+    the squared lengths of anchors beyond what those before them span, as of `SPA`.
+
+    Raises `CofactorError` where the method fails, or answers with something else.
+    """
+
+    name: str
+
+    def _find(self, X: Floats) -> AnchorFit:
+        kept, K = self._chosen(X)
+        anchors = kept[answer_on(self.name, Question("separable", X[:, kept], K))]
+        lengths = np.diagonal(np.linalg.qr(X[:, anchors], mode="r")) ** 2
+        return anchors_by_scores(anchors[: lengths.size], lengths, X.shape[1], anchors)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OwnJoint(JointPMFEstimator):
+    """A joint distribution by a method that is not one of cofactor's classes: `name` says where it is.
+
+    It gets a `CategoricalTable` without empty rows, and answers with a `LatentClassModel` of its columns, or an object
+    that has one as `model_`: gaps, draws and held-out cells are asked of that model. Rank and smoothing are the
+    method's own affair: nothing is tried and nothing averaged.
+
+    Raises `CofactorError` where the method fails, or answers with something else.
+    """
+
+    name: str
+    result_: Result = field(init=False)
+
+    def fit(self, table: Data) -> Self:
+        """Fit the method to the rows that are not empty; returns self."""
+        known, self.columns_ = coded(table)
+        rows, _ = self._check(known)
+        method = loaded(self.name)
+        found = answer_of(partial(fitted, method), rows)
+        self.model_ = _sound(getattr(found, "model_", found), rows)
+        self.rank_, self.pseudo_count_ = self.model_.n_classes, 0.0
+        self.n_empty_rows_, self.result_ = known.n_rows - rows.n_rows, DONE
+        self.validation_, self.members_ = [], []
+        return self
+
+
+def _sound(model: Any, table: CategoricalTable) -> LatentClassModel:
+    if not isinstance(model, LatentClassModel):
+        wanted = "a cofactor.LatentClassModel, or an object with one as model_"
+        raise CofactorError(f"the method must answer with {wanted}, not {type(model).__name__}")
+    if not np.array_equal(model.sizes, table.sizes):
+        said = f"{list(map(int, model.sizes))} values, and the columns have {list(map(int, table.sizes))}"
+        raise CofactorError(f"the model of the method has variables of {said}")
+    return model

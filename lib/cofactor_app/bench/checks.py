@@ -22,7 +22,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import Outside
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.registry import listed, loaded
-from cofactor_app.bench.answers import FIRST, Problem, answer_by, of_kit
+from cofactor_app.bench.answers import FIRST, Question, answer_by, of_kit
 
 Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing
 
@@ -32,7 +32,7 @@ N_ANCHORS, USERS, ITEMS = 4, 12, 6
 
 
 @dataclass(frozen=True)
-class Line:
+class Example:
     """Small data of a problem, how a method is asked about them, and how two answers are told apart."""
 
     drawn: Callable[[], Any]
@@ -41,7 +41,7 @@ class Line:
     checks: Mapping[str, Check]
 
 
-def check_method(method: Any, line: str | None = None) -> list[str]:
+def check_method(method: Any, problem: str | None = None) -> list[str]:
     """Check that a method behaves as every method of cofactor does.
 
     Parameters
@@ -49,7 +49,7 @@ def check_method(method: Any, line: str | None = None) -> list[str]:
     method : function, class or object, or str
         As `cofactor bench` takes it: of labels, of a table, of X and the number of anchors, or of comparisons. A str is
         `FILE.py:NAME`, or the name of a method of cofactor. A class is made without arguments.
-    line : {"crowd", "pmf", "separable", "comparisons"}, optional
+    problem : {"crowd", "pmf", "separable", "comparisons"}, optional
         Default: by the name of its first argument (labels, table, X, comparisons); else crowd.
 
     Returns the names of the checks that it passed. Of all problems: it answers in the right shape; it leaves its input
@@ -70,10 +70,10 @@ def check_method(method: Any, line: str | None = None) -> list[str]:
     >>> check_method(lambda comparisons: np.zeros(comparisons.n_items))[:2]  # scores
     ['shape', 'ids']
     """
-    line = line or _line_of(method)
-    if line not in LINES:
-        raise CofactorError(f"line={line!r}: one of {', '.join(LINES)}")
-    one, made = LINES[line], _made(method, line)
+    problem = problem or _problem_of(method)
+    if problem not in EXAMPLES:
+        raise CofactorError(f"problem={problem!r}: one of {', '.join(EXAMPLES)}")
+    one, made = EXAMPLES[problem], _made(method, problem)
     data = one.drawn()
     plain = one.answer(made, data)
     checks = dict(one.checks) | {name: partial(check, one) for name, check in ALL.items()}
@@ -90,9 +90,9 @@ def check_method(method: Any, line: str | None = None) -> list[str]:
     return ["shape", *checks]
 
 
-def _line_of(method: Any) -> str:
+def _problem_of(method: Any) -> str:
     if isinstance(method, str) and ":" not in method:
-        return next((line for line in LINES if method in listed(line)), "crowd")
+        return next((problem for problem in EXAMPLES if method in listed(problem)), "crowd")
     thing = loaded(method) if isinstance(method, str) else method
     thing = getattr(thing, "fit", thing)
     try:
@@ -102,12 +102,12 @@ def _line_of(method: Any) -> str:
     return FIRST.get(names[0], "crowd") if names else "crowd"
 
 
-def _made(method: Any, line: str) -> Any:
+def _made(method: Any, problem: str) -> Any:
     if isinstance(method, str) and ":" not in method:
-        known = listed(line)
+        known = listed(problem)
         if method not in known:
-            raise CofactorError(f"no method {method!r} of line {line}; there are {listing(known, 50)}")
-        return known[method].make() if line == "crowd" else of_kit(method, line, N_ANCHORS)
+            raise CofactorError(f"no {problem} method {method!r}; there are {listing(known, 50)}")
+        return known[method].make() if problem == "crowd" else of_kit(method, problem, N_ANCHORS)
     made = method() if isinstance(method, type | partial) else loaded(method) if isinstance(method, str) else method
     if not (callable(made) or hasattr(made, "fit")):
         raise CofactorError(f"{type(made).__name__} is no method: give a function, or what has fit and predict_proba")
@@ -117,12 +117,12 @@ def _made(method: Any, line: str) -> Any:
 # ---- checks of all problems ----
 
 
-def _again(line: Line, method: Any, data: Any, plain: Any) -> str:
+def _again(example: Example, method: Any, data: Any, plain: Any) -> str:
     fix = "a second run on the same data gives another answer; draw from numpy.random.default_rng(0)"
-    return line.differ(plain, line.answer(method, data), fix)
+    return example.differ(plain, example.answer(method, data), fix)
 
 
-def _seed(line: Line, method: Any, data: Any, plain: Any) -> str:
+def _seed(example: Example, method: Any, data: Any, plain: Any) -> str:
     def states() -> tuple[Any, Any]:
         return str(np.random.get_state(legacy=False)), random.getstate()  # noqa: NPY002
 
@@ -131,7 +131,7 @@ def _seed(line: Line, method: Any, data: Any, plain: Any) -> str:
     random.seed(271)
     try:
         before = states()
-        line.answer(method, data)
+        example.answer(method, data)
         used = states() != before
     finally:
         np.random.set_state(kept[0])  # noqa: NPY002
@@ -139,11 +139,11 @@ def _seed(line: Line, method: Any, data: Any, plain: Any) -> str:
     return "it uses the random numbers that all programs share: draw from numpy.random.default_rng(0)" if used else ""
 
 
-def _copied(line: Line, method: Any, data: Any, plain: Any) -> str:
-    return line.differ(plain, line.answer(copy.deepcopy(method), data), "a copy of it answers otherwise")
+def _copied(example: Example, method: Any, data: Any, plain: Any) -> str:
+    return example.differ(plain, example.answer(copy.deepcopy(method), data), "a copy of it answers otherwise")
 
 
-def _pickled(line: Line, method: Any, data: Any, plain: Any) -> str:
+def _pickled(example: Example, method: Any, data: Any, plain: Any) -> str:
     if not hasattr(method, "fit"):
         return ""  # functions are found by their names in another process
     try:
@@ -151,7 +151,7 @@ def _pickled(line: Line, method: Any, data: Any, plain: Any) -> str:
     except Exception as error:
         how = "define its class at the top of a module, and keep no function or open file in it"
         return f"it cannot be sent to another process ({type(error).__name__}: {error}): {how}"
-    return line.differ(plain, line.answer(again, data), "one that was sent to another process answers otherwise")
+    return example.differ(plain, example.answer(again, data), "one that was sent to another process answers otherwise")
 
 
 ALL = {"same again": _again, "seed": _seed, "copy": _copied, "pickle": _pickled}
@@ -190,9 +190,9 @@ def _kept(ask: Any, state: Callable[[Any], Any], what: str) -> Check:
     return check
 
 
-def _asked(method: Any, problem: Problem) -> Any:
+def _asked(method: Any, question: Question) -> Any:
     with warnings.catch_warnings(action="ignore"):
-        return answer_by(method, problem)
+        return answer_by(method, question)
 
 
 def _diagonal(codes: Any) -> Any:
@@ -250,7 +250,7 @@ def probabilities_differ(one: Floats, other: Floats, what: str) -> str:
     return f"{what}: {moved} of {len(one)} tasks get another class, and probabilities move by up to {most:.2g}"
 
 
-def _crowd() -> Line:
+def _crowd() -> Example:
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(60), rng.permutation(8)
     law = partial(_law, probabilities, probabilities_differ)
@@ -281,7 +281,7 @@ def _crowd() -> Line:
         "one class only": accepts(lambda codes: np.minimum(codes, 0)),
         "two tasks": accepts(lambda codes: codes[:2]),
     }
-    return Line(crowd_labels, probabilities, probabilities_differ, checks)
+    return Example(crowd_labels, probabilities, probabilities_differ, checks)
 
 
 # ---- tables ----
@@ -303,7 +303,7 @@ def _table(codes: Any) -> CategoricalTable:
 def filled(method: Any, data: CategoricalTable) -> Ints:
     """Return the codes that the method has for the missing cells, and those that are known."""
     codes, cells = np.array(data.codes), np.argwhere(data.codes < 0)
-    codes[tuple(cells.T)] = _asked(method, Problem("pmf", data, cells))
+    codes[tuple(cells.T)] = _asked(method, Question("pmf", data, cells))
     return codes
 
 
@@ -313,7 +313,7 @@ def cells_differ(one: Ints, other: Ints, what: str) -> str:
     return f"{what}: {moved} cells are filled otherwise" if moved else ""
 
 
-def _pmf() -> Line:
+def _pmf() -> Example:
     rows, columns = np.random.default_rng(0).permutation(80), np.array([3, 0, 4, 1, 2])
     law = partial(_law, filled, cells_differ)
 
@@ -343,7 +343,7 @@ def _pmf() -> Line:
         "one value only": accepts(lambda codes: np.minimum(codes, 0)),
         "two rows": accepts(lambda codes: codes[:2]),
     }
-    return Line(table, filled, cells_differ, checks)
+    return Example(table, filled, cells_differ, checks)
 
 
 # ---- points ----
@@ -359,7 +359,7 @@ def points() -> Floats:
 
 def anchors(method: Any, X: Floats, n_anchors: int = N_ANCHORS) -> Ints:
     """Return the columns that the method takes for anchors, sorted."""
-    return np.sort(_asked(method, Problem("separable", X.copy(), n_anchors)))
+    return np.sort(_asked(method, Question("separable", X.copy(), n_anchors)))
 
 
 def anchors_differ(one: Ints, other: Ints, what: str) -> str:
@@ -368,7 +368,7 @@ def anchors_differ(one: Ints, other: Ints, what: str) -> str:
     return f"{what}: {moved} of {len(one)} anchors are others" if moved else ""
 
 
-def _separable() -> Line:
+def _separable() -> Example:
     columns, rows = (np.random.default_rng(1).permutation(n) for n in (30, 12))
     law = partial(_law, anchors, anchors_differ)
 
@@ -376,7 +376,7 @@ def _separable() -> Line:
         return _accepts(lambda method, X: anchors(method, X, n_anchors), change)
 
     def ask_as_given(method: Any, X: Floats) -> Any:
-        return _asked(method, Problem("separable", X, N_ANCHORS))
+        return _asked(method, Question("separable", X, N_ANCHORS))
 
     checks = {
         "input": _kept(ask_as_given, lambda X: X.tolist(), "matrix"),
@@ -397,7 +397,7 @@ def _separable() -> Line:
         "all points are one": accepts(lambda X: np.repeat(X[:, :1], 6, axis=1)),
         "as many anchors as points": accepts(lambda X: X[:, :N_ANCHORS]),
     }
-    return Line(points, anchors, anchors_differ, checks)
+    return Example(points, anchors, anchors_differ, checks)
 
 
 # ---- comparisons ----
@@ -421,7 +421,7 @@ def chances(method: Any, data: Comparisons) -> Floats:
     left, right = np.nonzero(~np.eye(ITEMS, dtype=bool))
     asked = np.column_stack([np.repeat(np.arange(USERS), len(left)), np.tile([left, right], USERS).T])
     found = np.full((USERS, ITEMS, ITEMS), 0.5)
-    found[tuple(asked.T)] = _asked(method, Problem("comparisons", data, asked))
+    found[tuple(asked.T)] = _asked(method, Question("comparisons", data, asked))
     return found
 
 
@@ -431,7 +431,7 @@ def chances_differ(one: Floats, other: Floats, what: str) -> str:
     return f"{what}: chances move by up to {most:.2g}" if most > CLOSE_CHANCE else ""
 
 
-def _comparisons() -> Line:
+def _comparisons() -> Example:
     rng = np.random.default_rng(1)
     user, item, order = rng.permutation(USERS), rng.permutation(ITEMS), np.random.default_rng(2).permutation(360)
     law, accepts = partial(_law, chances, chances_differ), partial(_accepts, chances)
@@ -454,7 +454,7 @@ def _comparisons() -> Line:
         "one outcome only": accepts(lambda data: _choices(data.user, data.left, data.right, np.ones(len(data)))),
         "ties only": accepts(lambda data: _choices(data.user, data.left, data.right, np.full(len(data), 0.5))),
     }
-    return Line(choices, chances, chances_differ, checks)
+    return Example(choices, chances, chances_differ, checks)
 
 
-LINES = {"crowd": _crowd(), "pmf": _pmf(), "separable": _separable(), "comparisons": _comparisons()}
+EXAMPLES = {"crowd": _crowd(), "pmf": _pmf(), "separable": _separable(), "comparisons": _comparisons()}

@@ -3,7 +3,7 @@
 ::
 
     name = "kitchen"  # kitchen.toml
-    line = "crowd"
+    problem = "crowd"
     family = "cooking"  # sets that share tasks, workers or items are one family
     licence = "CC-BY-4.0"
     source = "https://example.org/kitchen"
@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,13 +33,12 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.reading.matrices import read_matrix
 from cofactor.reading.tables import read_frame
-from cofactor.reading.truth import read_truth
+from cofactor.reading.truth import TruthWarning, read_truth
 from cofactor.reading.votes import reading
-from cofactor_app.bench.answers import Problem
-from cofactor_app.bench.crowds import Crowd
-from cofactor_app.bench.lines import cells_of, choices_of
+from cofactor_app.bench.answers import Question
+from cofactor_app.bench.sets import KnownSet, cells_of, choices_of
 
-FIELDS = ("name", "line", "family", "licence", "source", "files")
+FIELDS = ("name", "problem", "family", "licence", "source", "files")
 ROLES = MappingProxyType(
     {
         "crowd": {"labels": "task, worker, label", "truth": "task, truth"},
@@ -59,33 +57,35 @@ class Set:
     """A set of a folder, not read yet."""
 
     name: str
-    line: str
+    problem: str
     family: str
     files: Mapping[str, Path]
 
     def read(self) -> Found:
         """Return what a method is given, and the truth; raises `CofactorError` where the files are wrong."""
         with warnings.catch_warnings(action="ignore", category=DataWarning):
-            return _READERS[self.line](**self.files)
+            warnings.simplefilter("always", TruthWarning)  # fewer tasks are scored, or some are errors of every method
+            return _READERS[self.problem](**self.files)
 
 
-def sets_of(folder: Path, line: str) -> list[Crowd]:
+def sets_of(folder: Path, problem: str) -> list[KnownSet]:
     """Return the sets of a problem in a folder.
 
     Raises `CofactorError` where there is none, where a TOML file is wrong, or two sets have one name.
     """
-    found = [declared(path) for path in _declarations(folder)] + _plain(folder)
+    found = [declared(path) for path in _declarations(folder)]
+    found += _plain(folder, found)
     names = [one.name for one in found]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise CofactorError(f"{folder}: two sets are called {listing(twice)}")
-    if not (mine := [one for one in found if one.line == line]):
-        has = f"it has {listing(f'{one.name} ({one.line})' for one in found)}" if found else _what(line)
-        raise CofactorError(f"{folder} has no set of line {line}: {has}")
-    return [Crowd(one.name, one.family, one.read) for one in mine]
+        raise CofactorError(f"{folder}: two sets are called {listing(twice)}; rename one")
+    if not (mine := [one for one in found if one.problem == problem]):
+        has = f"it has {listing(f'{one.name} ({one.problem})' for one in found)}" if found else _what(problem)
+        raise CofactorError(f"{folder} has no {problem} set: {has}")
+    return [KnownSet(one.name, one.family, one.read) for one in mine]
 
 
-def _what(line: str) -> str:
-    plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if line == "crowd" else ""
+def _what(problem: str) -> str:
+    plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if problem == "crowd" else ""
     return f"it needs NAME.toml,{plain} see docs/bench.md"
 
 
@@ -95,13 +95,14 @@ def _declarations(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _plain(folder: Path) -> list[Set]:
-    """Return labels that lie beside their truth, without a TOML file."""
+def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
+    """Return labels that lie beside their truth, and that no TOML file declares."""
+    used = {path for one in declared_sets for path in one.files.values()}
     pairs = [
         (path, truth, path.name[: -len(ending)])
         for ending in LABEL_FILES
         for path in sorted(folder.glob(f"*{ending}"))
-        if (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
+        if path not in used and (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
     ]
     return [Set(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
 
@@ -118,7 +119,7 @@ def declared(path: Path) -> Set:
     if wrong := list(_wrong(said, path.parent)):
         raise CofactorError(f"{path.name}: {'; '.join(wrong)}")
     files = {role: path.parent / name for role, name in said["files"].items()}
-    return Set(said["name"], said["line"], said["family"], files)
+    return Set(said["name"], said["problem"], said["family"], files)
 
 
 def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
@@ -128,17 +129,17 @@ def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
         yield f"unknown fields {listing(strange)}; there are {', '.join(FIELDS)}"
     if odd := [name for name in FIELDS[:-1] if not isinstance(said.get(name, ""), str)]:
         yield f"{listing(odd)} must be text"
-    files, line = said.get("files") or {}, str(said.get("line") or "")
-    if line and line not in ROLES:
-        yield f"line {line!r} is none of {', '.join(ROLES)}"
+    files, problem = said.get("files") or {}, str(said.get("problem") or "")
+    if problem and problem not in ROLES:
+        yield f"problem {problem!r} is none of {', '.join(ROLES)}"
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         yield "[files] must have a name of a file for each role"
         return
-    if line in ROLES and files:
-        if lacking := [f"{role} ({what})" for role, what in ROLES[line].items() if role not in files]:
+    if problem in ROLES and files:
+        if lacking := [f"{role} ({what})" for role, what in ROLES[problem].items() if role not in files]:
             yield f"[files] has no {listing(lacking)}"
-        if more := sorted(set(files) - set(ROLES[line])):
-            yield f"[files] has {listing(more)}, which line {line} does not know"
+        if more := sorted(set(files) - set(ROLES[problem])):
+            yield f"[files] has {listing(more)}, which {problem} does not have"
     if gone := [name for name in files.values() if not (folder / name).is_file()]:
         yield f"no file {listing(gone)}"
     if out := [name for name in files.values() if not (folder / name).resolve().is_relative_to(folder.resolve())]:
@@ -153,47 +154,40 @@ def checked(folder: Path) -> Iterator[tuple[bool, str]]:
 
     Cost: every file is read.
     """
-    names: list[str] = []
-    makers: list[Callable[[], Set]] = [partial(declared, path) for path in _declarations(folder)]
-    makers += [partial(_itself, one) for one in _plain(folder)]
-    if not makers:
-        yield False, f"{folder}: no set: {_what('crowd')}"
-    for make in makers:
+    names, sound, paths = list[str](), list[Set](), _declarations(folder)
+    for path in paths:
         try:
-            one = make()
+            sound.append(declared(path))
         except CofactorError as error:
             yield False, str(error)
-            continue
+    if not (found := [*sound, *_plain(folder, sound)]) and not paths:
+        yield False, f"{folder}: no set: {_what('crowd')}"
+    for one in found:
         wrong, has = _looked_at(one)
         if one.name in names:
             wrong.append("another set has this name")
         names.append(one.name)
-        yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: line {one.line}, {has}"
-
-
-def _itself(one: Set) -> Set:
-    return one
+        yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: {one.problem}, {has}"
 
 
 def _looked_at(one: Set) -> tuple[list[str], str]:
     """Return what is wrong with the files of a set, and what it has."""
     with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
         try:
-            given, truth = _READERS[one.line](**one.files)
+            given, truth = _READERS[one.problem](**one.files)
         except CofactorError as error:
             return [" ".join(str(error).split())], ""
-    told = [str(note.message) for note in noted]
-    wrong = [text for text in told if "are ignored" in text or "no worker chose" in text]
+    wrong = [str(note.message) for note in noted if issubclass(note.category, TruthWarning)]
     known = truth[truth >= 0]
-    if one.line == "crowd" and len(np.unique(known)) < 2:
+    if one.problem == "crowd" and len(np.unique(known)) < 2:
         wrong.append("the truth has one class only, so that no method can be told from another")
-    return wrong, f"{given}, truth of {len(known)}" if one.line == "crowd" else f"{_size(given)}, {len(truth)} asked"
+    return wrong, f"{given}, truth of {len(known)}" if one.problem == "crowd" else f"{_size(given)}, {len(truth)} asked"
 
 
-def _size(problem: Problem) -> str:
-    if problem.line == "comparisons":
-        return str(problem.given)
-    rows, columns = problem.given.codes.shape if problem.line == "pmf" else problem.given.shape
+def _size(question: Question) -> str:
+    if question.problem == "comparisons":
+        return str(question.given)
+    rows, columns = question.given.codes.shape if question.problem == "pmf" else question.given.shape
     return f"{rows} rows, {columns} columns"
 
 
@@ -223,7 +217,7 @@ def _points(points: Path, anchors: Path) -> Found:
         raise CofactorError(f"{anchors}: {listing(strange)} are no columns of {points.name}")
     found = np.array([known[name] for name in dict.fromkeys(said)], dtype=np.int64)
     order = np.random.default_rng(0).permutation(X.shape[1])  # so that no method learns from the order
-    return Problem("separable", np.ascontiguousarray(X[:, order]), len(found)), np.argsort(order)[found]
+    return Question("separable", np.ascontiguousarray(X[:, order]), len(found)), np.argsort(order)[found]
 
 
 def _votes(comparisons: Path) -> Found:

@@ -41,9 +41,8 @@ from cofactor.crowd.scores import paired_difference, score, sign_test
 from cofactor.data.registry import DATASETS_DIR, data_folder
 from cofactor.data.storage import mirror_folder
 from cofactor.registry import is_outside, listed, loaded, parts_of, source_of
-from cofactor_app.bench.answers import Problem, answer_on
-from cofactor_app.bench.crowds import Crowd
-from cofactor_app.bench.lines import ANSWERS, scores_of, small
+from cofactor_app.bench.answers import ANSWERS, Question, answer_on, scores_of, small
+from cofactor_app.bench.sets import KnownSet
 from cofactor_app.peak import CLEAR_REFS, resident
 
 _task, _worker = np.divmod(np.arange(60), 5)
@@ -101,30 +100,30 @@ class Trial:
 
 def bench(
     methods: Sequence[str],
-    sets: Iterable[Crowd],
+    sets: Iterable[KnownSet],
     kept: Path | None = None,
     folders: Sequence[Path] = (),
-    line: str = "crowd",
+    problem: str = "crowd",
 ) -> Iterator[Trial]:
     """Score methods on sets, and yield what comes out, set by set; the trivial answer and the default among them.
 
     Parameters
     ----------
     methods : names of `cf.crowd.METHODS`, or `FILE.py:NAME` (see `cf.crowd.Outside`)
-    sets : as `crowds` returns them
+    sets : as `known_sets` returns them
     kept : Path, optional
         A file to which each result is added; what is in it already, of the same method and file, is not run again.
     folders : sequence of Path
         Folders, beside those of cofactor, that methods may not open files in.
-    line : crowd, pmf, separable or comparisons; all sets are of it
+    problem : crowd, pmf, separable or comparisons; all sets are of it
 
     Raises `CofactorError` where a method cannot be found. A method that fails on a set, or answers in another shape, is
     one trial with `error`.
     """
-    names = list(dict.fromkeys([*ANSWERS[line], *methods]))
-    if strange := [name for name in names if not is_outside(name) and name not in listed(line)]:
-        offered = f"give FILE.py:NAME, or one of {', '.join(listed(line))}"
-        raise CofactorError(f"no method of line {line} is named {listing(map(repr, strange))}: {offered}")
+    names = list(dict.fromkeys([*ANSWERS[problem], *methods]))
+    if strange := [name for name in names if not is_outside(name) and name not in listed(problem)]:
+        offered = f"give FILE.py:NAME, or one of {', '.join(listed(problem))}"
+        raise CofactorError(f"no {problem} method is named {listing(map(repr, strange))}: {offered}")
     sources = {name: source_of(name) if is_outside(name) else f"cofactor {__version__}" for name in names}
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
@@ -140,25 +139,25 @@ def bench(
                 yield trial
 
 
-def _on_one_set(crowd: Crowd, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
+def _on_one_set(crowd: KnownSet, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
     given, truth = crowd.read()
-    line = given.line if isinstance(given, Problem) else "crowd"
+    problem = given.problem if isinstance(given, Question) else "crowd"
     if isinstance(given, CrowdLabels):
         given = CrowdLabels(given.table, list(range(given.n_tasks)), list(range(given.n_workers)), given.classes)
     found = {name: run(name, given) for name, run in runs.items()}
-    trivial, default = (found[name].said for name in ANSWERS[line])
+    trivial, default = (found[name].said for name in ANSWERS[problem])
     for name, answer in found.items():
         trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
         if answer.said is not None and trivial is not None:
             trial = replace(trial, seconds=answer.seconds, memory=answer.memory)
-            trial = _scored(trial, line, (answer.said, trivial, default), truth)
+            trial = _scored(trial, problem, (answer.said, trivial, default), truth)
         yield trial
 
 
-def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints) -> Trial:
+def _scored(trial: Trial, problem: str, answers: tuple[Any, Any, Any], truth: Ints) -> Trial:
     """Fill in the numbers of one answer, beside the trivial one and the default, which may be missing."""
-    scored = [None if a is None else a if line == "crowd" else scores_of(line, a, truth)[0] for a in answers]
-    right = truth if line == "crowd" else scores_of(line, answers[0], truth)[1]
+    scored = [None if a is None else a if problem == "crowd" else scores_of(problem, a, truth)[0] for a in answers]
+    right = truth if problem == "crowd" else scores_of(problem, answers[0], truth)[1]
     answer, trivial, default = scored
     assert answer is not None and trivial is not None
     more, found = paired_difference(answer, trivial, right), score(answer, right)
@@ -169,7 +168,7 @@ def _scored(trial: Trial, line: str, answers: tuple[Any, Any, Any], truth: Ints)
         "low": 100 * more.low,
         "high": 100 * more.high,
         "p": sign_test(answer, trivial, right),
-        "ece": found.ece if line in ("crowd", "comparisons") else None,  # the others give no probabilities
+        "ece": found.ece if problem in ("crowd", "comparisons") else None,  # the others give no probabilities
     }
     if above:
         values |= {"above_default": 100 * above.mean, "above_low": 100 * above.low, "above_high": 100 * above.high}
@@ -234,7 +233,7 @@ class _Process:
         if self.pool:
             self.pool.shutdown()
 
-    def __call__(self, name: str, labels: CrowdLabels | Problem) -> _Answer:
+    def __call__(self, name: str, labels: CrowdLabels | Question) -> _Answer:
         """Run a method on a set."""
         self.pool = self.pool or self._begun()
         try:
@@ -272,7 +271,7 @@ def _find(name: str) -> None:
         raise CofactorError(f"{name} {OPENS}") from None
 
 
-def _answer(name: str, labels: CrowdLabels | Problem) -> _Answer:
+def _answer(name: str, labels: CrowdLabels | Question) -> _Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -290,9 +289,9 @@ def _answer(name: str, labels: CrowdLabels | Problem) -> _Answer:
             return _Answer(error=f"the method {OPENS}")
 
 
-def _prepared(name: str, given: CrowdLabels | Problem) -> Callable[[], Any]:
+def _prepared(name: str, given: CrowdLabels | Question) -> Callable[[], Any]:
     """Return what runs a method on a set; it has run on little, so that nothing is compiled in the time that counts."""
-    if isinstance(given, Problem):
+    if isinstance(given, Question):
         with suppress(CofactorError):  # it may need more: the real data tell
             answer_on(name, small(given))
         return partial(answer_on, name, given)

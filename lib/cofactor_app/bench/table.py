@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cofactor.core.errors import listing
 from cofactor.core.lazy import pd
-from cofactor_app.bench.lines import ANSWERS
+from cofactor_app.bench.answers import ANSWERS
 from cofactor_app.bench.run import Trial
 
 TIE = 1e-6  # points of accuracy that are rounding
@@ -40,13 +40,13 @@ def left_out(trials: Sequence[Trial], variants: Sequence[str]) -> tuple[dict[str
     return choice, [trial for trial in trials if choice.get(trial.family) == trial.method]
 
 
-def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = "crowd") -> list[str]:
+def choice_report(trials: Sequence[Trial], variants: Sequence[str], problem: str = "crowd") -> list[str]:
     """Return the lines to print of `left_out`: the choice by family, its accuracy, and that of the best on all."""
     choice, chosen = left_out(trials, variants)
     if not choice:
         return ["", "nothing was chosen: fewer than two variants answer on the same sets of two families"]
-    table = by_family([trial for trial in trials if trial.method in {*variants, *ANSWERS[line]}])
-    shown = table.reindex(columns=list(ANSWERS[line]))
+    table = by_family([trial for trial in trials if trial.method in {*variants, *ANSWERS[problem]}])
+    shown = table.reindex(columns=list(ANSWERS[problem]))
     shown.insert(0, "by the others", [short(name) for name in choice.values()])
     shown.insert(1, "chosen", [table.loc[family, name] for family, name in choice.items()])
     shown.loc["mean"] = ["", *shown.iloc[:, 1:].mean()]
@@ -56,7 +56,7 @@ def choice_report(trials: Sequence[Trial], variants: Sequence[str], line: str = 
         "",
         f"chosen among {len(best)} variants by the other families, in % on the one left out:",
         *shown.round(2).to_string(index_names=False).splitlines(),
-        _losses("what was chosen", chosen, line),
+        _losses("what was chosen", chosen, problem),
         f"{on_all}, but there the same sets choose and judge",
     ]
 
@@ -77,18 +77,18 @@ def short(method: str) -> str:
     return home.rpartition(":")[2] + bracket + options
 
 
-def report(trials: Sequence[Trial], variants: dict[str, int], line: str = "crowd") -> list[str]:
+def report(trials: Sequence[Trial], variants: dict[str, int], problem: str = "crowd") -> list[str]:
     """Return the lines to print: families, losses to the vote, sets, failures, and how many variants were tried."""
     trials = shortened(trials)
     families, names = by_family(trials), list(dict.fromkeys(trial.method for trial in trials))
-    default = ANSWERS[line][1]
-    own, below_what = [name for name in names if name not in ANSWERS[line]], _trivial(line)
+    default = ANSWERS[problem][1]
+    own, below_what = [name for name in names if name not in ANSWERS[problem]], _trivial(problem)
     lines = [f"accuracy in % by family ({len(families)}), which count alike:"]
     shown = families.copy()
     if len(families) > 1:
         shown.loc["mean"] = families.mean()
     lines += shown.round(2).to_string(index_names=False).splitlines()
-    lines += [_losses(name, [trial for trial in trials if trial.method == name], line) for name in (default, *own)]
+    lines += [_losses(name, [trial for trial in trials if trial.method == name], problem) for name in (default, *own)]
     lines += ["", *_sets(trials, own or [default], below_what, default)]
     lines += _failures(trials)
     lines += [f"{count} variants of {name} were run here: the best of many looks better than it is"
@@ -105,18 +105,18 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     return [f"{method} failed on {listing(found)}: {error}" for (method, error), found in sets.items()]
 
 
-def _losses(name: str, mine: Sequence[Trial], line: str) -> str:
+def _losses(name: str, mine: Sequence[Trial], problem: str) -> str:
     """Say on how many sets a method is below the trivial answer."""
     told = [trial for trial in mine if trial.more is not None]
     below = [trial for trial in told if trial.more is not None and trial.more < -TIE]
     clear = [trial.set for trial in below if trial.high is not None and trial.high < 0]
     named = f": {', '.join(clear)}" if clear else ""
     of = f"{len(below)} of {len(told)} sets, significantly on {len(clear)}"
-    return f"{name}: below {_trivial(line)} on {of}{named}"
+    return f"{name}: below {_trivial(problem)} on {of}{named}"
 
 
-def _trivial(line: str) -> str:
-    return "the vote" if line == "crowd" else ANSWERS[line][0]
+def _trivial(problem: str) -> str:
+    return "the vote" if problem == "crowd" else ANSWERS[problem][0]
 
 
 def _sets(trials: Sequence[Trial], names: Sequence[str], trivial: str, default: str) -> list[str]:

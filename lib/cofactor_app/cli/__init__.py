@@ -1,4 +1,4 @@
-"""The command line: options in `parser`, one module per family of commands, run from here."""
+"""The command line: options in `parser`, a module per command, run from here."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from cofactor.core.errors import CofactorError
 from cofactor_app.cli.parser import parser
-
-if TYPE_CHECKING:
-    from cofactor.core.estimator import Diagnosis
 
 OPTIONS = {  # arguments of the library, as its messages name them, and what they are called here
     **{name: f"--{name}" for name in ("task", "worker", "label", "sep", "encoding", "conflicts", "methods")},
     **{name: f"--{name}" for name in ("winner", "loser", "user", "tie", "outcome", "weight", "budget")},
     **{"n_jobs": "--jobs", "n_draws": "--draws", "n_trials": "--trials"},
-    **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold"},
+    **{"wanted_error": "--error", "amounts": "--most", "gold": "--gold", "n_pairs": "--next", "n_tasks": "--checks"},
     **{"rank": "--rank", "n_bins": "--bins", "n_anchors": "--anchors", "n_topics": "--anchors", "words": "--words"},
     **{"spelling": "--spelling"},
     **{"min_documents": "--min-documents"},
@@ -48,8 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _show_any_letter()
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # processes of workers import nothing from the folder of the user
     try:
-        arguments = parser().parse_args(argv)
-        arguments.argv = list(sys.argv[1:] if argv is None else argv)
+        words = list(sys.argv[1:] if argv is None else argv)
+        arguments = parser(words[0] if words else "").parse_args(words)
+        arguments.argv = words
         if getattr(arguments, "jobs", 1) < 1:
             raise CofactorError(f"n_jobs={arguments.jobs}: give a whole number of at least 1")
         _check_address_space()
@@ -165,14 +162,6 @@ def visible(text: str) -> str:
 def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
     """Print what a command found, warnings first."""
     print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
-
-
-def warned(diagnosis: Diagnosis) -> list[str]:
-    """Return what the checks before a fit warn of; a failed one is an error, since every method would refuse, too."""
-    failed = [f"{check.name}: {check.value}: {check.advice}" for check in diagnosis.checks if check.status == "fail"]
-    if failed:
-        raise CofactorError("; ".join(failed))
-    return [f"{check.name}: {check.value}" for check in diagnosis.checks if check.status == "warn"]
 
 
 def note_of(message: Warning | str) -> str:

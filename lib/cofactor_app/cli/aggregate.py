@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from cofactor.core.checks import check_whole
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.crowd.diagnose import diagnose as checks
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
@@ -19,9 +19,7 @@ from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
-from cofactor_app.cli.parts import noted
+from cofactor_app.cli.output import Writer, answered, noted, outputs, say_later, tell_result, write_page
 
 COLUMNS = ("task", "worker", "label")
 READING = ("classes", "ignore", "conflicts", "spelling", "skip_bad")
@@ -53,18 +51,19 @@ def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> N
     """Write the tables and the page that were asked for."""
     if arguments.spark and arguments.output:
         found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
-        writer.said(arguments.output, f"{found.on_spark.n_tasks:,} tasks")  # type: ignore[attr-defined]
+        writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
     elif arguments.output:
-        writer.write(arguments.output, [found.wide if arguments.wide else found.labels], f"{len(found.labels):,} tasks")
+        labels = found.wide if arguments.wide else found.labels
+        writer.write(arguments.output, [labels], amount(len(labels), "task"))
     if arguments.workers:
-        writer.write(arguments.workers, [found.workers.round(6)], f"{len(found.workers):,} workers")
+        writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
     if arguments.confusion:
         matrices = f"{len(found.crowd.workers):,} confusion matrices"
         writer.write(arguments.confusion, [found.confusion], matrices)
     if arguments.report:
-        from cofactor_app.pages.crowd import page  # pictures take a second to import
+        from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-        write_page(arguments.report, page(found), writer.said)
+        write_page(arguments.report, page_of(found), writer.said)
 
 
 def _check_folder(arguments: argparse.Namespace) -> None:
@@ -109,7 +108,7 @@ def next_tasks(arguments: argparse.Namespace) -> None:
             found, table = str(asked), asked.table
         tell([found])
         if arguments.output:
-            writer.write(arguments.output, [table], f"{len(table)} tasks")
+            writer.write(arguments.output, [table], amount(len(table), "task"))
 
 
 def _read(arguments: argparse.Namespace) -> tuple[CrowdLabels, Any]:

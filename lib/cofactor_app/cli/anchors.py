@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from cofactor.core.errors import amount
 from cofactor.core.files import save_arrays, whole_file
 from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
 
 READING = ("rows", "scale", "no_data", "skip_bad", "encoding", "sep")
 ARRAYS = ".npz"  # weights that are no table
@@ -25,7 +25,7 @@ def anchors(arguments: argparse.Namespace) -> None:
     options = {name: getattr(arguments, name) for name in READING}
     method = arguments.method
     if is_outside(method):
-        from cofactor_app.cli.own import OwnAnchors  # brings the bench with it
+        from cofactor_app.bench.answers import OwnAnchors  # brings the bench with it
 
         method = partial(OwnAnchors, name=method)
     table, arrays = split_weights(arguments.weights)
@@ -34,15 +34,15 @@ def anchors(arguments: argparse.Namespace) -> None:
         run = partial(verb, one_or_all(arguments.matrix), arguments.anchors, method=method, verbose=not arguments.quiet)
         found = answered(arguments, partial(run, **options))
         if arguments.output:
-            writer.write(arguments.output, [found.anchors.round(6)], f"{len(found.anchors)} anchors")
+            writer.write(arguments.output, [found.anchors.round(6)], amount(len(found.anchors), "anchor"))
         if table:
-            writer.write(table, [found.weights.round(6)], f"{len(found.weights):,} points")
+            writer.write(table, [found.weights.round(6)], amount(len(found.weights), "point"))
         if arrays:
             _write_arrays(arrays, found, writer)
         if arguments.report:
-            from cofactor_app.pages.anchors import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, [], wrote)
 
 
@@ -61,7 +61,7 @@ def write_arrays(path: Path, weights: pd.DataFrame, names: list[str], writer: Wr
     arrays = {"weights": weights.to_numpy(), "names": np.array(names), "columns": np.array(list(weights))}
     with whole_file(path) as part:
         save_arrays(part, **arrays, **more)
-    writer.said(path, f"{len(weights):,} rows of weights")
+    writer.said(path, f"{amount(len(weights), 'row')} of weights")
 
 
 def _write_arrays(path: Path, found: AnchorsResult, writer: Writer) -> None:

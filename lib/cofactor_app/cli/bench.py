@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.estimator import progress
 from cofactor.registry import is_outside, parts_of
 from cofactor_app.bench import bench as trials_of
-from cofactor_app.bench import by_set, choice_report, crowds, left_out, report
-from cofactor_app.bench.crowds import missing
+from cofactor_app.bench import by_set, choice_report, left_out, report
+from cofactor_app.bench.answers import ANSWERS, problem_of
 from cofactor_app.bench.folder import checked, sets_of
-from cofactor_app.bench.lines import ANSWERS, away, line_of, problems
 from cofactor_app.bench.run import Trial, packages_of, trials_in
+from cofactor_app.bench.sets import known_sets, missing
 from cofactor_app.cli import tell
 from cofactor_app.cli.output import outputs, write_page
 
@@ -37,28 +36,28 @@ def bench(arguments: argparse.Namespace) -> int | None:
         return None
     if not arguments.method:
         raise CofactorError("which method? give FILE.py:NAME, or the name of a built-in method")
-    line = arguments.line or line_of(arguments.method)
-    own = sets_of(arguments.data, line) if arguments.data else []
-    some = crowds if line == "crowd" else partial(problems, line)
-    sets = some(arguments.sets, own, arguments.simulated)
+    problem = arguments.problem or problem_of(arguments.method)
+    own = sets_of(arguments.data, problem) if arguments.data else []
+    known = known_sets(problem, arguments.sets, own, arguments.simulated)
     methods = [arguments.method, *arguments.beside]
     variants = [name for name in methods if _name(name) == _name(arguments.method)]
-    if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in sets})) < 2:
+    if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in known})) < 2:
         message = "--leave-family-out chooses among variants of the method, by sets of two families at least: name more"
         raise CofactorError(f"{message} of the method with --beside, such as --beside 'my.py:Mine(alpha=2)'")
     with outputs(arguments, [arguments.output], [], [arguments.report]) as writer:
         folders = [arguments.data] if arguments.data else []
-        trials = list(trials_of(methods, progress(sets, "sets", True), arguments.keep, folders, line))
+        trials = list(trials_of(methods, progress(known, "sets", True), arguments.keep, folders, problem))
         name = _name(arguments.method)
         _refuse_without_result(arguments.method, trials)
-        lines = _lines(arguments, line, trials)
+        lines = _lines(arguments, problem, trials)
         chosen = variants if arguments.leave_family_out else []
-        tell([*lines, *(choice_report(trials, chosen, line) if chosen else []), *_about(arguments, line, methods)])
+        choice = choice_report(trials, chosen, problem) if chosen else []
+        tell([*lines, *choice, *_about(arguments, problem, methods)])
         if arguments.report:
-            from cofactor_app.pages.bench import bench_page  # templates take a second to import
+            from cofactor_app.pages.reports import bench_page  # templates take a second to import
 
             said = [text for text in lines if "sets, significantly on" in text or "variants of" in text]
-            write_page(arguments.report, bench_page(name, line, ASKED[line], trials, said, chosen))
+            write_page(arguments.report, bench_page(name, problem, ASKED[problem], trials, said, chosen))
         if arguments.output:
             chosen_trials = [replace(one, method=CHOSEN.format(name)) for one in left_out(trials, chosen)[1]]
             table = by_set([*trials, *chosen_trials])
@@ -82,21 +81,21 @@ def _check_data(folder: Path) -> None:
         raise CofactorError(f"{wrong} of {len(found)} sets of {folder} cannot be used as they are")
 
 
-def _lines(arguments: argparse.Namespace, line: str, trials: Sequence[Trial]) -> list[str]:
+def _lines(arguments: argparse.Namespace, problem: str, trials: Sequence[Trial]) -> list[str]:
     """Tables of the trials, and how many variants of the method gave an answer in this file: only they are compared."""
     own = _name(arguments.method)
     tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
-    trivial, default = ANSWERS[line]
-    what = f"line {line}: {ASKED[line]}; beside {trivial}, the trivial answer, and {default}, the default"
-    return [*([] if line == "crowd" else [what]), *report(trials, {own: len(tried)}, line)]
+    trivial, default = ANSWERS[problem]
+    what = f"problem {problem}: {ASKED[problem]}; beside {trivial}, the trivial answer, and {default}, the default"
+    return [*([] if problem == "crowd" else [what]), *report(trials, {own: len(tried)}, problem)]
 
 
-def _about(arguments: argparse.Namespace, line: str, methods: Sequence[str]) -> list[str]:
+def _about(arguments: argparse.Namespace, problem: str, methods: Sequence[str]) -> list[str]:
     """Lines about what ran with what, which sets are not here, and where trials are kept."""
     homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
     lines = [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
     named = arguments.sets or arguments.data or arguments.simulated
-    if gone := [] if named else missing() if line == "crowd" else away(line):
+    if gone := [] if named else missing(problem):
         lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")
     return [*lines, f"kept in {arguments.keep}: what has been run is not run again"]
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from cofactor.core.checks import LARGEST_SETTING, check_whole
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import Writer, outputs, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
 
 READING = ("columns", "bins", "encoding", "sep", "spelling", "skip_bad")
 POOLED_SHOWN = 4  # columns whose pooled estimates are printed
@@ -33,41 +32,37 @@ def joint(arguments: argparse.Namespace) -> None:
         wrote = say_later(writer)
         options = {name: getattr(arguments, name) for name in READING}
         rank = "auto" if arguments.rank is None else arguments.rank
-        options |= {"gaps": _gaps(arguments.gaps), "rank": rank, "method": _method(arguments)}
+        gaps = [word.strip() for word in (arguments.gaps or "").split(",") if word.strip()]
+        options |= {"gaps": None if arguments.gaps is None else gaps, "rank": rank, "method": _method(arguments)}
         found = answered(arguments, partial(verb, arguments.table, **options))
         lines = _write_draws(arguments, writer, found) if arguments.draws else []
+        n_filled = len(found.cells)
         tables = {
-            "output": (None if arguments.draws else found.table, f"{len(found.table):,} rows, {_gaps_told(found)}"),
-            "filled": (found.cells, f"{len(found.cells):,} cells"),
-            "classes": (found.classes, f"{found.model.n_classes} latent classes"),
-            "memberships": (found.memberships, f"{len(found.memberships):,} rows"),
+            "output": (
+                None if arguments.draws else found.table,
+                f"{amount(len(found.table), 'row')}, {amount(n_filled, 'gap')} filled",
+            ),
+            "filled": (found.cells, amount(n_filled, "cell")),
+            "classes": (found.classes, amount(found.model.n_classes, "latent class")),
+            "memberships": (found.memberships, amount(len(found.memberships), "row")),
         }
         for name, (table, what) in tables.items():
             if getattr(arguments, name) and table is not None:
                 writer.write(getattr(arguments, name), [table.round(6)], what)
         if drawn:
-            writer.write(drawn, [found.sample(n_drawn)], f"{n_drawn:,} rows drawn")
+            writer.write(drawn, [found.sample(n_drawn)], f"{amount(n_drawn, 'row')} drawn")
         if arguments.report:
-            from cofactor_app.pages.joint import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, lines, wrote)
-
-
-def _gaps_told(found: JointResult) -> str:
-    return f"{len(found.cells):,} gaps filled"
-
-
-def _gaps(words: str | None) -> list[str] | None:
-    """Return the words of --gaps; None where it was not given."""
-    return None if words is None else [word.strip() for word in words.split(",") if word.strip()]
 
 
 def _method(arguments: argparse.Namespace) -> Any:
     """Return the name of a method, or the user's own."""
     if not is_outside(arguments.method):
         return arguments.method
-    from cofactor_app.cli.own import OwnJoint  # brings the bench with it
+    from cofactor_app.bench.answers import OwnJoint  # brings the bench with it
 
     if arguments.rank is not None:
         raise CofactorError("--rank is of the methods of cofactor; options of your own follow its name, in brackets")

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from cofactor import __version__
-from cofactor_app.cli.parser_lines import add_lines
-from cofactor_app.cli.parts import (
-    WRITTEN,
-    Format,
-    LateParser,
-    add_common,
-    add_text,
-    add_writing,
-    file_name,
-    new_command,
-    output_file,
-)
+
+TABLES = "CSV, TSV, parquet, JSON lines, - for stdin, data set"
+WRITTEN = ".csv, .tsv, .jsonl, each also .gz, .parquet, or - for standard output"
+
+STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 DEFAULT = "WorkerTypes"
 RESULTS = Path("results")
@@ -52,12 +46,12 @@ class with fit and predict_proba; a first parameter called data, df or frame get
   cofactor bench "my.py:Mine(alpha=1)" --beside "my.py:Mine(alpha=2)" --leave-family-out
                                                      alpha is chosen by the other families of sets
   cofactor bench my.py:Mine --data folder            NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth),
-                                                     or NAME.toml: name, line, family, licence, source, [files]
+                                                     or NAME.toml: name, problem, family, licence, source, [files]
   cofactor bench --check-data folder                 what is wrong with each of these sets
-other problems are recognised by the name of the first argument: table, X, comparisons (or by --line):
-  cofactor bench my.py:complete --line pmf           table: completed codes, or a model with predict_map
-  cofactor bench my.py:find --line separable         X and the number of anchors: columns of X
-  cofactor bench my.py:Choices --line comparisons    scores of the items in log-odds, or a class with fit(comparisons)
+other problems are recognised by the name of the first argument: table, X, comparisons (or by --problem):
+  cofactor bench my.py:complete --problem pmf        table: completed codes, or a model with predict_map
+  cofactor bench my.py:find --problem separable      X and the number of anchors: columns of X
+  cofactor bench my.py:Choices --problem comparisons scores of the items in log-odds, or a class with fit(comparisons)
                                                      and predict_proba(user, left, right)
 it runs in a process that has no truth and cannot open data sets. All else then takes it, too:
   cofactor aggregate labels.csv --method my.py:Mine --report page.html
@@ -69,18 +63,50 @@ zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
 FORMS = "CSV, TSV, parquet, JSON, exports of labelling tools, - for stdin, a data set"
+RANK = """\
+  cofactor rank votes.csv -o ranking.csv --report ranking.html
+  cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge --user prompt
+  cofactor rank season.csv --home --elo Arsenal=1500
+"""
+JOINT = """\
+  cofactor joint survey.csv --gaps "refused, -9, NA" -o complete.csv --classes classes.csv --report joint.html
+  cofactor joint survey.csv --draws 20 -o completed.csv --pooled shares.csv
+"""
+ANCHORS = """\
+  cofactor anchors mixture -o anchors.csv --weights weights.csv --report anchors.html
+  cofactor anchors scene.mat:Y --scale --anchors 6 --weights maps.npz
+"""
+TOPICS = """\
+  cofactor topics notes --anchors 6 -o topics.csv --weights documents.csv --report topics.html
+  cofactor topics counts.mtx --vocabulary words.txt --anchors 20 --method SPA
+"""
+JOINT_METHODS = ("CNMF-EM", "RAND-EM", "CNMF-SPA-EM", "Independence")  # the default first
+ANCHOR_METHODS = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")
+TOPIC_METHODS = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands; each sets `run` to the module and function that do it."""
-    about = "Hidden structure from pairwise evidence."
-    top = LateParser(prog="cofactor", description=about, epilog=FIRST)
+def parser(name: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the command of this name, or of all; each sets `run` to the module and function to call."""
+    top = LateParser(prog="cofactor", description="Hidden structure from pairwise evidence.", epilog=FIRST)
     top.formatter_class = Format
     top.add_argument("--version", action="version", version=f"cofactor {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands")
-    labels = _add_aggregate, _add_diagnose, _add_plan, _add_next
-    others = _add_bench, _add_datasets, _add_completion
-    for add in (*labels, add_lines, _add_reproduce, _add_report, *others):
+    adders = {
+        "aggregate": _add_aggregate,
+        "diagnose": _add_diagnose,
+        "plan": _add_plan,
+        "next": _add_next,
+        "rank": _add_rank,
+        "joint": _add_joint,
+        "anchors": _add_anchors,
+        "topics": _add_topics,
+        "reproduce": _add_reproduce,
+        "report": _add_report,
+        "bench": _add_bench,
+        "datasets": _add_datasets,
+        "completion": _add_completion,
+    }
+    for add in [adders[name]] if name in adders else adders.values():
         add(commands)
     return top
 
@@ -107,7 +133,7 @@ def _add_aggregate(commands: Any) -> None:
     fit.add_argument("--group", **one, help="worker, group: which family or source a worker belongs to")
     fit.add_argument("--wide", action="store_true", help="in -o also the probability of every class")
     tables = {
-        "workers": "worker, n_labels, accuracy with its interval, verdict",
+        "workers": "worker, n_labels, accuracy (mean probability of own labels) with interval, verdict",
         "confusion": "confusion matrices: worker, true, said, probability",
     }
     columns = "task, label, probability, n_labels, disputed, overruled"
@@ -174,6 +200,119 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
+def _add_rank(commands: Any) -> None:
+    about = "Rank items by comparisons: utilities with intervals, and the ranks that the comparisons allow."
+    command = new_command(commands, "rank", about, "rank.rank")
+    command.usage = "%(prog)s COMPARISONS [options]"
+    columns = command.add_argument_group("comparisons, and columns that are not recognised")
+    what = f"one a row, or a table of wins: {TABLES}"
+    columns.add_argument("comparisons", metavar="COMPARISONS", help=what)
+    for column, side in (("winner", "that won, or the first side"), ("loser", "that lost, or the second side")):
+        columns.add_argument(f"--{column}", metavar="COLUMN", help=f"the item {side}")
+    columns.add_argument("--tie", metavar="COLUMN", help="yes or no: neither won")
+    columns.add_argument("--outcome", metavar="COLUMN", help="who won: 1, 0, tie; a name; A, B; H, D, A; a score 2-1")
+    words = "what the outcome column says of the first and of the second side"
+    columns.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
+    columns.add_argument("--weight", metavar="COLUMN", help="how often this comparison was made")
+    user = "who chose, for honest intervals; give it twice for votes that share a prompt, too"
+    columns.add_argument("--user", metavar="COLUMN", action="append", help=user)
+    numbers = 'columns of numbers that favour the winner; "a - b" is a difference of columns'
+    columns.add_argument("--covariates", nargs="+", default=(), metavar="NAME", help=numbers)
+    columns.add_argument("--home", action="store_true", help="how much better the first side does by being the first")
+    model = command.add_argument_group("ranking")
+    model.add_argument("--method", metavar="METHOD", default="Davidson", help="Davidson (default), BradleyTerry")
+    elo = "on the scale of Elo, on which this item, or the mean, has this number"
+    model.add_argument("--elo", metavar="[ITEM=]NUMBER", help=elo)
+    model.add_argument("--chance", nargs=2, metavar=("ITEM", "AGAINST"), help="the chance that the one beats the other")
+    model.add_argument("--next", type=int, metavar="N", help="the N comparisons that tell most; pairs may repeat")
+    tables = {
+        "probabilities": "of every pair, the chance that the one wins",
+        "coefficients": "those of covariates and of ties, with intervals",
+    }
+    table = "item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons"
+    add_common(command, table, "picture, ranking, checks", **tables)
+    command.epilog = RANK
+
+
+def _add_joint(commands: Any) -> None:
+    about = "Learn the joint distribution of a table: fill its gaps, describe latent classes of its rows, draw rows."
+    command = new_command(commands, "joint", about, "joint.joint")
+    command.usage = "%(prog)s TABLE [options]"
+    table = command.add_argument_group("table")
+    table.add_argument("table", metavar="TABLE", help=f"one case a row: {TABLES}")
+    columns = "to use (default: all but ids and free text, which are named)"
+    table.add_argument("--columns", nargs="+", metavar="COLUMN", help=columns)
+    table.add_argument("--bins", type=int, default=8, help="numbers are cut into so many intervals (default: 8)")
+    gaps = "words that are gaps, with commas between; '' for none (default: NA, n/a, ?, . ...)"
+    table.add_argument("--gaps", metavar="WORDS", help=gaps)
+    model = command.add_argument_group("model")
+    rank = "number of latent classes (default: chosen on hidden cells)"
+    model.add_argument("--rank", type=int, metavar="F", help=rank)
+    own = f"{JOINT_METHODS[0]} (default), {', '.join(JOINT_METHODS[1:])}, or your own as my.py:NAME"
+    model.add_argument("--method", metavar="METHOD", default=JOINT_METHODS[0], help=own)
+    draws = "draw so many completed tables (20) in place of the most probable one; -o has all"
+    model.add_argument("--draws", type=int, metavar="D", help=draws)
+    sample = "write N rows drawn from the joint distribution"
+    model.add_argument("--sample", nargs=2, metavar=("N", "FILE"), help=sample)
+    tables = {
+        "classes": "the profile of each latent class",
+        "memberships": "the probability of each class in every row",
+        "filled": "row, column, value, probability of every cell that was filled",
+        "pooled": "of --draws: means and shares with intervals by Rubin's rules",
+    }
+    report = "how well each column is predicted, latent classes, what depends on what"
+    add_common(command, "the table with its gaps filled, in its order", report, **tables)
+    command.epilog = JOINT
+
+
+def _add_anchors(commands: Any) -> None:
+    about = "Find the pure columns (endmembers, anchors) of a mixture matrix, and the weights of the mixtures."
+    command = new_command(commands, "anchors", about, "anchors.anchors")
+    command.usage = "%(prog)s MATRIX ... [options]"
+    data = command.add_argument_group("data")
+    what = "a point a column, or an image: .npz, .npy, .mat, .mtx, a table, a data set"
+    data.add_argument("matrix", metavar="MATRIX", nargs="+", help=what)
+    data.add_argument("--rows", action="store_true", help="points are the rows instead")
+    data.add_argument("--scale", action="store_true", help="divide every point by its sum first")
+    none = "points that hold it in all rows are left out"
+    data.add_argument("--no-data", type=float, metavar="NUMBER", help=none)
+    model = command.add_argument_group("model")
+    number = "how many (default: where the residual of successive projection drops most)"
+    model.add_argument("--anchors", type=int, metavar="K", help=number)
+    named = f"{ANCHOR_METHODS[0]} (default), {', '.join(ANCHOR_METHODS[1:])}, or your own as my.py:NAME"
+    names = Choices(ANCHOR_METHODS)
+    model.add_argument("--method", choices=names, metavar="METHOD", default=names[0], help=named)
+    weights = "of every point on the anchors; also .npz, of an image with maps"
+    columns = "a row an anchor: anchor, point, mean_weight, leads, score, spectrum"
+    add_common(command, columns, "spectra, pictures, checks", weights=weights)
+    command.epilog = ANCHORS
+
+
+def _add_topics(commands: Any) -> None:
+    about = "Find topics in texts or in counts of words, and how much of each a document holds."
+    command = new_command(commands, "topics", about, "topics.topics")
+    command.usage = "%(prog)s TEXTS ... --anchors K [options]"
+    data = command.add_argument_group("data")
+    what = "a table of texts, or of document, word, count; .npz, .mtx: counts; a data set"
+    data.add_argument("texts", metavar="TEXTS", nargs="+", help=what)
+    for column in ("document", "word", "count"):
+        data.add_argument(f"--{column}", metavar="COLUMN", help=f"the {column} column's name")
+    data.add_argument("--vocabulary", type=Path, metavar="FILE", help="of a matrix: one word a line")
+    data.add_argument("--stop-words", metavar="WORDS", help="of texts: words to leave out, english or a file")
+    grams = "of texts: count sequences of up to so many words (default: 1)"
+    data.add_argument("--ngrams", type=int, default=1, metavar="N", help=grams)
+    least = "leave out words that stand in fewer (default: 2)"
+    data.add_argument("--min-documents", type=int, default=2, metavar="N", help=least)
+    model = command.add_argument_group("model")
+    model.add_argument("--anchors", type=int, metavar="K", required=True, help="number of topics")
+    method = f"{TOPIC_METHODS[0]} (default), {', '.join(TOPIC_METHODS[1:])} (pip install 'cofactor[topics]')"
+    model.add_argument("--method", choices=TOPIC_METHODS, metavar="METHOD", default=TOPIC_METHODS[0], help=method)
+    model.add_argument("--words", type=int, default=10, metavar="N", help="shown of a topic (default: 10)")
+    weights = "of every document: probabilities of the topics, and raw weights; also .npz"
+    add_common(command, "topic, share, coherence, place, word, probability", "topics, pictures", weights=weights)
+    command.epilog = TOPICS
+
+
 def _add_reproduce(commands: Any) -> None:
     about = "Run tables and figures of the papers and print ours beside published."
     command = new_command(commands, "reproduce", about, "experiments.reproduce")
@@ -202,7 +341,9 @@ def _add_bench(commands: Any) -> None:
     command = new_command(commands, "bench", about, "bench.bench")
     own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or a built-in one"
     command.add_argument("method", nargs="?", metavar="METHOD", help=own)
-    command.add_argument("sets", nargs="*", metavar="SET", help="(default: all registered ones that are here)")
+    command.add_argument(
+        "sets", nargs="*", metavar="SET", help="(default: the registered ones of the bench that are here)"
+    )
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own sets, see below")
     check = "only look at a folder for --data, and tell what is wrong with each set"
@@ -210,8 +351,8 @@ def _add_bench(commands: Any) -> None:
     command.add_argument("--simulated", action="store_true", help="sets drawn from models whose truth is known")
     leave = "choose among METHOD and its variants in --beside by all families of sets but one, and score on that one"
     command.add_argument("--leave-family-out", action="store_true", help=leave)
-    lines = "of the method (default: by the name of its first argument: labels, table, X, comparisons)"
-    command.add_argument("--line", choices=("crowd", "pmf", "separable", "comparisons"), help=lines)
+    problems = "of the method (default: by the name of its first argument: labels, table, X, comparisons)"
+    command.add_argument("--problem", choices=("crowd", "pmf", "separable", "comparisons"), help=problems)
     kept = "each result is added, and not run again (default: bench.jsonl)"
     command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
     command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
@@ -231,3 +372,111 @@ def _add_completion(commands: Any) -> None:
     command = new_command(commands, "completion", about, "completion.completion")
     command.add_argument("shell", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
     command.epilog = COMPLETION
+
+
+# ---- options that several commands have, and how help looks ----
+
+
+def new_command(commands: Any, name: str, about: str, run: str) -> LateParser:
+    """Return the parser of a new command; `run` names the module and the function that do it."""
+    command: LateParser = commands.add_parser(name, help=about, description=about, add_help=False)
+    command.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    command.formatter_class = Format
+    command.set_defaults(run=run)
+    return command
+
+
+def add_text(group: Any) -> None:
+    """Add the options of how text is read, to a group of options."""
+    group.add_argument("--encoding", type=file_name, default="utf-8-sig", help="of text (default: UTF-8)")
+    group.add_argument("--sep", type=separator, help="between columns of text (default: whichever of , tab ; | fits)")
+    names = "which names are one if only capitals or blanks differ: classes (default), keep, all"
+    group.add_argument("--spelling", choices=("classes", "keep", "all"), metavar="WHICH", default="classes", help=names)
+    group.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read, by name")
+    group.add_argument("--strict", action="store_true", help="notes about the data are an error")
+
+
+def add_writing(group: Any) -> None:
+    """Add the options of how tables are written, to a group of options."""
+    group.add_argument("--force", action="store_true", help="overwrite files that exist")
+    raw = "no apostrophe before cells that a spreadsheet would run as a formula"
+    group.add_argument("--raw-cells", action="store_true", help=raw)
+
+
+def add_common(command: argparse.ArgumentParser, output: str, report: str, **tables: str) -> None:
+    """Add the eleven options that all verbs have; `output`, `report` and `tables` say what is in these files."""
+    group = command.add_argument_group(f"reading and writing (tables: {WRITTEN})")
+    group.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
+    for name, what in {**tables, "report": f"HTML page: {report}"}.items():
+        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+    add_writing(group)
+    group.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
+    group.add_argument("-v", "--verbose", action="store_true", help="print all about the fit")
+    add_text(group)
+
+
+def output_file(name: str) -> Path:
+    """Return the path of an output; the system's names of standard output are that."""
+    return Path("-" if name in STDOUT else name)
+
+
+def file_name(text: str) -> str:
+    """Return the name of a file, which is not empty, as where a variable of the shell was not set."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("no file is named: leave the option out, or name one")
+    return text
+
+
+def separator(text: str) -> str:
+    r"""Return the character that separates columns; a tab can be written \t, as shells do not make one of it."""
+    return "\t" if text == "\\t" else text
+
+
+class Format(argparse.RawDescriptionHelpFormatter):
+    """Help with space for the names of commands and options."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, **{"max_help_position": 26, "width": 110, **more})
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        """Show several values as `COLUMN ...`."""
+        if action.nargs == "+" and action.option_strings:
+            return f"{action.metavar or default_metavar} ..."
+        return super()._format_args(action, default_metavar)
+
+
+class LateParser(argparse.ArgumentParser):
+    """A parser whose `late_epilog` is made only where help is asked for."""
+
+    late_epilog: Callable[[], str] | None = None
+
+    def format_help(self) -> str:
+        """Return the help with its epilog; usage and description stand together."""
+        if self.late_epilog:
+            self.epilog = self.late_epilog()
+        return super().format_help().replace("\n\n", "\n", 1)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what a command does not know in its own name; argparse would leave it to the parser above."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            import difflib
+
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, 1)
+            advice = f"did you mean {near[0]}? See" if near else "see"
+            self.exit(2, f"error: unrecognized arguments: {' '.join(unknown)}; {advice} {self.prog} --help\n")
+        return found, unknown
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Refuse `--option=--`: argparse takes the value away, and an empty list would stand in its place."""
+        if action.option_strings and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "'--' is no value")
+        return super()._get_values(action, arg_strings)
+
+
+class Choices(tuple[str, ...]):
+    """Names to choose from, or where another method is: FILE.py:NAME."""
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether this is one of the names, or says where a method is."""
+        return super().__contains__(name) or ":" in str(name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from functools import partial
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, amount
 from cofactor.verbs.rank import RankingResult
 from cofactor.verbs.rank import rank as verb
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import outputs, write_page
+from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
 
 COLUMNS = ("winner", "loser", "user", "tie", "outcome", "weight")
 READING = ("words", "covariates", "home", "method", "encoding", "sep", "spelling", "skip_bad")
@@ -25,16 +25,16 @@ def rank(arguments: argparse.Namespace) -> None:
         found = answered(arguments, partial(verb, arguments.comparisons, elo=scale, **options))
         asked = _asked(arguments, found)
         if arguments.output:
-            writer.write(arguments.output, [found.items.round(6)], f"{len(found.items):,} items")
+            writer.write(arguments.output, [found.items.round(6)], amount(len(found.items), "item"))
         if arguments.probabilities:
             pairs = found.probabilities.round(6)
-            writer.write(arguments.probabilities, [pairs], f"{len(pairs):,} pairs of items")
+            writer.write(arguments.probabilities, [pairs], f"{amount(len(pairs), 'pair')} of items")
         if arguments.coefficients:
-            writer.write(arguments.coefficients, [found.coefficients], f"{len(found.coefficients)} coefficients")
+            writer.write(arguments.coefficients, [found.coefficients], amount(len(found.coefficients), "coefficient"))
         if arguments.report:
-            from cofactor_app.pages.rank import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, asked, wrote)
 
 
@@ -56,7 +56,8 @@ def _asked(arguments: argparse.Namespace, found: RankingResult) -> list[str]:
         tie = f", of a tie {match['tie']:.3f}" if match["tie"] else ""
         interval = f"{match['chance']:.3f} ({match['low']:.3f} to {match['high']:.3f})"
         lines.append(f"chance that {one} beats {two}, if one does: {interval}{tie}")
-    if arguments.next:
-        pairs = found.next_pairs(arguments.next).itertuples(index=False)
-        lines.append(f"compare next: {', '.join(f'{row.item} and {row.against}' for row in pairs)}")
+    if arguments.next is not None:
+        pairs = Counter(found.next_pairs(arguments.next)[["item", "against"]].itertuples(index=False, name=None))
+        asked = (f"{one} and {other}" + f" ({n} times)" * (n > 1) for (one, other), n in pairs.items())
+        lines.append(f"compare next: {', '.join(asked)}")
     return lines

@@ -7,8 +7,7 @@ from functools import partial
 
 from cofactor.verbs.topics import topics as verb
 from cofactor_app.cli.anchors import one_or_all, split_weights, write_arrays
-from cofactor_app.cli.common import answered, say_later, tell_result
-from cofactor_app.cli.output import outputs, write_page
+from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
 
 READING = ("document", "word", "count", "vocabulary", "stop_words", "ngrams", "min_documents", "method", "words")
 COMMON = ("spelling", "skip_bad", "encoding", "sep")
@@ -30,7 +29,7 @@ def topics(arguments: argparse.Namespace) -> None:
             names = found.documents["document"].tolist()
             write_arrays(arrays, found.documents.drop(columns="document"), names, writer)
         if arguments.report:
-            from cofactor_app.pages.topics import page  # pictures take a second to import
+            from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
-            write_page(arguments.report, page(found), writer.said)
+            write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, [], wrote)

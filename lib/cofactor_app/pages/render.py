@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeAlias, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -40,21 +40,18 @@ def _legible(value: Any) -> Any:
 
 def report(template: str, pictures: Iterable[tuple[str, Picture]], **context: Any) -> str:
     """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
+    figures = ((title, cast(Figure, picture.figure)) for title, picture in pictures)
     return render(
         template,
         version=cofactor.__version__,
         written=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        pictures={title: (as_source(whole), alt_text(whole)) for title, whole in _whole(pictures)},
+        pictures={title: (as_source(whole), alt_text(whole)) for title, whole in figures},
         run=CURRENT.get(),
         digest=digest,
         versions=versions,
         machine=machine,
         **context,
     )
-
-
-def _whole(pictures: Iterable[tuple[str, Picture]]) -> Iterator[tuple[str, Figure]]:
-    yield from ((title, cast(Figure, picture.figure)) for title, picture in pictures)
 
 
 def as_source(figure: Figure) -> str:

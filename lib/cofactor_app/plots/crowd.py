@@ -1,4 +1,4 @@
-"""Views of a crowd: its confusion matrices, its workers, its uncertain tasks.
+"""Views of a crowd: its confusion matrices, workers, uncertain tasks, plans for its labels, and refits.
 
 Functions take library objects. They draw into the axes given by `ax` and return them; without `ax`, into those of a new
 picture, whose title states the finding. What needs several panels takes a figure, `fig`, in the same way. No function
@@ -8,24 +8,32 @@ touches pyplot, files or global settings.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.bootstrap import probability_intervals
-from cofactor.core.errors import CofactorError, listing
+from cofactor.core.errors import CofactorError, amount, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.base import worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
+from cofactor.crowd.plan_next import Plan
+from cofactor.crowd.workers import CrowdBootstrap
 from cofactor_app.plots.style import (
     BLUE,
     DPI,
     FAINT,
+    INK,
+    LOOKS_BESIDE_VOTE,
+    ORANGE,
+    PURPLE,
     RED,
     WIDTH,
     Shown,
@@ -34,6 +42,7 @@ from cofactor_app.plots.style import (
     heat,
     names_of,
     new_picture,
+    number,
     percent,
     say,
     short,
@@ -48,6 +57,8 @@ GROUPS = 25
 TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
 CERTAIN = 1 - 1e-5  # posteriors above are drawn here
 LETTER = 0.08  # inches a letter of a tick takes
+MOST_NAMES = 20  # of workers along an axis
+WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
 
 
 def spread_workers(model: LatentClassModel, n_workers: int = PANELS) -> Ints:
@@ -97,7 +108,8 @@ def draw_confusions(
     fig.supylabel("label given", fontsize=9.5)
     if own:
         shown = f"{percent(right[chosen].max())} to {percent(right[chosen].min())} right"
-        say(own, shown if accuracy is not None else f"{shown}: {_worst_confusion(model, chosen, workers, classes)}")
+        worst = "" if accuracy is not None else f": {_worst_confusion(model, chosen, workers, classes)}"
+        say(own, f"{shown}{worst}" if worst else f"Confusion matrices of workers who are {shown}")
     return fig
 
 
@@ -188,7 +200,8 @@ def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None, *, ax
         -1 where unknown.
     """
     posterior = np.asarray(posterior, dtype=np.float64)
-    bad = None if truth is None else _wrong(posterior, truth)
+    known = np.full(len(posterior), -1) if truth is None else np.asarray(truth)
+    bad = None if truth is None else (known >= 0) & (np.argmax(posterior, axis=1) != known)
     if ax is None and bad is not None and bad.sum() > MARKED:
         fig = new_picture(WIDTH, 4.3)
         say(fig, _doubt(posterior, bad))
@@ -231,11 +244,6 @@ def _least_certain(posterior: Floats) -> Ints:
     return np.argsort(posterior.max(axis=1), kind="stable")
 
 
-def _wrong(posterior: ArrayLike, truth: ArrayLike) -> NDArray[np.bool_]:
-    truth = np.asarray(truth)
-    return (truth >= 0) & (np.argmax(np.asarray(posterior), axis=1) != truth)
-
-
 def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
     uncertain = posterior.max(axis=1) < SURE
     text = f"Below {percent(SURE)} certain: {uncertain.sum()} of {len(uncertain)} tasks"
@@ -255,3 +263,79 @@ def known(codes: ArrayLike, limit: int, kind: str) -> Ints:
     if bad.size:
         raise CofactorError(f"no such {kind}: {listing(bad.tolist())}; codes go from 0 to {limit - 1}")
     return checked.astype(np.int64)
+
+
+# ---- plans and refits ----
+
+
+@styled
+def draw_plan(plan: Plan, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
+    """Draw each method's error against the amount of data, with its band, and where the wanted error is reached."""
+    amounts = plan.answers() if plan.only_range else {name: amount for name, amount, *_ in plan.in_words()}
+    needed = ", ".join(f"{name} {amount}" for name, amount in amounts.items())
+    ax = axes_of(ax, f"For an error of {number(plan.wanted)}: {needed} {plan.unit}", height=3.8)
+    curves, answers = plan.curve(level), plan.needed(level=level)
+    for k, (name, (colour, marker, line)) in enumerate(zip(plan.errors, cycle(LOOKS_BESIDE_VOTE), strict=False)):
+        table = curves[curves["method"] == name]
+        ax.fill_between(table["amount"], table["low"], table["high"], color=colour, alpha=0.15, lw=0)
+        ax.plot(table["amount"], table["error"], color=colour, marker=marker, ls=line, ms=4, label=name)
+        middle, low, high = answers.loc[k, ["amount", "low", "high"]].to_numpy(dtype=np.float64)
+        if np.isfinite(low if plan.only_range else middle):
+            ax.plot([low, min(high, plan.amounts[-1])], [plan.wanted] * 2, color=colour, lw=4, alpha=0.5)
+            if not plan.only_range:
+                ax.plot(middle, plan.wanted, "D", color=colour, ms=6)
+    ax.axhline(plan.wanted, color=INK, lw=0.9, ls="--")
+    _plan_axes(ax, plan)
+    title = f"median and {level:.0%} of {len(next(iter(plan.errors.values())))} simulations"
+    legend = ax.legend(title=title, alignment="left")
+    if plan.only_range:  # bands fill the axes; errors fall, so lines are low at the right
+        legend.set_loc("upper right")
+    return ax
+
+
+def _plan_axes(ax: Axes, plan: Plan) -> None:
+    ax.set(xlabel=plan.unit, ylabel=plan.measure, ylim=(0, None))
+    if plan.amounts[-1] > WIDE * plan.amounts[0]:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if plan.amounts[0] <= plan.present <= plan.amounts[-1]:
+        ax.axvline(plan.present, color=FAINT, lw=0.9, ls=":")
+        above = ax.get_xaxis_transform()  # where no legend can cover it
+        ax.text(plan.present, 1.0, "now", color=INK, transform=above, ha="center", va="bottom")
+
+
+@styled
+def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
+    """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
+    table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
+    chance = 1 / len(found.classes)
+    below, above = table["high"] < chance, table["low"] > chance
+    kinds = [
+        (table[above], BLUE, "o", "better than chance"),
+        (table[~above & ~below], ORANGE, "s", "cannot be told from chance"),
+        (table[below], PURPLE, "X", "worse than chance"),
+    ]
+    kinds = [kind for kind in kinds if len(kind[0])]
+    counts = ", ".join(f"{len(mine)} {name}" for mine, *_, name in kinds)
+    names = names_of(range(len(table)), table["worker"].tolist(), "worker") if len(table) <= MOST_NAMES else []
+    names = [short(name) for name in names]
+    turned = len(names) * LETTER * max(map(len, names), default=0) > WIDTH - 1
+    letters = LETTER * max(map(len, names)) if turned else 0.0  # inches below the axis
+    ax = axes_of(ax, f"Of {amount(len(table), 'worker')}: {counts}", height=4.2 + letters)
+    for mine, colour, marker, name in kinds:
+        ends = 100 * np.stack([mine["estimate"] - mine["low"], mine["high"] - mine["estimate"]])
+        ax.errorbar(mine.index + 1, 100 * mine["estimate"], ends, color=colour, fmt=marker, ms=4, lw=1.2,
+                    label=f"{name}: {len(mine)}")  # fmt: skip
+    ax.axhline(100 * chance, color=INK, lw=0.9, ls="--", label=f"chance: {percent(chance)}")
+    mean = float(np.average(table["estimate"], weights=table["labels"]))
+    ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
+    ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
+    if names:
+        ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
+    title = f"intervals of {percent(level)}, {len(found.draws)} refits"
+    below = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=2)
+    return ax

@@ -79,14 +79,10 @@ def draw_triangle(places: Floats, corners: Sequence[str] = SPECIALISTS, *, ax: A
     ax.plot([], [], "--", color=ORANGE, lw=2, label=f"cone C: disc, radius {RADIUS:.3f}")
     ax.plot(*places[~corner].T, "o", ms=4, color=BLUE, alpha=0.5, mec="white", mew=0.4, label="row of H")
     ax.plot(*places[corner].T, "D", ms=5.5, color=BLUE, mec="white", mew=0.6, label="corner of the hull")
-    _name_corners(ax, corners)
+    beside = [((-8, 0), "right", "center"), ((8, 0), "left", "center"), ((0, 7), "center", "bottom")]
+    for name, place, (shift, ha, va) in zip(corners, CORNERS, beside, strict=True):
+        ax.annotate(name, place, shift, textcoords="offset points", ha=ha, va=va, color=INK)
     ax.legend(loc="upper right", handlelength=1.6)
     ax.set(xlim=(-0.55, np.sqrt(2) + 0.75), ylim=(-0.2, np.sqrt(1.5) + 0.12), aspect="equal")
     ax.set_axis_off()
     return ax
-
-
-def _name_corners(ax: Axes, names: Sequence[str]) -> None:
-    beside = [((-8, 0), "right", "center"), ((8, 0), "left", "center"), ((0, 7), "center", "bottom")]
-    for name, corner, (shift, ha, va) in zip(names, CORNERS, beside, strict=True):
-        ax.annotate(name, corner, shift, textcoords="offset points", ha=ha, va=va, color=INK)

@@ -32,7 +32,7 @@ class Vote(FunctionExercise):
         "the classes with most votes are those where the count is the largest of its row",
         "divide the row of winners (True or False) by its sum",
     )
-    praise = "half a point for each of two tied classes: fair, and no coin needs to be tossed"
+    praise = "two tied classes get half a point each, which is fair and needs no coin toss"
     wrong: ClassVar = {
         "a tie went to the first class; share it among all classes with most votes": (
             lambda labels, K: np.eye(K)[counts(labels, K).argmax(axis=1)]
@@ -74,7 +74,7 @@ class Accuracy(Exercise):
         "on how many tasks of all is the class c? That is prior[c]",
         "sum over c of prior[c] * A[c, c]",
     )
-    praise = "each class counts as often as it occurs, so a worker is judged by the tasks there are"
+    praise = "each class counts as often as it occurs, so a worker is judged on the actual mix of tasks"
 
     def given(self) -> Given:
         return self.own(1, self._drawn)
@@ -87,13 +87,13 @@ class Accuracy(Exercise):
     def solve(self, prior: Floats, A: Floats) -> list[Part]:
         own = A.diagonal()
         mistakes = {
-            "this is the plain mean of the diagonal; weigh each class with how often it occurs (prior)": own.mean(),
-            "this is the sum of the diagonal; weigh each entry with the prior": own.sum(),
+            "this is the plain mean of the diagonal; weight each class by how often it occurs (prior)": own.mean(),
+            "this is the sum of the diagonal; weight each entry by the prior": own.sum(),
             "the weights are how often each label is given; take how often each class occurs": (A @ prior) @ own,
             "rows were scaled to sum to one, as if A were transposed; its columns do": prior @ (own / A.sum(axis=1)),
             "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
             "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
-            "this is the accuracy on the class that the worker knows best; weigh all classes": own.max(),
+            "this is the accuracy on the class that the worker knows best; weight all classes": own.max(),
             "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
         }
         return [Part("accuracy", prior @ own, mistakes, "a share of tasks")]
@@ -107,7 +107,7 @@ class ExpectedWrong(Exercise):
         "so a label is wrong with a chance of one minus that",
         "expected numbers add up: (1 - posterior.max(axis=1)).sum()",
     )
-    praise = "a number to hold against the truth, where there is one: the model may be too sure of itself"
+    praise = "compare this number with the truth if you know it: the model may be overconfident"
 
     def given(self) -> Given:
         return self.own(2, self._drawn)
@@ -140,7 +140,7 @@ class Faults(Exercise):
         'the lines are "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
         'of a report: {line.name for line in report.checks if line.status != "pass"}',
     )
-    praise = "a minute before the fit: the default would have fitted each of these four without an error"
+    praise = "this takes a minute before the fit; the default would have fitted each of these four without an error"
     says: ClassVar = {
         1: 'the line "co-labelling graph" is ok here: any two people are linked, if only through others',
         2: 'there is no line "copies" here: people who are mostly right agree often, and differ now and then',
@@ -167,7 +167,7 @@ class OwnFile(Exercise):
         'whoever wrote two rows about a photograph corrected the first: conflicts="last"',
         'ducks.n_labels; then cf.crowd.METHODS["WorkerTypes"]().fit_predict(ducks) == ducks.classes.index("teal")',
     )
-    praise = "which of two answers counts is a decision about how people worked: no program can take it for you"
+    praise = "which of two answers counts depends on how people worked; no program can decide that for you"
 
     def given(self) -> Given:
         return {"text": file_text(own(42))}
@@ -178,14 +178,14 @@ class OwnFile(Exercise):
         labels = {
             "these are all rows; a correction takes the place of the row that it corrects": rows,
             "who corrected an answer has still given one: keep the last, and drop the first alone": 2 * n_labels - rows,
-            "these are the rows that were corrected; asked is how many labels are left": rows - n_labels,
+            "these are the rows that were corrected; the exercise asks how many labels are left": rows - n_labels,
             "this is the number of photographs": N_PHOTOGRAPHS,
         }
         birds = {
             'this keeps the first answers, which were corrected later: conflicts="last"': by_fit["first"],
-            "this is what the vote calls teal; asked is the default, WorkerTypes": by_fit["vote"],
+            "this is what the vote calls teal; the exercise asks for the default, WorkerTypes": by_fit["vote"],
             "these are the photographs that are called garganey": N_PHOTOGRAPHS - by_fit["last"],
-            "this is the share; asked is the number": by_fit["last"] / N_PHOTOGRAPHS,
+            "this is the share; the exercise asks for the number": by_fit["last"] / N_PHOTOGRAPHS,
         }
         return [Part("labels", n_labels, labels, "labels"), Part("teal", by_fit["last"], birds, "photographs")]
 

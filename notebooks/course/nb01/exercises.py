@@ -42,7 +42,7 @@ class Posterior(Exercise):
         "add logarithms, leave out annotators with label -1; then subtract the maximum and take exp",
         "log_joint = log(prior) + sum of log(A[m][labels[m]]); posterior = exp(log_joint) / sum of it",
     )
-    praise = "each label adds its evidence to the prior; in logs, hundreds of them would not underflow"
+    praise = "each label adds its evidence to the prior, and in logs even hundreds of them do not underflow"
 
     def given(self) -> Given:
         return self.own(11, self._drawn)
@@ -95,7 +95,7 @@ class EMRound(FunctionExercise):
         "then divide each column of A_m by its sum: only tasks that m labelled count in it",
         "E-step: prior times A[m][label] of all who gave a label (-1: none), each row divided by its sum",
     )
-    praise = "a gap adds nothing to a count and nothing to a posterior; that is all EM needs to know about it"
+    praise = "a gap adds nothing to a count or to a posterior, so EM needs no special case for it"
     wrong: ClassVar = {
         f"{MISSING}: count only the tasks that the annotator labelled": (
             lambda labels, q: em_round(np.where(labels < 0, q.shape[1] - 1, labels), q)
@@ -160,7 +160,7 @@ class CoOccurrence(Exercise):
         "count how often m said i while j said k, in cell [i, k]",
         "divide the counts by the number of tasks kept: all cells together sum to one",
     )
-    praise = "one block of the co-occurrence matrix, estimated without any true class"
+    praise = "this is one block of the co-occurrence matrix, estimated without any true class"
 
     def given(self) -> Given:
         return self.own(12, self._drawn)
@@ -206,7 +206,7 @@ class Imputation(Exercise):
         "which product of the three leaves A_m D A_n'? The inverse of R_lr is A_r'^-1 D^-1 A_l^-1",
         "R_mn = R_mr R_lr^-1 R_ln",
     )
-    praise = "annotators who never met, linked through two others; no model was fitted"
+    praise = "you linked two annotators who share no task through two others, without fitting a model"
 
     def given(self) -> Given:
         return self.own(13, self._drawn)
@@ -242,7 +242,7 @@ class ReadOff(Exercise):
         "columns of A_m sum to one, so what do the columns of the block sum to?",
         "s = block.sum(axis=0); A_m = block / s; lambda = s**2",
     )
-    praise = "the factor holds everything: confusion matrices in its shape, the class prior in its size"
+    praise = "the factor contains everything: its columns give the confusion matrices, and their sums the class prior"
 
     def given(self) -> Given:
         return self.own(14, self._drawn)
@@ -286,7 +286,9 @@ class Conditions(Exercise):
         "graphs: colour neighbours in turn in two colours; a line that joins equal colours closes an odd cycle",
         "clouds: lay a rubber band round the dots, that is their hull; then look at the disc, and at the three corners",
     )
-    praise = "both are seen before anything is fitted: the graph says whether any method can, the hull whether pairs do"
+    praise = (
+        "both can be checked before a fit: the graph says whether any method can work, the hull whether pairs suffice"
+    )
     of_graphs: ClassVar = {
         1: {
             2: "follow the lines from one annotator: one of them is never reached, so this is not one group",

@@ -29,7 +29,7 @@ class Specialists(Exercise):
         "for class k, subtract the k-th unit vector from every row and take norms",
         "rows = H / H.sum(axis=1, keepdims=True); np.linalg.norm(rows[:, None] - np.eye(3), axis=2).min(axis=0)",
     )
-    praise = "a class without a near row has no specialist, and the hull has a hole there"
+    praise = "a class without a row near its corner has no specialist, and the hull misses that corner"
 
     def given(self) -> Given:
         return self.own(21, self._drawn)
@@ -78,7 +78,10 @@ class LongestCorner(FunctionExercise):
         "divide x by its sum; it lies in T if no entry of H @ x is below zero, up to rounding: say -1e-9",
         "for i, j in itertools.combinations(range(len(H)), 2): ...; skip an x that sums to zero: its rows are parallel",
     )
-    praise = "that is the whole first condition for three classes: unique if r is one and the second holds, too"
+    praise = (
+        "this is the whole first condition for three classes: the factor is unique if r is one and "
+        "condition 2 also holds"
+    )
 
     def given(self) -> Given:
         return {"H": np.array([[0.6, 0.1, 0.06], [0.2, 0.4, 0.05], [0.02, 0.1, 0.8]])}
@@ -141,7 +144,7 @@ class ModelError(Exercise):
         "for each order p: sum of squares of prior - prior_hat[p] and of A - A_hat[:, :, p]",
         "the smallest of these sums, divided by M K + 1 = 13",
     )
-    praise = "one common order of the classes: a renaming is no error, a confused annotator is"
+    praise = "with one common order of the classes, renaming is not an error, but confusing classes is"
 
     def given(self) -> Given:
         rng = np.random.default_rng(4)
@@ -207,7 +210,9 @@ class Margin(Exercise):
         "a corner that is only near a unit vector counts; it sticks out of the ball by little",
         "with a positive margin no second Q is left; at zero and below one may be, as for the hexagon",
     )
-    praise = "only a positive margin promises: at zero the hexagon has a second factor, and below zero most crowds have"
+    praise = (
+        "only a positive margin guarantees it: at zero the hexagon has a second factor, and below zero most crowds do"
+    )
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(23))
@@ -275,18 +280,18 @@ class Split(Exercise):
         both = np.array([[_margin(blocks[split]), _margin(blocks[~split])] for split in splits])
         worse = both.min(axis=1)
         of_all = {
-            "this is r, the longest corner; asked is the margin": 1.0,
+            "this is r, the longest corner; the exercise asks for the margin": 1.0,
             "this is the margin of the first annotator alone; stack the rows of all": _margin(blocks[:1]),
             "the blocks were averaged; stack them, one below the other": _margin(blocks.mean(axis=0)),
             "the blocks were transposed; the rows of H are those of the blocks": _margin(blocks.transpose(0, 2, 1)),
         }
         of_best = {
             "this is the better group of a split; both have to meet the condition, so take the worse": both.max(),
-            "this is the worst split; asked is the best": worse.min(),
-            "this is the mean over the splits; asked is the best of them": worse.mean(),
+            "this is the worst split; the exercise asks for the best": worse.min(),
+            "this is the mean over the splits; the exercise asks for the best of them": worse.mean(),
             "this is the mean of both groups; a split is as good as its worse group": both.mean(axis=1).max(),
             "this is the first split alone; try all": worse[0],
-            "this is the number of the best split; asked is its margin": worse.argmax(),
+            "this is the number of the best split; the exercise asks for its margin": worse.argmax(),
         }
         return [Part("all", _margin(blocks), of_all, "a margin"), Part("best split", worse.max(), of_best, "a margin")]
 
@@ -303,7 +308,7 @@ class Fool(FunctionExercise):
         "fill its empty cells, so that no entry is zero; scaled to sum to one, rows have to come below the level there",
         "level / 2 in every empty cell is below the level, and above a quarter of it",
     )
-    praise = "at every level some factor passes that is not unique: the verdict is about the changed matrix"
+    praise = "at every level, some factor that is not unique passes: the verdict is about the modified matrix"
 
     def given(self) -> Given:
         return {"level": 0.05}

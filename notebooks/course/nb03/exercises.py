@@ -26,7 +26,7 @@ class Rate(Exercise):
         "np.polyfit(x, y, 1) returns slope and intercept of the least-squares line",
         "b = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]",
     )
-    praise = "a little below one half: this crowd, too, nearly has the rate of Theorem 1"
+    praise = "it is slightly below one half: this crowd also has nearly the rate of Theorem 1"
 
     def given(self) -> Given:
         return self.own(33, self._drawn)
@@ -48,7 +48,7 @@ class Rate(Exercise):
             "the axes are swapped: the sizes are given, so they go first in np.polyfit": -line(y, x),
             "this is the slope through the first and the last point; fit all of them": (y[0] - y[-1]) / (x[-1] - x[0]),
             "this is the intercept, log c; np.polyfit returns the slope first": intercept,
-            "this is c; asked is the exponent b": np.exp(intercept),
+            "this is c; the exercise asks for the exponent b": np.exp(intercept),
             "this is the exponent of Theorem 1; fit one to these errors": 0.5,
         }
         return [Part("b", -slope, mistakes, unit="an exponent")]
@@ -67,7 +67,7 @@ class LabelsNeeded(Exercise):
         "it is divided by sqrt(f), and that must be error / target",
         "f = (error / target)**2",
     )
-    praise = "a fraction of the error costs its square in labels"
+    praise = "reducing the error by a factor takes the square of that factor in labels"
 
     def given(self) -> Given:
         return self.own(31, self._drawn)
@@ -85,9 +85,9 @@ class LabelsNeeded(Exercise):
             "squared twice: the ratio of the errors is squared once": ratio**4,
             "this is a difference; the law tells ratios: divide the errors": error - target,
             "upside down: fewer items would raise the error": 1 / ratio**2,
-            "this is the number of items; asked is how many times as many": items * ratio**2,
-            "these are the additional items; asked is all": items * (ratio**2 - 1),
-            "these are the additional ones; asked is all": ratio**2 - 1,
+            "this is the number of items; the exercise asks how many times as many": items * ratio**2,
+            "these are the additional items; the exercise asks for all": items * (ratio**2 - 1),
+            "these are the additional ones; the exercise asks for all": ratio**2 - 1,
             "this takes b = 0.49, as measured; take the law's 1/2": ratio ** (1 / 0.49),
         }
         return [Part("factor", ratio**2, mistakes, unit="a factor")]
@@ -101,7 +101,7 @@ class Weights(Exercise):
         "w_j = (misfit_j**2 + 1e-6)**(-1/2), then divide by the sum",
         "the garbage block fits worst, so its weight is the smallest: np.argmin(w)",
     )
-    praise = "the garbage block is left with a small share of the say, and the method found it without help"
+    praise = "the garbage block keeps only a small weight, and the method found it without help"
 
     def given(self) -> Given:
         return self.own(32, self._drawn)
@@ -195,7 +195,7 @@ class Links(FunctionExercise):
         "estimates[l, r] = R[m, r] @ np.linalg.pinv(R[l, r]) @ R[l, n]",
         "weights[l, r] = np.linalg.svd(R[l, r], compute_uv=False)[-1] ** 2; elsewhere both stay zero",
     )
-    praise = "with the weighted mean of the estimates, this is designated imputation"
+    praise = "together with the weighted mean of the estimates, this is designated imputation"
 
     def given(self) -> Given:
         return self._hole(6, 3, 0.2, seed=1)
@@ -266,7 +266,7 @@ class RobustSweep(FunctionExercise):
         "then G = sum_j w_mj U_j' U_j and B = sum_j w_mj R_mj U_j, over the same j",
         "U_m = B G^-1 replaces the old factor at once; who has no block is skipped",
     )
-    praise = "the criterion cannot rise: repeated, this is the whole of robust imputation"
+    praise = "the criterion cannot rise, and repeating this step is all of robust imputation"
 
     def given(self) -> Given:
         return puzzle(5, 3, 0.3, seed=1)

@@ -21,7 +21,10 @@ class AtMost(Exercise):
         "a row whose product still grows at the last sizes passes every c if it goes on so; one that falls, or has "
         "come to rest, does not",
     )
-    praise = "a bound from above, from some size on: whoever falls faster, or begins later, still obeys it"
+    praise = (
+        "it is an upper bound from some size on: an error that falls faster, or starts to fall later, "
+        "still satisfies it"
+    )
 
     def given(self) -> Given:
         rng, S = np.random.default_rng(own(34)), 100 * 4 ** np.arange(6)
@@ -86,7 +89,7 @@ class TwoTerms(Exercise):
         "the second term is t / sqrt(S) with t = second * sqrt(S); it equals the first at S = (t / first)^2",
     )
     praise = (
-        "with more annotators the first term falls and the second rises: only pairs and labels together help the bound"
+        "with more annotators the first term falls and the second rises: only more pairs and more labels together help"
     )
 
     def given(self) -> Given:
@@ -137,7 +140,9 @@ class MoreLabels(Exercise):
         "robust imputation: leave out the garbage; are the six one group with an odd cycle?",
         "add both: 2 where both come to the truth, 1 where robust imputation alone does, 0 where none does",
     )
-    praise = "holes without a link, a second group, teams, and people of whom only garbage is known stay, whatever S is"
+    praise = (
+        "more labels do not help with holes without a link, a second group, teams, or people with only garbage blocks"
+    )
 
     def given(self) -> Given:
         return made_crowds(own(36))

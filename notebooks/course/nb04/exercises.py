@@ -35,7 +35,7 @@ class Rotation(Exercise):
         "Q = V W', and numpy returns V' as Vt",
         "Q = Vt.T @ W.T",
     )
-    praise = "of all orthogonal matrices this one brings U nearest to H"
+    praise = "of all orthogonal matrices, this one brings U nearest to H"
 
     def given(self) -> Given:
         return self.own(41, self._drawn)
@@ -68,7 +68,7 @@ class Speed(Exercise):
         "rho = np.exp(slope)",
         "rho**t = 0.1 for t = np.log(0.1) / np.log(rho)",
     )
-    praise = "every digit costs the same number of iterations: that is what linear convergence means"
+    praise = "every digit takes the same number of iterations: this is what linear convergence means"
 
     def given(self) -> Given:
         return self.own(42, self._drawn)
@@ -114,7 +114,7 @@ class Shift(Exercise):
         "the second raises entries below alpha to alpha, negative ones too",
         "np.where(Z >= alpha, Z, 0) and np.maximum(Z, alpha)",
     )
-    praise = "one makes small entries vanish, the other holds them up: two algorithms under one name"
+    praise = "one sets small entries to zero, the other raises them: two different algorithms under one name"
 
     def given(self) -> Given:
         return self.own(43, self._drawn)
@@ -186,7 +186,7 @@ class SymNMFStep(FunctionExercise):
         "the new rotation is the one of the exercise 'rotation', of U and this H",
         "W, s, Vt = np.linalg.svd(H.T @ U), and return H, Vt.T @ W.T",
     )
-    praise = "cut and turn: repeated, this is the whole algorithm"
+    praise = "repeating these two steps, cut and turn, is the whole algorithm"
     wrong: ClassVar = {
         "this is the plain ReLU; entries between 0 and alpha become zero as well": _step(lambda Z, _: np.maximum(Z, 0)),
         "small entries were raised to alpha; in this reading they become zero": _step(np.maximum),
@@ -247,7 +247,7 @@ class NearStart(Exercise):
         "q_0 = np.sum((Q_0 - Q[:, order]) ** 2), sigma = np.linalg.norm(H); (15) has the root of q_0, and 2 nu",
         "r = sigma * sqrt(q_0) + nu; the left side is 2 r, and shifts go from r to H[H > 0].min() - r",
     )
-    praise = "(15) says that a shift can be chosen: where it fails, the lowest of them lies above the highest"
+    praise = "(15) says that a suitable shift exists: if it fails, the lowest allowed shift is above the highest"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(45))
@@ -302,7 +302,7 @@ class NoiseAndTol(Exercise):
         "Q moves as the root of e_t does: by the share sqrt(rho) from one iteration to the next",
         "end * 10 ** ((30 - snr) / 10); np.log(tight / loose) / np.log(np.sqrt(rho))",
     )
-    praise = "the noise alone says where the error ends; the rate alone says what each digit of Q costs"
+    praise = "the noise alone determines the final error; the rate alone determines the cost of each digit of Q"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(46))
@@ -326,7 +326,7 @@ class NoiseAndTol(Exercise):
             "the root of rho, not its square: Q moves more slowly than e_t falls": iterations / 4,
             "these are the digits over log(rho): take natural logarithms, or log10, of both": iterations / np.log(10),
             "this is what a single digit takes": iterations / np.log10(loose / tight),
-            "these are all iterations from a move of one on; asked are those after `loose`": (
+            "these are all iterations from a move of one on; the exercise asks for those after `loose`": (
                 iterations * np.log(tight) / digits
             ),
         }
@@ -344,7 +344,7 @@ class Ends(Exercise):
         "none fits: do the misfits still fall at the end, or stand still, all at the same value?",
         "more starts help where a better one is known by its misfit; where all fit, or all end alike, they do not",
     )
-    praise = "misfits and distances between ends need no truth; only the first kind is mended by more starts"
+    praise = "misfits and distances between results need no truth; more starts solve only the first kind of problem"
     says: ClassVar = {
         1: {
             2: "not all of its starts fit: some stand still above the dotted line",

@@ -28,7 +28,7 @@ class Step(Exercise):
         "its smallest entry is the column to move to; all weights shrink by 1 - alpha, that one gains alpha",
         'c = 0.5 * task["c"], then c[gradient.argmin()] += 0.5',
     )
-    praise = "one entry more at most, whatever the size of the problem"
+    praise = "a step adds at most one entry to a column, regardless of the size of the problem"
 
     def given(self) -> Given:
         return self.own(51, self._drawn)
@@ -80,7 +80,7 @@ class ThinStep(FunctionExercise):
         "C becomes (1 - alpha) C + alpha E, so X C becomes (1 - alpha) X C + alpha X[:, j]; subtract X",
         "j = (X.T @ R).argmin(axis=0); return j, (1 - alpha) * R + alpha * (X[:, j] - X)",
     )
-    praise = "picks and residuals are all that a step needs: N whole numbers and an array of the size of X"
+    praise = "a step needs only picks and residuals: N integers and an array of the size of X"
     wrong: ClassVar = {
         "this moves uphill: take the smallest entry of every column of X' R, not the largest": partial(_step, sign=-1),
         "one pick for every point, so the smallest entry of every column: argmin along axis 0": partial(_step, axis=1),
@@ -119,7 +119,7 @@ class Bytes(Exercise):
         "an entry in a list costs an index and a weight; in a dense array a weight only",
         "(12 * N * T / 1e6, 8 * N**2 / 1e6)",
     )
-    praise = "a dense C grows with the square of N, the lists with N: here they differ by a factor of hundreds"
+    praise = "a dense C grows with the square of N, the lists grow with N: here they differ by a factor of hundreds"
 
     def given(self) -> Given:
         return self.own(52, self._drawn)
@@ -165,7 +165,7 @@ class Penalty(Exercise):
         'E = np.exp(task["C"] / task["mu"]); with a small mu take each row\'s maximum off C first, or exp overflows',
         "E / E.sum(axis=1, keepdims=True)",
     )
-    praise = "every row sums to one: a row pays for its largest entries, and only for them"
+    praise = "every row sums to one: the penalty charges a row only for its largest entries"
 
     def given(self) -> Given:
         return self.own(53, self._drawn)
@@ -220,9 +220,7 @@ class Touched(Exercise):
         "spatial.ConvexHull(X.T).vertices; a column of C has at most one entry a step, and one for each that is picked",
         "12 columns times the number of corners of the hull; there, N times T",
     )
-    praise = (
-        "few columns are picked where few stick out, and where all do, few steps are made: C stays small either way"
-    )
+    praise = "few columns are picked if few are extreme; if all are, there are few steps: C stays small in both cases"
     n = 12
 
     def given(self) -> Given:
@@ -287,7 +285,7 @@ class AllowedNoise(Exercise):
         "d(H) leaves the anchors out, the columns with a single one: np.delete(H, anchors, axis=1).max()",
         "noise is measured in decibels of its square: 20 * np.log10(delta / allowed)",
     )
-    praise = "the condition is enough, and by no means needed: real data are never as clean as this"
+    praise = "the condition is sufficient but far from necessary: real data are never this clean"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(54))
@@ -308,7 +306,7 @@ class AllowedNoise(Exercise):
         allowed = bound()
         decibels = 20 * np.log10(delta / allowed)
         of_allowed = {
-            "this is the noise that there is; asked is what (17) allows": delta,
+            "this is the actual noise; the exercise asks what (17) allows": delta,
             "sigma_max is the largest singular value of W, not its Frobenius norm": (
                 bound(room * sigma[0] / np.linalg.norm(W))
             ),

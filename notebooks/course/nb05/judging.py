@@ -63,7 +63,7 @@ class Remedies(Exercise):
         "equal: 4; much nearer: 3; else mixtures above the least anchor: 2; else lam far below mixtures: 5, "
         "above all anchors: 6, between: 1",
     )
-    praise = "two savings, a distance and the price tell why a run goes wrong, and each reason has its remedy"
+    praise = "two savings, a distance and the penalty show why a run fails, and each cause has its remedy"
     says: ClassVar = {
         SOUND: {
             NEIGHBOURS: "every anchor saves more than any mixture, so there is room for a price",

@@ -25,7 +25,7 @@ class Pull(Exercise):
         "z has the slope U_u in V_i, and -U_u in V_j",
         "h * U_u",
     )
-    praise = "the chosen item moves towards the user, the more the less it was expected; the other moves away as far"
+    praise = "the chosen item moves towards the user, further if it was less expected; the other moves away as far"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -84,7 +84,7 @@ class ComparisonGradient(FunctionExercise):
         "for k in range(len(w)): GU[u[k]] += h[k] * (V[i[k]] - V[j[k]]), and so on; divide by len(w) at the end",
         "without a loop: np.add.at(GU, u, h[:, None] * (V[i] - V[j])), since GU[u] += ... keeps one of several only",
     )
-    praise = "these are all the slopes that a descent needs; a user or an item without a comparison has none"
+    praise = "a descent needs only these gradients; users and items without comparisons have zero gradients"
     wrong: ClassVar = {
         "this is the sum; the loss is a mean over comparisons": _mean_of(lambda z, w: len(w) * _unlike(z, w)),
         "this is the way downhill; the gradient points uphill: h = g(z) - w": _mean_of(lambda z, w: w - expit(z)),
@@ -153,7 +153,7 @@ class Error(Exercise):
         "take off what no comparison tells: X - X.mean(axis=1, keepdims=True)",
         "np.linalg.norm(found - truth) / np.linalg.norm(truth), of the centred ones",
     )
-    praise = "turned by 90 degrees and shifted, the features look all wrong; the utilities are nearly right"
+    praise = "rotated by 90 degrees and shifted, the features look wrong, but the utilities are nearly right"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -199,7 +199,7 @@ class Choices(Exercise):
         "error = np.sqrt(dof / (2 * m * information)) / spread",
         "a third of the error: 1/sqrt(m) must fall to a third",
     )
-    praise = "a third of the error takes nine times the choices, and one more digit of utilities a hundred times"
+    praise = "a third of the error takes nine times as many choices, and one more digit a hundred times as many"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -234,8 +234,8 @@ class Choices(Exercise):
             "the error falls with the square root of m": 3.0,
             "the other way round: the error is 1/sqrt(m)": np.sqrt(3),
             "this is the share of choices that triples the error": 1 / 9,
-            "asked is how many times as many choices, not how many": 9.0 * m,
-            "asked is how many times as many, not how many more": 8.0,
+            "the exercise asks how many times as many choices, not how many": 9.0 * m,
+            "the exercise asks how many times as many, not how many more": 8.0,
         }
         return [
             Part("error", error, mistakes, "relative"),
@@ -252,9 +252,7 @@ class Flat(Exercise):
         "direction is flat if all rows miss it",
         "r**2 + r; and A.shape[1] - np.linalg.matrix_rank(A), where A is (m, (n_1 + n_2) r)",
     )
-    praise = (
-        "whoever is never asked, and what is never shown, leaves r directions flat, however many comparisons there are"
-    )
+    praise = "each user who is never asked and each item that is never shown leaves r flat directions"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(64))
@@ -279,7 +277,8 @@ class Flat(Exercise):
             ),
             "these are the shifts of items alone; invertible matrices go unnoticed, too": r,
             "a vector added to all users is noticed: all users like the same items more": always + r,
-            "this is what comparisons can tell, dof; asked is what they cannot": (n_users + n_items) * r - always,
+            "this is what comparisons can tell, dof; the exercise asks what they cannot": (n_users + n_items) * r
+            - always,
         }
         of_these = {
             "two users were never asked and two items never shown: nothing holds their features": always,

@@ -32,7 +32,7 @@ class Trusted(Exercise):
         "the gap is the root of the mean of their squares, over the comparisons that no fit has seen",
         "the fit with the least of these gaps; the gaps on its own comparisons say how much a fit can bend",
     )
-    praise = "the fit that meets its own comparisons best had the fewest: what was held out tells, the loss does not"
+    praise = "the fit that matches its own comparisons best had the fewest: held-out data show this, the loss does not"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(65))
@@ -45,7 +45,7 @@ class Trusted(Exercise):
         gaps = _root_mean_square(expit(z) - w)
         order, flatters = np.argsort(gaps) + 1, int(gaps_own.argmin()) + 1
         of_gaps = {
-            "these are the gaps on each fit's own comparisons; asked are those on the ones that none has "
+            "these are the gaps on each fit's own comparisons; the exercise asks for those on the ones that none has "
             "seen": gaps_own,
             "this is the mean square: take the root": gaps**2,
             "this is the mean of the sizes; a gap is the root of a mean square": np.abs(expit(z) - w).mean(axis=1),
@@ -104,7 +104,7 @@ class Personal(Exercise):
         "the standard error of a mean over n users: the standard deviation of the differences over the root of n",
         "more than two standard errors above zero: 1; below zero: 3; within them: 2",
     )
-    praise = "paired, over users, on items that they had not met: then a gain can be believed, or not"
+    praise = "the test is paired, over users, on items new to them, so its result can be trusted"
     says: ClassVar = {
         1: {
             2: "the gain is more than three times its standard error: that can be told",
@@ -136,9 +136,12 @@ class Personal(Exercise):
         gain, error = _gain(items), _error(items)
         kind = 2 if abs(gain) < 2 * error else 1 if gain > 0 else 3
         of_gain = {
-            "this is the gain on new pairs of items that a user has met; asked is the one on new items": _gain(pairs),
-            "this is the share that features have right; asked is what they gain over one ranking": items[1].mean(),
-            "this is relative to what one ranking has right; asked is the difference": gain / items[0].mean(),
+            "this is the gain on new pairs of items that a user has met; the exercise is about new items": _gain(pairs),
+            "this is the share that features have right; the exercise asks what they gain over one ranking": items[
+                1
+            ].mean(),
+            "this is relative to what one ranking has right; the exercise asks for the difference": gain
+            / items[0].mean(),
         }
         of_error = {
             "this is the standard deviation over users; that of their mean is smaller by the root of 40": (
@@ -186,7 +189,7 @@ class Failures(Exercise):
         "scipy.sparse.csgraph.connected_components",
         "count different comparisons, (u, i, j) and (u, j, i) being one, and set them beside the degrees of freedom",
     )
-    praise = "three counts, made before the fit: who is linked, how much is known, and whether a ridge is needed"
+    praise = "three counts before the fit show who is linked, how much is known, and whether a ridge is needed"
     says: ClassVar = {
         1: {
             2: "all items are linked, if only through others; users need not share an item",

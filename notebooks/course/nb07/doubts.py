@@ -22,9 +22,7 @@ class Holes(Exercise):
         "np.mean(shared == 0); np.median(shared[shared > 0]) / K**2; 2 where that is below one, else 1 where more than "
         "half of the pairs share nothing, else 0",
     )
-    praise = (
-        "imputation fills holes from pairs that meet; where these are noise themselves, nothing is left to fill from"
-    )
+    praise = "imputation fills holes from observed pairs; if these are mostly noise, there is nothing to fill from"
 
     def given(self) -> Given:
         return drawn(71, _crowds, lambda given: told_apart(self.solve(**given)))
@@ -36,10 +34,10 @@ class Holes(Exercise):
         cells, square = tasks / K**2, N_PEOPLE * (N_PEOPLE - 1) / N_PEOPLE**2
         trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
         of_pairs = {
-            "these are the pairs that share a task; asked is the share of the others": 1 - without,
+            "these are the pairs that share a task; the exercise asks for the share of the others": 1 - without,
             "a person makes no pair alone: leave out the diagonal": without * square,
-            "these are holes in the table of labels; asked is about pairs of people": 1 - seen.mean(axis=(1, 2)),
-            "these are numbers of pairs; asked are shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
+            "these are holes in the table of labels; the exercise is about pairs of people": 1 - seen.mean(axis=(1, 2)),
+            "these are numbers of pairs; the exercise asks for shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
         }
         of_cells = {
             "these are tasks of a pair; divide by its K x K cells": tasks,
@@ -89,7 +87,7 @@ class Printed(Exercise):
         "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w "
         "!= wrong, 2)",
     )
-    praise = "a gap of any size can be one of tasks; only its last digits tell that no single run gives it"
+    praise = "a gap of any size can be a number of tasks; only the last digits show that no single run gives it"
 
     def given(self) -> Given:
         return drawn(73, _printed, lambda given: told_apart(self.solve(**given)))
@@ -105,7 +103,7 @@ class Printed(Exercise):
             "where two classes tie, a task is half wrong, so that halves are possible": (
                 np.where(np.abs(100 * np.round(exact) / N - printed) < 0.01, np.round(exact), -1)
             ),
-            "these are gaps; asked is the number of tasks that a printed error stands for": np.where(
+            "these are gaps; the exercise asks for the number of tasks that a printed error stands for": np.where(
                 fits, w - wrong, -1
             ),
             "these are the tasks measured here": wrong,

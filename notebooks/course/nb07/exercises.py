@@ -29,7 +29,7 @@ class Backwards(Exercise):
         "p / (1 - p) times, with p the accuracy; independent labels multiply, so take the logarithm",
         "np.log(p / (1 - p))",
     )
-    praise = "whoever is right on 12 % says almost as much as one who is right on 88 %, with the sign reversed"
+    praise = "a person who is right on 12 % is as informative as one who is right on 88 %, with the sign reversed"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -40,14 +40,14 @@ class Backwards(Exercise):
     def solve(self, accuracy: Floats) -> list[Part]:
         p, weight = accuracy, np.log(accuracy / (1 - accuracy))
         mistakes = {
-            "these are the accuracies; asked is the log of the odds p / (1 - p)": p,
+            "these are the accuracies; the exercise asks for the log of the odds p / (1 - p)": p,
             "divide by the probability of the other label, 1 - p, as well": np.log(p),
             "do not cut at zero: a worker who is mostly wrong tells a lot, with a negative sign": weight.clip(0),
             "keep the sign: the labels of a worker below one half count the other way": np.abs(weight),
             "in nats: take np.log, to the base e": np.log2(p / (1 - p)),
             "right sign, wrong size: close to 0 and 1 the odds grow fast": p - 0.5,
             "upside down: the odds are p / (1 - p)": -weight,
-            "these are the odds; asked is their logarithm": p / (1 - p),
+            "these are the odds; the exercise asks for their logarithm": p / (1 - p),
         }
         return [Part("weight", weight, mistakes, "nats")]
 
@@ -60,7 +60,7 @@ class Starts(Exercise):
         "A[s][np.arange(3), labels] has shape (tasks, annotators, classes); take the product over annotators",
         "np.log((A[s][np.arange(3), labels].prod(axis=1) * priors[s]).sum(axis=1)).sum(), for each s",
     )
-    praise = "the first start explains the labels better, and no true class was needed to say so"
+    praise = "the first start explains the labels better, and no true class was needed to show this"
 
     def given(self) -> Given:
         good = np.array([[[0.9, 0.2], [0.1, 0.8]], [[0.8, 0.3], [0.2, 0.7]], [[0.7, 0.1], [0.3, 0.9]]])
@@ -85,7 +85,7 @@ class Starts(Exercise):
         mistakes = {
             "the classes are unknown: sum the probabilities over them, instead of taking the larger": larger,
             "the log comes after the sum over classes, not before": np.log(joint).sum(axis=(1, 2)),
-            "the class prior is missing: weigh each class with it before summing": unweighted,
+            "the class prior is missing: weight each class by it before summing": unweighted,
             "the class prior is missing: the classes are not equally frequent here": equal,
             "this is the mean over tasks; sum over them": np.log(total).mean(axis=1),
             "the other way round: the first start first": np.log(total).sum(axis=1)[::-1],
@@ -104,7 +104,9 @@ class Paired(Exercise):
         "d = second_wrong - first_wrong is -1, 0 or 1 on every task; its mean is the difference",
         "the standard error is d.std() / np.sqrt(len(d))",
     )
-    praise = "two standard errors; held against the error of either method alone, it would have looked like noise"
+    praise = (
+        "it is two standard errors; compared with the error of either method alone, it would have looked like noise"
+    )
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -128,7 +130,9 @@ class Paired(Exercise):
         differences = {
             "the other way round: the error of the second minus the first": -d.mean(),
             "this is a number of tasks; give the share": d.sum(),
-            "this is how often the two differ; asked is the difference of their errors": np.mean(first != second),
+            "this is how often the two differ; the exercise asks for the difference of their errors": np.mean(
+                first != second
+            ),
         }
         errors = {
             "this treats the two as independent; both fail on the same hard tasks, so take the spread of the "
@@ -152,7 +156,7 @@ class Imagined(Exercise):
         "a = np.where(np.eye(3, dtype=bool), 4, 1); the posterior counts are counts + a",
         "P = counts + a; P / P.sum(axis=0)",
     )
-    praise = "a column of two or three labels has moved a little from the four right ones imagined, and no further"
+    praise = "a column with two or three labels stays close to the prior of four correct labels"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -191,7 +195,7 @@ class WawaRound(FunctionExercise):
         "given = labels[:, :, None] == np.arange(K) is 1 where a person gave a class; a -1 gives nothing",
         "weights = (given * won[:, None]).sum(axis=(0, 2)) / given.sum(axis=(0, 2)); votes = weights @ given, scaled",
     )
-    praise = "no matrix, one number a person: this is Wawa, if you go on until the winners settle"
+    praise = "this needs one number per person instead of a matrix; repeated until the winners settle, it is Wawa"
 
     def given(self) -> Given:
         return _voted([[0, 0, 1, -1], [1, 1, 0, 1], [0, -1, 0, 1], [2, 0, 2, 0], [2, 2, 1, 2]], 3)

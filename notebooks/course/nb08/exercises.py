@@ -34,7 +34,7 @@ class Pair(Exercise):
         "sum over the classes, each with its prior: X_12[i, k] = sum_f prior[f] A_1[i, f] A_2[k, f]",
         'task["A_1"] * task["prior"] @ task["A_2"].T',
     )
-    praise = "a pair is a sum over classes of products, so its rank is F at most"
+    praise = "a pair is a sum of products over classes, so its rank is at most F"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -47,7 +47,7 @@ class Pair(Exercise):
         mistakes = {
             "this is the product of the marginals: right for independent variables; these are independent only within "
             "a class, so multiply first and sum over classes after": np.outer(A_1 @ prior, A_2 @ prior),
-            "this takes the classes for equally frequent: weigh each with its prior": A_1 @ A_2.T / 3,
+            "this treats the classes as equally frequent: weight each by its prior": A_1 @ A_2.T / 3,
             "the prior is missing: these numbers sum to three, not to one": A_1 @ A_2.T,
             "the prior is counted twice, once with either variable": (A_1 * prior) @ (A_2 * prior).T,
             "the prior itself weighs the classes, not its root": A_1 * np.sqrt(prior) @ A_2.T,
@@ -66,7 +66,7 @@ class SecondModel(FunctionExercise):
         "scale the columns of A by sqrt(lam), turn them by R, and divide them by the new roots",
         "root = R.T @ np.sqrt(lam); return A * np.sqrt(lam) @ R / root, root**2",
     )
-    praise = "all pairs stay as they are, whatever the turn; only a negative entry could have told"
+    praise = "a rotation changes no pair; only a negative entry could have revealed it"
 
     def given(self) -> Given:
         return _turned([[6, 1], [3, 2], [1, 7]], [1, 1], 0.1)
@@ -102,8 +102,8 @@ class SecondModel(FunctionExercise):
             yield f"the pairs are not the same: they are up to {apart:.2g} apart{rounded}"
 
     wrong: ClassVar = {
-        "the pairs stay, but this is the turn by R', the other way round; asked is the one by R": lambda A, lam, R: (
-            _second(A, lam, R.T)
+        "the pairs stay, but this is the rotation by R'; the exercise asks for that by R": lambda A, lam, R: _second(
+            A, lam, R.T
         ),
         "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
         "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
@@ -148,7 +148,7 @@ class Residual(Exercise):
         "a column x keeps x - u (u'x); u is orthogonal to what stays",
         "rest = X - np.outer(u, u @ X), and then np.sum(rest**2, axis=0)",
     )
-    praise = "the anchor itself has nothing left, and the longest rest, column 1, is the next anchor"
+    praise = "the anchor itself has no remainder, and the longest remainder, column 1, is the next anchor"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -173,13 +173,13 @@ class Residual(Exercise):
             "u must have length one: divide the anchor by its norm before projecting": np.sum(
                 (X - np.outer(a, a @ X)) ** 2, axis=0
             ),
-            "these are the lengths; asked are their squares": np.sqrt(rest),
-            "these are sums of absolute entries; asked are sums of squares": np.abs(left).sum(axis=0),
+            "these are the lengths; the exercise asks for their squares": np.sqrt(rest),
+            "these are sums of absolute entries; the exercise asks for sums of squares": np.abs(left).sum(axis=0),
             "the second column was projected out; columns are counted from 0, and the anchor is column 0": np.sum(
                 (X - np.outer(other, other @ X)) ** 2, axis=0
             ),
             "these are the squared lengths before the projection": np.sum(X**2, axis=0),
-            "this is what the projection takes away; asked is what stays": np.sum(X**2, axis=0) - rest,
+            "this is what the projection takes away; the exercise asks what stays": np.sum(X**2, axis=0) - rest,
             "the difference of lengths is no length of the difference; project first, then square": (
                 np.linalg.norm(X, axis=0) - np.abs(u @ X)
             )
@@ -196,7 +196,7 @@ class PairStep(FunctionExercise):
         "the expected counts of the first variable are T_1 = A_1 * (ratio @ (A_2 * lam)); T_2 takes ratio.T and A_1",
         "A_1 = T_1 / T_1.sum(axis=0), A_2 likewise, and lam = T_1.sum(axis=0) / C.sum()",
     )
-    praise = "no step size, nothing negative, and the divergence never rises"
+    praise = "there is no step size, no negative entry, and the divergence never rises"
 
     def given(self) -> Given:
         return _table([[12, 3, 5], [4, 20, 6]], [[3, 1], [1, 2]], [[3, 1], [1, 3], [2, 1]], [3, 2])
@@ -283,7 +283,7 @@ class Evidence(Exercise):
         "a triple has I**3 cells for S p**3 rows; triples are worth it from about one row for each cell on",
         "S * p**3 / I**3; take 3 where that is one or more, else 2 where S * p**2 / I**2 is, else 0",
     )
-    praise = "the share that is observed counts to the third power: half of it leaves an eighth of the rows of a triple"
+    praise = "the observed fraction enters to the third power: halving it leaves an eighth of the rows of a triple"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(84))
@@ -331,7 +331,7 @@ class Missing(Exercise):
         "what is missing has no factor: summed over its values it gives one",
         'q = task["prior"] * task["A_1"][1]; task["A_3"] @ (q / q.sum())',
     )
-    praise = "a missing value is left out, and nothing needs to be filled in before"
+    praise = "a missing value is left out; nothing needs to be filled in first"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:

@@ -24,7 +24,7 @@ class HeldOut(Exercise):
         "four variables",
         "A[np.arange(4), rows] has shape (rows, variables, classes): np.log(A[...].prod(axis=1) @ prior).mean()",
     )
-    praise = "the fit with the least smoothing explains its own rows best, and these worse than no data at all"
+    praise = "the fit with the least smoothing explains its own rows best, and the new rows worse than a constant"
 
     def given(self) -> Given:
         return drawn(85, _fit, lambda given: told_apart(self.solve(**given)) and self._is_a_lesson(**given))
@@ -35,7 +35,7 @@ class HeldOut(Exercise):
         constant = -SIZES[0] * np.log(SIZES[1])
         by_class = [np.log(_values(_smoothed(T, a), rows)).sum(axis=1) for a in alpha]
         of_nats = {
-            "these are its own rows; asked are the others": own,
+            "these are its own rows; the exercise asks for the others": own,
             "these are sums over the rows; take the mean": nats * len(rows),
             "the log comes after the sum over classes, not before": np.array(
                 [(log @ prior).mean() for log in by_class]
@@ -43,7 +43,7 @@ class HeldOut(Exercise):
             "the classes are not equally frequent: weigh them with the prior": (
                 np.array([_nats(prior * 0 + 1 / len(prior), _smoothed(T, a), rows).mean() for a in alpha])
             ),
-            "the prior is missing: weigh the classes before you sum over them": (
+            "the prior is missing: weight the classes before you sum over them": (
                 np.array([_nats(prior * 0 + 1, _smoothed(T, a), rows).mean() for a in alpha])
             ),
             "columns sum to one within each variable, not over all": (
@@ -112,7 +112,7 @@ class Blind(Exercise):
         "pairs: the largest of the three z; rows: that of the three together; verdict 2 if pairs > 4, else 3 if rows > "
         "4, else 0",
     )
-    praise = "pairs may be blind because of what the classes are, or because too few rows show both: two of the cases"
+    praise = "pairs may show nothing because of the classes, or because too few rows contain both: two of the cases"
 
     def given(self) -> Given:
         return drawn(87, _coins, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))

@@ -33,7 +33,7 @@ class WordPairs(Exercise):
         "c = P.sum(axis=0), and each column is divided by its entry of c; D cancels",
         'P = task["F"].T @ task["F"], and then P / P.sum(axis=0)',
     )
-    praise = "each column is now a distribution over words: what stands beside this one"
+    praise = "each column is now a distribution over the words that occur together with this one"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -80,7 +80,7 @@ class Projection(FunctionExercise):
         "with the unit vector u = r / |r| of that column, R - u (u' R) has nothing of its direction left",
         "for each of n_anchors: k = (R**2).sum(axis=0).argmax(), u = R[:, k] / norm, R = R - np.outer(u, u @ R)",
     )
-    praise = "three lines in a loop, and each corner takes one look at the data"
+    praise = "it is three lines in a loop, with one pass over the data for each corner"
     wrong: ClassVar = {
         "these are the longest columns of X: project each choice away": partial(_greedy, clear=_drop),
         "u must have length one: divide by the norm": partial(_greedy, clear=lambda R, r: R - np.outer(r, r @ R)),
@@ -123,7 +123,7 @@ class Coherent(Exercise):
         "together = present.T @ present holds D(a) on its diagonal and D(a, b) beside it",
         "2 * sum of log((together[a, b] + 0.01) / together[a, a]) over a < b",
     )
-    praise = "the pair that never meets costs 2 ln(0.01 / D(a)), more than the other two together"
+    praise = "the pair that never occurs together costs 2 ln(0.01 / D(a)), more than the other two together"
 
     def given(self) -> Given:
         counts = np.array([[3, 1, 0], [1, 2, 0], [2, 0, 1], [4, 1, 0], [0, 2, 0], [1, 0, 3]])
@@ -163,7 +163,7 @@ class Membership(Exercise):
         "Theta = V @ np.linalg.inv(V[pure]); then negative entries to zero",
         "np.maximum(...), and last divide by .sum(axis=1, keepdims=True)",
     )
-    praise = "a node of half the length has the same memberships as at full length: how active a person is divides out"
+    praise = "a node of half the length has the same memberships: how active a person is cancels"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:

@@ -26,7 +26,7 @@ class Products(Exercise):
         "F holds 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
         "8 * N**2 / 1e9; (12 * z + 8 * 2 * K * (D + N)) / 1e9; np.where(2 * z * 2 * K < z**2 / D, 1, 0)",
     )
-    praise = "products always save memory, and computing only where a document has more than 4 K different words"
+    praise = "products always save memory; they save computation only if a document has more than 4 K different words"
 
     def given(self) -> Given:
         return drawn(91, _libraries, lambda given: told_apart(self.solve(**given)))
@@ -36,7 +36,7 @@ class Products(Exercise):
         fewer = np.where(z / D > 4 * K, 1, 0)
         of_table = {
             "these are billions of numbers; each of them takes 8 bytes": N**2 / 1e9,
-            "this is a table of documents by words; asked is the one of words by words": 8e-9 * D * N,
+            "this is a table of documents by words; the exercise asks for the one of words by words": 8e-9 * D * N,
             "these are bytes; give GB": 8.0 * N**2,
             "this is what products hold; the table has N * N numbers": held,
         }
@@ -49,7 +49,7 @@ class Products(Exercise):
             ),
         }
         of_computing = {
-            "memory is saved in all four; asked is which takes fewer multiplications": np.ones(4),
+            "memory is saved in all four; the exercise asks which takes fewer multiplications": np.ones(4),
             "the other way round: 1 where products take fewer": 1 - fewer,
             "there are 2K vectors, and two products with each: 4 K z": np.where(z / D > K, 1, 0),
         }
@@ -77,7 +77,7 @@ class Contests(Exercise):
         "the spread of d decides, not that of the trials: s.e. = d.std(axis=1, ddof=1) / np.sqrt(30)",
         "np.where(np.abs(mean) > 2 * se, np.sign(mean), 0)",
     )
-    praise = "the largest difference is the one that cannot be told from chance, and the smallest can"
+    praise = "the largest difference cannot be distinguished from chance, but the smallest can"
 
     def given(self) -> Given:
         return drawn(93, _contests, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))
@@ -87,7 +87,7 @@ class Contests(Exercise):
         mean, s_e = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
         apart = np.sqrt((first.var(axis=1, ddof=1) + second.var(axis=1, ddof=1)) / n)
         of_means = {
-            "the other way round: asked is the second minus the first": -mean,
+            "the other way round: the exercise asks for the second minus the first": -mean,
             "these are sums over the trials; take the mean": d.sum(axis=1),
             "this is the median; the standard error is one of the mean": np.median(d, axis=1),
             "sizes alone lose who is ahead: no abs": np.abs(d).mean(axis=1),
@@ -145,7 +145,7 @@ class Ranks(Exercise):
         "ranks = scipy.stats.rankdata: nodes with equal shares have the mean of their ranks; correlate the ranks",
         "scipy.stats.spearmanr(truth, shares[:, 0]).statistic, and for the third (shares.argmax(axis=1) == 0)",
     )
-    praise = "one choice of corners, and three numbers as far apart as methods in a table of a paper"
+    praise = "one choice of corners gives three numbers that differ as much as the methods in a paper's table"
 
     def given(self) -> Given:
         return drawn(95, _weights, lambda given: told_apart(self.solve(**given)))
@@ -207,7 +207,7 @@ class Lonely(Exercise):
         "near = [np.sort(np.linalg.norm(X - X[:, [k]], axis=0))[1] for k in spa(X, 3)]; trouble is 1 if min(near) is "
         "zero, else 2 if max(near) > 0.1, else 0",
     )
-    praise = "a corner of twins is chosen by chance, and one without company may be a rare word and no topic"
+    praise = "a corner with a twin is chosen by chance, and an isolated one may be a rare word instead of a topic"
 
     def given(self) -> Given:
         return drawn(97, _clouds, lambda given: told_apart(self.solve(**given)) and self._is_clear(**given))
@@ -221,9 +221,9 @@ class Lonely(Exercise):
         of_distances = {
             "a column is nearest to itself: leave it out": sorted_distances[:, :, 0],
             "these are squares; take the root": near**2,
-            "these are the nearest among the corners; asked is the nearest of all other columns": others,
-            "these are the farthest columns; asked are the nearest": sorted_distances[:, :, -1],
-            "these are means over all columns; asked are the nearest": sorted_distances.mean(axis=2),
+            "these are the nearest among the corners; the exercise asks for the nearest of all other columns": others,
+            "these are the farthest columns; the exercise asks for the nearest": sorted_distances[:, :, -1],
+            "these are means over all columns; the exercise asks for the nearest": sorted_distances.mean(axis=2),
         }
         of_trouble = {
             "a distance of zero is a twin: the corner is one of two columns that are equal, 1": (

@@ -52,7 +52,7 @@ class Groups(FunctionExercise):
         "start with every worker in a group of one; go through the tasks, and merge the groups of all who share one",
         "group = {m: {m} for m in worker}; per task, every member of the union of its workers' groups gets it as group",
     )
-    praise = "each group can be aggregated by itself, and none can be compared with another until some tasks link them"
+    praise = "each group can be aggregated separately, but groups cannot be compared until some tasks link them"
     wrong: ClassVar = {
         "these are pairs of workers without a common task; a third worker may link them": (
             lambda t, w: np.sum(np.triu(_together(t, w) == 0))
@@ -99,7 +99,7 @@ class Refits(Exercise):
         "5 % lie below and 5 % above: two quantiles",
         "np.quantile(refits, [0.05, 0.95])",
     )
-    praise = "longer to the left than to the right: a worker near 100 % can only be overrated by a little"
+    praise = "it is longer to the left than to the right: a worker near 100 % has little room above"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -122,7 +122,7 @@ class Refits(Exercise):
         wide, narrow = np.quantile(refits, [0.025, 0.975]), np.quantile(refits, [0.1, 0.9])
         extremes, of_mean = [refits.min(), refits.max()], refits.mean() + 1.645 * spread / len(refits) ** 0.5 * sides
         mistakes = {
-            "this holds 95 % of the refits; asked is 90 %, so leave out 5 % at each end": wide,
+            "this holds 95 % of the refits; the exercise asks for 90 %, so leave out 5 % at each end": wide,
             "this leaves out 10 % at each end, so it holds 80 %; leave out 5 % at each": narrow,
             "the refits themselves spread: do not divide by the root of their number": of_mean,
             "these are the extremes, which grow with the number of refits; leave out 5 % at each end": extremes,
@@ -151,7 +151,7 @@ class Enough(Exercise):
         "share = (errors <= wanted).mean(axis=0)",
         "amounts[np.argmax(share >= 0.9)] is the first amount at which nine of ten crowds get there",
     )
-    praise = "half of the crowds get there with fewer labels; a promise has to hold for nearly all of them"
+    praise = "half of the crowds need fewer labels, but a guarantee must hold for nearly all of them"
 
     def given(self) -> Given:
         return drawn(102, planned_crowds, lambda made: told_apart(self.solve(**made)) and self._is_a_lesson(made))
@@ -169,7 +169,7 @@ class Enough(Exercise):
         shares = {
             "this is the share that is not there yet": 1 - share,
             "these are numbers of crowds; give their share": share * len(errors),
-            "this is the mean error; asked is which crowds get there": errors.mean(axis=0),
+            "this is the mean error; the exercise asks which crowds get there": errors.mean(axis=0),
         }
         mean = int(np.argmax(errors.mean(axis=0) <= wanted))
         mistakes = {
@@ -194,7 +194,7 @@ class Contradicted(Exercise):
         'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", '
         '"rater"], keep="last")',
     )
-    praise = "and the order counts: small letters first, or a capital looks like a change of mind"
+    praise = "the order of steps matters: convert to lower case first, or a capital looks like a change of mind"
 
     def given(self) -> Given:
         return {"rows": draws.messy(own(51)).copy()}
@@ -211,14 +211,14 @@ class Contradicted(Exercise):
             "the same answer given again is no contradiction: count different answers": (
                 draws.contradictions(rows, again=True)
             ),
-            "these are rows; asked is how many pairs of a message and a rater": 2 * n,
+            "these are rows; the exercise asks how many pairs of a message and a rater": 2 * n,
         }
         whole = np.array(draws.count_labels(rows, "all"))
         labels = {
             "of two answers of one rater the first was kept; here the last counts": draws.count_labels(rows, "first"),
             "whoever corrected an answer has still given one: keep the last of both": draws.count_labels(rows, "none"),
             "an answer that was given again, or corrected, counts once": whole,
-            "these are shares; asked is how many": left / left.sum(),
+            "these are shares; the exercise asks how many": left / left.sum(),
         }
         return [Part("contradictions", n, pairs, "pairs"), Part("labels", left, labels, "labels")]
 
@@ -231,7 +231,9 @@ class Coverage(Exercise):
         "shares = held.mean(axis=1); the standard error of their mean is shares.std(ddof=1) / np.sqrt(len(shares))",
         "refuted: is 0.9 further from the share than two standard errors? Give 1 or 0",
     )
-    praise = "fifteen workers of one crowd are overrated together: twenty crowds are twenty witnesses, and not 300"
+    praise = (
+        "fifteen workers of one crowd are overrated together, so there are twenty independent observations, not 300"
+    )
 
     def given(self) -> Given:
         return {"held": draws.intervals_that_hold(own(53)).copy()}
@@ -242,8 +244,8 @@ class Coverage(Exercise):
         by_crowd = held.mean(axis=1)
         shares = {
             "this is the share that does not hold": 1 - mean,
-            "this is a count; asked is the share": held.sum(),
-            "this is the share of crowds in which all intervals hold; asked is that of all intervals": held.all(
+            "this is a count; the exercise asks for the share": held.sum(),
+            "this is the fraction of crowds in which all intervals hold; take that of all intervals": held.all(
                 axis=1
             ).mean(),
         }
@@ -251,11 +253,11 @@ class Coverage(Exercise):
             "this takes 300 intervals for 300 witnesses; those of one crowd hold or fail together": naive,
             "this is the spread of the crowds; divide by the root of their number": by_crowd.std(ddof=1),
             "this is the spread of the zeros and ones": held.std(),
-            "this is two standard errors; asked is one": 2 * error,
+            "this is two standard errors; the exercise asks for one": 2 * error,
         }
         verdicts = {
             f"0.9 is {(draws.PROMISED - mean) / error:.1f} standard errors away: compare that with two": 1 - refuted,
-            "this is a number of standard errors; asked is whether it is more than two, 1 or 0": (
+            "this is a number of standard errors; the exercise asks whether it is more than two, 1 or 0": (
                 (draws.PROMISED - mean) / error
             ),
         }

@@ -28,7 +28,7 @@ class Choose(FunctionExercise):
         "split the budget: some tasks on which readings differ, some on which they agree; draw both at random",
         "said = posteriors.argmax(axis=2), apart = (said != said[0]).any(axis=0); then rng.choice(..., replace=False)",
     )
-    praise = "half of the budget finds the right reading, and the other half says how far the rest can be relied on"
+    praise = "half of the budget finds the right reading, and the other half shows how reliable the rest is"
     few = (
         "these tasks find the right reading hardly more often than tasks drawn at random: take more on which readings "
         "differ"

@@ -58,7 +58,7 @@ class Copies(Who):
         "compare pairs: of the tasks where both labels are 0 or more, on which share are they the same?",
         "for each worker m: any(same[m, j] == 1 for j != m), where same is that share",
     )
-    praise = "good workers agree often, copies always: three labels of theirs are one witness, and the default knows it"
+    praise = "good workers agree often, copies always: the default counts the labels of copies as one"
     says: ClassVar = {
         "these agree with one another often, not always: each of them looks at the leaf": (GUIDE,),
         "among these are copies, and others who agree often; copies agree on every task: look for pairs that "
@@ -77,7 +77,7 @@ class Constants(Who):
         "a worker who gives one class only has one count that is not zero",
         "for each worker m: len(np.unique(labels[labels[:, m] >= 0, m])) == 1",
     )
-    praise = "whatever the leaf is, their label is the same: it says nothing, and in a vote it still counts"
+    praise = "their label is the same for every leaf, so it is uninformative, but it still counts in a vote"
     says: ClassVar = {
         "these are the copies: they use all classes, though they guess half of the time": (COPIES,),
         "these use all classes, and agree with one another; a constant worker has one class only": (GUIDE,),
@@ -95,7 +95,7 @@ class Parted(Exercise):
         "the model's class is among the tied ones",
         "the dispute: of the leaves with said[1] != said[2], the pair (said[1], said[2]) that occurs most often",
     )
-    praise = "noise would scatter over all pairs of classes; one pair means two customs, each followed every time"
+    praise = "noise would affect all pairs of classes; a single pair means two conventions, each followed consistently"
 
     def given(self) -> Given:
         return {"posteriors": mine().found.posteriors.copy()}
@@ -108,8 +108,8 @@ class Parted(Exercise):
         first = np.array([*(said[1:] != said[0]).sum(axis=1), leaves[2]])
         counts = {
             "where classes tie in the vote, each of them is its label: here the first was taken": first,
-            "these are the leaves on which they agree; asked is on how many they differ": len(best) - leaves,
-            "these are shares; asked is how many leaves": leaves / len(best),
+            "these are the leaves on which they agree; the exercise asks on how many they differ": len(best) - leaves,
+            "these are shares; the exercise asks how many leaves": leaves / len(best),
         }
         pair = disputed(said)
         kinds = {
@@ -147,7 +147,7 @@ class Reading(Exercise):
         "bought = truth >= 0, and then compare said[:, bought] with truth[bought], a row per reading",
         "right = (said[:, bought] == truth[bought]).sum(axis=1); the reading to take is right.argmax()",
     )
-    praise = "a few checked tasks tell what no number of further labels would: which of two families to believe"
+    praise = "a few checked tasks show what no number of further labels could: which of two families to trust"
 
     def given(self) -> Given:
         return {"said": mine().said.copy(), "truth": known(seeds.current(), sold(seeds.current()))}
@@ -184,7 +184,7 @@ class Defended(Exercise):
         "p = (right + 1/2) / (bought + 1) in each group, and the estimate is the sum of share * p",
         "s = sqrt(sum(share**2 * p * (1 - p) / (bought + 1))); low and high are 1.645 s away, and at most 1",
     )
-    praise = "a number with an interval, from twenty tasks: it claims no more than was looked at"
+    praise = "this is a number with an interval, from twenty tasks, and it claims no more than was checked"
 
     def given(self) -> Given:
         crowd, tasks = mine(), sold(seeds.current())
@@ -209,12 +209,12 @@ class Defended(Exercise):
             "this pools both groups, and the halves are missing in (1)": _ends(
                 pooled, np.sqrt(pooled * (1 - pooled) / n)
             ),
-            "1.96 standard errors hold 95 %; asked is 90 %": _ends(p, s, 1.96),
+            "1.96 standard errors hold 95 %; the exercise asks for 90 %": _ends(p, s, 1.96),
             "this is one standard error to each side, which holds 68 %; take 1.645": _ends(p, s, 1.0),
             "shares are squared in (2): the groups were checked apart": _ends(
                 p, float(np.sqrt(share @ _spread(right, bought)))
             ),
-            "both groups count alike here: weigh each with its share of all tasks": _ends(
+            "both groups count equally here: weight each by its share of all tasks": _ends(
                 *estimate(right, bought, np.full(2, 0.5))
             ),
         }

@@ -91,7 +91,7 @@ def _by_chance(apart: Ints, wrong: Ints, checks: Ints) -> Part:
     seen = shown(size, faulty, checks)
     mistakes = {
         "this draws twenty of all leaves; ten come of each group": shown(N_TASKS, wrong.sum(axis=1)[:, None], BUDGET),
-        "these are the probabilities that no check shows it; asked is that at least one does": 1 - seen,
+        "these are the probabilities that no check shows it; the exercise asks for at least one": 1 - seen,
         "this draws with replacement; no leaf is checked twice, and one group is small": (
             1 - ((1 - faulty / size) ** checks).prod(axis=1)
         ),
@@ -122,7 +122,7 @@ def exact(n_wrong: int, tail: float = TAIL) -> Floats:
 
 def _other_ends(k: int) -> dict[str, Floats]:
     return {
-        "this has 2.5 % beyond either end, which holds 95 %; asked is 5 % and 5 %": exact(k, TAIL / 2),
+        "this has 2.5 % beyond either end, which holds 95 %; the exercise asks for 5 % and 5 %": exact(k, TAIL / 2),
         "this is the rate and 1.645 standard errors, which is no binomial: with few wrong ones the upper end is "
         "further away": _standard(k / BUDGET, BUDGET),
         "this is (1) and (2), which are good for a sum of groups; of one count the binomial gives both ends": (
@@ -143,7 +143,7 @@ def _standard(rate: float, n: int) -> Floats:
 def _least(dispute: float) -> Part:
     q = surely_ahead(BUDGET // 2)
     mistakes = {
-        "this is the share of the leaves in dispute that the better reading has right; asked is a difference": q,
+        "this is the share of disputed leaves that the better reading has right; the exercise asks for a difference": q,
         "this is a difference on the leaves in dispute; on all others the readings are equally right": 2 * q - 1,
         "where one reading gains a leaf the other loses it: the difference is twice as large": dispute * (q - 0.5),
         "this takes a difference for the share that the better one has right: subtract that of the other": dispute * q,

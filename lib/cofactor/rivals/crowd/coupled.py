@@ -18,7 +18,7 @@ from cofactor.core.moments import pairwise_moments
 from cofactor.crowd.base import Aggregator, name_classes, vote_model
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.model import PRIOR, PseudoCounts
-from cofactor.pmf.cnmf_opt import cnmf_opt
+from cofactor.pmf.cnmf import cnmf_opt
 from cofactor.rivals.coupled_tensor import coupled_tensor
 from cofactor.rivals.crowd.multispa import MultiSPA
 from cofactor.rivals.triple_moments import triple_moments
