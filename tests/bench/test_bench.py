@@ -17,7 +17,18 @@ from cofactor.crowd.scores import score
 from cofactor.data.registry import entries
 from cofactor.data.storage import offline
 from cofactor.registry import source_of
-from cofactor_app.bench import FAMILY, Trial, bench, by_family, choice_report, known_sets, left_out, report, run
+from cofactor_app.bench import (
+    FAMILY,
+    KnownSet,
+    Trial,
+    bench,
+    by_family,
+    choice_report,
+    known_sets,
+    left_out,
+    report,
+    run,
+)
 from cofactor_app.bench.answers import problem_of
 from cofactor_app.bench.folder import sets_of
 from cofactor_app.bench.sets import SIMULATED, drawn
@@ -354,6 +365,10 @@ def test_sets_by_name():
     assert [c.name for c in known_sets("crowd", ["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
     with pytest.raises(CofactorError, match="no crowd set is named 'nowhere'; there are adult_content"):
         known_sets("crowd", ["nowhere"])
+    with pytest.raises(CofactorError, match=r"named 'labelme' \(labelme: a data set, but none of the bench; give"):
+        known_sets("crowd", ["labelme"])
+    own = KnownSet("bluebird", "mine", tuple)
+    assert known_sets("crowd", ["bluebird"], [own]) == [own]
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 
 from cofactor import simulate
 from cofactor.core.errors import CofactorError
+from cofactor.reading.truth import TruthWarning
 from cofactor_app.bench.folder import FIELDS, ROLES, checked, declared, sets_of
 from cofactor_app.bench.sets import drawn
 from cofactor_app.cli import main
@@ -133,6 +134,20 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     with pytest.raises(CofactorError, match=r"wrong\.toml: no TOML: "):
         sets_of(folder, "crowd")
     assert set(FIELDS) == {*SAID, "files"} and set(ROLES) == {"crowd", "pmf", "separable", "comparisons"}
+
+
+def test_labels_beside_their_truth_may_be_declared(tmp_path):
+    labels, truth = drawn("sim_one_accuracy", 5)
+    labels.to_frame().to_csv(tmp_path / "kitchen.csv", index=False)
+    known = pd.DataFrame({"task": labels.tasks, "truth": truth})
+    known.to_csv(tmp_path / "kitchen_truth.csv", index=False)
+    declare(tmp_path, "kitchen", {"labels": "kitchen.csv", "truth": "kitchen_truth.csv"})
+    assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
+    assert [sound for sound, _ in checked(tmp_path)] == [True]
+    known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+        sets_of(tmp_path, "crowd")[0].read()
+    assert [sound for sound, _ in checked(tmp_path)] == [False]
 
 
 @pytest.mark.slow

@@ -19,6 +19,10 @@ from cofactor.reading.records import GOLD, unfold
 from cofactor.reading.tables import read_frame
 
 
+class TruthWarning(DataWarning):
+    """Known classes that cannot be used: of tasks without labels, or that no worker chose."""
+
+
 def read_task_and_truth(
     path: str | PathLike[str], encoding: str = "utf-8-sig", sep: str | None = None, task: str = "task"
 ) -> pd.DataFrame:
@@ -85,7 +89,7 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
         raise CofactorError(f"{path}: none of its tasks has a label ({listing(frame['task'])}){alike}")
     if not known.all():
         message = f"{path}: {int((~known).sum())} tasks without labels are ignored"
-        warnings.warn(f"{message}{_alike(frame['task'][~known], labels)}", DataWarning, stacklevel=2)
+        warnings.warn(f"{message}{_alike(frame['task'][~known], labels)}", TruthWarning, stacklevel=2)
     frame, task = frame[known], code[known]
     twice = np.flatnonzero(np.bincount(task, minlength=labels.n_tasks) > 1)
     if twice.size:
@@ -100,7 +104,7 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
         )
     if len(unknown):
         message = f"{path}: no worker chose the true class of {len(unknown)} tasks ({listing(unknown.unique())}): "
-        warnings.warn(f"{message}they count as errors", DataWarning, stacklevel=2)
+        warnings.warn(f"{message}they count as errors", TruthWarning, stacklevel=2)
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
     return codes

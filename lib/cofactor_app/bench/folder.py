@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import tomllib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,7 +33,7 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.reading.matrices import read_matrix
 from cofactor.reading.tables import read_frame
-from cofactor.reading.truth import read_truth
+from cofactor.reading.truth import TruthWarning, read_truth
 from cofactor.reading.votes import reading
 from cofactor_app.bench.answers import Question
 from cofactor_app.bench.sets import KnownSet, cells_of, choices_of
@@ -65,6 +64,7 @@ class Set:
     def read(self) -> Found:
         """Return what a method is given, and the truth; raises `CofactorError` where the files are wrong."""
         with warnings.catch_warnings(action="ignore", category=DataWarning):
+            warnings.simplefilter("always", TruthWarning)  # fewer tasks are scored, or some are errors of every method
             return _READERS[self.problem](**self.files)
 
 
@@ -73,10 +73,11 @@ def sets_of(folder: Path, problem: str) -> list[KnownSet]:
 
     Raises `CofactorError` where there is none, where a TOML file is wrong, or two sets have one name.
     """
-    found = [declared(path) for path in _declarations(folder)] + _plain(folder)
+    found = [declared(path) for path in _declarations(folder)]
+    found += _plain(folder, found)
     names = [one.name for one in found]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise CofactorError(f"{folder}: two sets are called {listing(twice)}")
+        raise CofactorError(f"{folder}: two sets are called {listing(twice)}; rename one")
     if not (mine := [one for one in found if one.problem == problem]):
         has = f"it has {listing(f'{one.name} ({one.problem})' for one in found)}" if found else _what(problem)
         raise CofactorError(f"{folder} has no {problem} set: {has}")
@@ -94,13 +95,14 @@ def _declarations(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _plain(folder: Path) -> list[Set]:
-    """Return labels that lie beside their truth, without a TOML file."""
+def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
+    """Return labels that lie beside their truth, and that no TOML file declares."""
+    used = {path for one in declared_sets for path in one.files.values()}
     pairs = [
         (path, truth, path.name[: -len(ending)])
         for ending in LABEL_FILES
         for path in sorted(folder.glob(f"*{ending}"))
-        if (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
+        if path not in used and (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
     ]
     return [Set(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
 
@@ -152,26 +154,20 @@ def checked(folder: Path) -> Iterator[tuple[bool, str]]:
 
     Cost: every file is read.
     """
-    names: list[str] = []
-    makers: list[Callable[[], Set]] = [partial(declared, path) for path in _declarations(folder)]
-    makers += [partial(_itself, one) for one in _plain(folder)]
-    if not makers:
-        yield False, f"{folder}: no set: {_what('crowd')}"
-    for make in makers:
+    names, sound, paths = list[str](), list[Set](), _declarations(folder)
+    for path in paths:
         try:
-            one = make()
+            sound.append(declared(path))
         except CofactorError as error:
             yield False, str(error)
-            continue
+    if not (found := [*sound, *_plain(folder, sound)]) and not paths:
+        yield False, f"{folder}: no set: {_what('crowd')}"
+    for one in found:
         wrong, has = _looked_at(one)
         if one.name in names:
             wrong.append("another set has this name")
         names.append(one.name)
         yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: {one.problem}, {has}"
-
-
-def _itself(one: Set) -> Set:
-    return one
 
 
 def _looked_at(one: Set) -> tuple[list[str], str]:
@@ -181,8 +177,7 @@ def _looked_at(one: Set) -> tuple[list[str], str]:
             given, truth = _READERS[one.problem](**one.files)
         except CofactorError as error:
             return [" ".join(str(error).split())], ""
-    told = [str(note.message) for note in noted]
-    wrong = [text for text in told if "are ignored" in text or "no worker chose" in text]
+    wrong = [str(note.message) for note in noted if issubclass(note.category, TruthWarning)]
     known = truth[truth >= 0]
     if one.problem == "crowd" and len(np.unique(known)) < 2:
         wrong.append("the truth has one class only, so that no method can be told from another")

@@ -66,7 +66,7 @@ def known_sets(
     ----------
     problem : crowd, pmf, separable or comparisons
     names : sequence of str
-        Registered sets, own or simulated ones.
+        Own sets, registered or simulated ones; an own set stands in place of another of its name.
     own : sequence of KnownSet
         Those of a folder, see `cofactor_app.bench.folder`; without names, they stand in place of the others.
     simulated : bool
@@ -84,9 +84,11 @@ def known_sets(
     mine = {one.name: one for one in own}
     if strange := [name for name in names if name not in known | mine]:
         there = ", ".join(known | mine)
-        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}; there are {there}")
+        others = [name for name in strange if name in entries()]
+        but = f" ({listing(others)}: a data set, but none of the bench; give its files by --data)" if others else ""
+        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}{but}; there are {there}")
     if names:
-        return [(mine | known)[name] for name in names]
+        return [(known | mine)[name] for name in names]  # the user's own before a registered one
     simulations = SIMULATED[problem] if simulated or not (own or crowd) else ()
     gone = registered if own or simulated else missing(problem)
     return [*own, *(known[name] for name in (*simulations, *(name for name in registered if name not in gone)))]
@@ -145,7 +147,7 @@ def _questions(given: Comparisons, asked: Comparisons) -> tuple[Question, Ints]:
     return Question("comparisons", bare, questions), np.asarray(asked.outcome > 0.5, dtype=np.int64)
 
 
-# ---- simulated crowds: 400 tasks, 25 workers, seed 0; accuracies are drawn evenly from the named range ----
+# ---- simulated crowds: 400 tasks, seed 0; 25 workers, or as many as are named ----
 
 
 def drawn(name: str, seed: int = 0) -> tuple[CrowdLabels, Ints]:
@@ -206,7 +208,7 @@ def _one_label(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
 
 
 def _shared_errors(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
-    """Three of seven judges err together: in 85 % of their errors they say the same."""
+    """Seven judges; each of three takes 85 % of the labels from one more, who is hidden, and so they err together."""
     truth = rng.integers(2, size=400)
     codes = _answers(rng, truth, np.full(8, 0.75))
     same = rng.random((400, 3)) < 0.85

@@ -341,7 +341,9 @@ def _add_bench(commands: Any) -> None:
     command = new_command(commands, "bench", about, "bench.bench")
     own = "FILE.py:NAME, PACKAGE.MODULE:NAME, or a built-in one"
     command.add_argument("method", nargs="?", metavar="METHOD", help=own)
-    command.add_argument("sets", nargs="*", metavar="SET", help="(default: all registered ones that are here)")
+    command.add_argument(
+        "sets", nargs="*", metavar="SET", help="(default: the registered ones of the bench that are here)"
+    )
     command.add_argument("--beside", nargs="+", default=[], metavar="METHOD", help="other methods to run as well")
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own sets, see below")
     check = "only look at a folder for --data, and tell what is wrong with each set"
