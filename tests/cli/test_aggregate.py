@@ -130,11 +130,19 @@ def test_of_few_workers_half_stand_at_each_end(tmp_path, capsys):
     assert len(lines) == 2 and [line.count("(20 labels)") for line in lines] == [2, 2]
 
 
-@pytest.mark.parametrize(("words", "option"), [(["diagnose"], "LABELS"), (["topics", "counts.csv"], "--anchors")])
-def test_what_no_command_can_guess_is_asked_for(words, option, capsys):
+WRONG_USAGE = [
+    (["diagnose"], "required: LABELS"),
+    (["topics", "counts.csv"], "required: --anchors"),
+    (["rank", "food", "--outpt=x"], "arguments: --outpt=x; did you mean --output? See cofactor rank --help"),
+    (["rank", "food", "--zzz"], "arguments: --zzz; see cofactor rank --help"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG_USAGE)
+def test_wrong_usage_is_said_of_the_command_at_hand(words, said, capsys):
     with pytest.raises(SystemExit) as stopped:
         run(*words)
-    assert stopped.value.code == 2 and f"required: {option}" in capsys.readouterr().err
+    assert stopped.value.code == 2 and said in capsys.readouterr().err
 
 
 def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, capsys):

@@ -105,7 +105,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "Prodigy, accept or reject": (
         *("db.jsonl", lines(prodigy(1, "a", label="SPORT"), prodigy(1, "b", "reject", label="SPORT")), (), 0),
-        ["1 tasks, 2 workers, 2 classes, 2 labels", "accept       1       0"],
+        ["1 task, 2 workers, 2 classes, 2 labels", "accept       1       0"],
     ),
     "Prodigy, marked words": (
         *("db.jsonl", lines(prodigy(1, "a", spans=[{"start": 0}], _view_id="ner_manual")), (), 1),

@@ -22,7 +22,7 @@ from cofactor.crowd.imputation import factors_of_model
 from cofactor.crowd.symnmf import principal_root
 from cofactor.data.loading import load
 from cofactor.verbs.plan import plan
-from cofactor_app.plots import crowd, planning
+from cofactor_app.plots import crowd
 from cofactor_app.plots.style import (
     CLASS_COLOURS,
     CLASS_HATCHES,
@@ -81,8 +81,8 @@ PICTURES = {  # of pages
     "confusions": lambda: crowd.draw_confusions(MODEL),
     "worker_accuracy": lambda: crowd.draw_worker_accuracy(MODEL, CROWD.labels).figure,
     "uncertainty": lambda: crowd.draw_uncertainty(MODEL.posterior(CROWD.labels.table), CROWD.truth).figure,
-    "plan": lambda: planning.draw_plan(plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)).figure,
-    "intervals": lambda: planning.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
+    "plan": lambda: crowd.draw_plan(plan(CROWD.labels, 0.1, amounts=[1, 2, 4], n_trials=4, random_state=0)).figure,
+    "intervals": lambda: crowd.draw_intervals(bootstrap(MVEM(), CROWD.labels, n_draws=10, random_state=0)).figure,
 }
 PICTURES |= {  # of several notebooks, and of 00 to 05
     "methods": lambda: votes.draw_methods({"MajorityVote": 0.3, "MV-EM": 0.1}),

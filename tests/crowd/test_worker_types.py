@@ -99,6 +99,13 @@ def test_constants_of_the_default_are_those_of_the_page():
     assert not differ, "on the page, and in the default"
 
 
+def without(drawn, worker):
+    """The crowd without the labels of this worker, but for the first one."""
+    i, w, l, truth = drawn
+    kept = (w != worker) | (np.cumsum(w == worker) <= 1)
+    return i[kept], w[kept], l[kept], truth
+
+
 CROWDS = {
     "plain": lambda seed: independent(seed, 120, 12, 2),
     "three classes, few labels": lambda seed: independent(seed, 150, 30, 3, per=4),
@@ -107,6 +114,7 @@ CROWDS = {
     "four classes, copies": lambda seed: with_copies(seed, 200, 2, 0.6, 6, 0.8, K=4),
     "experts": lambda seed: independent(seed, 100, 13, 2, [0.99] * 3 + [0.7] * 10),
     "over-callers": over_callers,
+    "a worker of one label": lambda seed: without(independent(seed, 60, 8, 2), 3),
     "coin flips": lambda seed: independent(seed, 100, 20, 2, np.full(20, 0.5)),
 }
 

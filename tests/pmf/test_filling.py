@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from cofactor.pmf import METHODS
-from cofactor.pmf.filling import draw, fill, number_errors, pooled
+from cofactor.pmf.filling import ENOUGH, draw, fill, no_better, number_errors, pooled
 from cofactor.pmf.frames import CategoricalFrame
 from cofactor.pmf.metrics import held_out
 from tests.oracles.latent_class import conditional_by_summing
@@ -82,6 +82,11 @@ def test_errors_of_numbers_are_those_of_hidden_cells_which_no_guess_has_seen():
     alone = held_out(METHODS["Independence"](), data.table, 0)
     apart = number_errors(alone, data).loc[2]
     assert apart["mae"] == pytest.approx(apart["base_mae"], abs=0.01) and abs(apart["gain"]) < 0.01
+
+
+def test_a_median_is_said_to_be_no_worse_where_enough_cells_show_no_gain():
+    cells = [ENOUGH, ENOUGH, ENOUGH, ENOUGH - 1]
+    assert no_better(pd.DataFrame({"gain": [-0.1, 0.0, 0.02, -0.1], "cells": cells})) == [0, 1]
 
 
 # ---- completed tables that are drawn ----

@@ -151,6 +151,9 @@ def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
         read_matrix(path, gaps="whole")
     with pytest.warns(match="1 cells are empty or no numbers, in rows 4"):
         assert np.isnan(read_matrix(path, gaps="keep")[0]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 1]]
+    path.write_text("a,b,c,d\n3,NA,4,5\nNA,NA,NA,NA\n2,NA,6,7\n")
+    for gaps in ("whole", "keep"):
+        assert np.isnan(read_matrix(path, gaps=gaps)[0]).tolist() == [[0, 1, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0]]
 
 
 def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path):

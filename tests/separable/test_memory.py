@@ -63,6 +63,7 @@ def test_predictions_follow_the_formulas():
     for rows, tile in ((16, 384 * 1024), (15, 32 * 2048)):  # a tile of scores however few points there are
         assert 4 * tile < predicted_bytes("MERIT", rows, 1, 1) < 4 * tile + 2000
     assert predicted_bytes("FastAnchor", 50, 1000, 5) == 4 * 8 * 50 * 1000
+    assert predicted_bytes("SPA", 50, 1000, 5) == 2 * 8 * 50 * 1000 + 8 * (5 * 50 + 3 * 1000)
     assert predicted_bytes("FastAnchor", 2000, 1000, 5) == 4 * 8 * 1000 * 1000 + 8 * 2000 * 1000
     few, many = (predicted_bytes("GeoNMF", 50, 1000, K) for K in (10, 20))
     assert many - few == 8 * 3 * 10 * 1000

@@ -253,3 +253,9 @@ def test_lowered_probabilities_are_explained_by_what_lowered_them():
     ):
         lines = [line for line in cf.aggregate(labels, method=method, draws=0).details if "were lowered" in line]
         assert len(lines) == bool(why) and all(why in line for line in lines), why
+
+
+def test_refits_are_refused_by_the_name_they_were_given_before_anything_is_fitted():
+    for draws in (-5, 1, 2.5, "many"):
+        with pytest.raises(cf.CofactorError, match=f"draws={draws!r}: give a whole number of at least 2"):
+            cf.aggregate("bluebird", draws=draws)

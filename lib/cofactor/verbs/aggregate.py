@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.cells import Spelling
+from cofactor.core.checks import check_whole
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
@@ -84,7 +85,7 @@ def aggregate(
     spark : address of a Spark cluster, such as "local[2]", which reads one file or folder and fits there
     encoding, sep : of text
     draws : int
-        Refits behind the intervals of workers; 0: none.
+        Refits behind the intervals of workers, two or more; 0: none.
     random_state : seed
         Of methods that draw at random. The default draws nothing, and intervals of workers have a seed of their own.
     verbose : bool
@@ -105,6 +106,8 @@ def aggregate(
         raise CofactorError("say where the labels are: files or a data set, or a database with its query")
     if query and database is None:
         raise CofactorError("a query asks a database: name it with database")
+    if draws != 0:
+        check_whole(2, draws=draws)
     name = _name_of(method, order)
     columns = {"task": task, "worker": worker, "label": label}
     if spark is not None:
@@ -134,6 +137,7 @@ def aggregate(
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
             whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
+            posterior = seen.posterior("model") if whole is crowd else posterior  # held once
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     paths = paths_of(source)
     file = " ".join(paths) if paths else "labels of the database" if source is None else named_source(source)

@@ -456,6 +456,17 @@ class LateParser(argparse.ArgumentParser):
             self.epilog = self.late_epilog()
         return super().format_help().replace("\n\n", "\n", 1)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what a command does not know in its own name; argparse would leave it to the parser above."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            import difflib
+
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, 1)
+            advice = f"did you mean {near[0]}? See" if near else "see"
+            self.exit(2, f"error: unrecognized arguments: {' '.join(unknown)}; {advice} {self.prog} --help\n")
+        return found, unknown
+
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Refuse `--option=--`: argparse takes the value away, and an empty list would stand in its place."""
         if action.option_strings and arg_strings == ["--"]:
