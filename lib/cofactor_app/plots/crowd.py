@@ -336,6 +336,6 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None
     if names:
         ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
     title = f"intervals of {percent(level)}, {len(found.draws)} refits"
-    below = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
-    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=2)
+    under = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=under, ncols=2)
     return ax
