@@ -275,7 +275,15 @@ class CategoricalTable:
         if len(columns) == self.sizes.sum():
             return self
         variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
-        return self._with(self.indicator[:, columns], np.bincount(variable, minlength=self.n_variables))
+        F, place = self.indicator, np.full(int(self.sizes.sum()), -1, dtype=self.indicator.indices.dtype)
+        place[columns] = np.arange(len(columns))
+        indices = place[F.indices]
+        if indices.min(initial=0) < 0:
+            kept = F[:, columns]
+        else:  # all entries stay: only their columns have new numbers
+            kept = sparse.csr_array((F.data, indices, F.indptr), shape=(self.n_rows, len(columns)))
+            kept.has_sorted_indices = True
+        return self._with(kept, np.bincount(variable, minlength=self.n_variables))
 
     def __repr__(self) -> str:
         return f"CategoricalTable({self.n_rows} rows, {self.n_variables} variables, {self.n_entries} entries)"

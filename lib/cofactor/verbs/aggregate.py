@@ -137,6 +137,7 @@ def aggregate(
         if isinstance(fitted, WorkerTypes) and not fitted.gold_ and fitted.order is None and fitted.types_:
             whole = crowd.whole  # the labels themselves, unless a worker gave a task several answers
             seen = readings(whole, fitted, families, posterior if whole is crowd else None)
+            posterior = seen.posterior("model") if whole is crowd else posterior  # held once
     name = "MajorityVote" if chosen and isinstance(fitted, MajorityVote) else name
     paths = paths_of(source)
     file = " ".join(paths) if paths else "labels of the database" if source is None else named_source(source)
