@@ -17,7 +17,7 @@ from tests.each import each
 from tools import learner
 
 NAME = "05_small.ipynb"
-READ = "Lab 05, theorems: what nine theorems promise"  # it has no exercises
+READ = "Lab 05, theorems: what nine theorems guarantee"  # it has no exercises
 FENCE = re.compile(r"`[^`]*`|\$[^$]*\$")
 
 

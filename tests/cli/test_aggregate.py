@@ -240,7 +240,8 @@ def test_tables_of_workers_confusions_and_probabilities(labels_csv, tmp_path, ca
     assert np.allclose(of_first, method.model_.conditionals[0], atol=1e-6)
     behind = labels.votes.max(axis=1) - labels.votes[np.arange(80), predicted]
     assert behind.any() and lines["overruled"].tolist() == behind.tolist()
-    assert f"against the vote: {np.sum(behind > 0)} task" in said.out
+    n = np.sum(behind > 0)
+    assert f"against the vote: {n} {'tasks' if n != 1 else 'task'}" in said.out
 
 
 def test_a_class_called_task_has_a_column_of_its_own(tmp_path, capsys):

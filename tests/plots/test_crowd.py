@@ -47,6 +47,14 @@ def test_confusions_of_nobody_are_refused(which):
         draw_confusions(MODEL, which=which)
 
 
+def test_accuracy_against_labels_given_fills_the_picture():
+    ax = draw_worker_accuracy(MODEL, CROWD.labels)
+    drawn = np.concatenate([np.column_stack(line.get_data()) for line in ax.lines[:2]])
+    given, accuracy = CROWD.labels.table.entries_per_variable, 100 * worker_accuracy(MODEL)
+    assert np.allclose(sorted(drawn.tolist()), sorted(zip(given.tolist(), accuracy.tolist(), strict=True)))
+    assert ax.get_xlim() == pytest.approx((0.8 * given.min(), 1.25 * given.max())) and ax.get_ylim() == (-3, 103)
+
+
 def test_accuracy_by_rank_where_all_gave_equally_many_labels():
     labels = simulate.crowd(two_class(0.9, 0.3, 0.6), 20, 1.0, random_state=0).labels
     ax = draw_worker_accuracy(two_class(0.9, 0.3, 0.6), labels)

@@ -42,6 +42,13 @@ def words_of(found, n=3):
     return {frozenset(own["word"][:n]) for _, own in found.topics.groupby("topic")}
 
 
+def test_a_count_without_a_word_or_a_document_is_refused_with_its_row(folder):
+    for extra, what in (("d0,,2\n", "word"), (",sun,2\n", "document")):
+        write_counts(extra)
+        with pytest.raises(CofactorError, match=f"missing {what} in rows? "):
+            quiet("counts.csv")
+
+
 def test_a_list_has_no_column_and_suggests_no_number():
     with pytest.warns(cf.DataWarning, match="^the list holds texts: a document a row"):
         cf.topics(TEXTS, 2)

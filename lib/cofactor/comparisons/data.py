@@ -297,10 +297,15 @@ def _some_of_each(owner: NDArray[Any], n_owners: int, share: float, rng: np.rand
     """Draw `share` of every owner's entries, rounded at random, but never all; entries of an owner stand together."""
     n = np.bincount(owner, minlength=n_owners)
     wanted = np.minimum(np.floor(share * n + rng.random(n_owners)).astype(np.intp), np.maximum(n - 1, 0))
+    return np.asarray(_places(owner, n, rng) < wanted[owner])
+
+
+def _places(owner: NDArray[Any], n: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Number every owner's entries from 0, in a random order; `n` are how many each has, which stand together."""
     order = np.lexsort((rng.random(len(owner)), owner))
     place = np.empty(len(owner), dtype=np.intp)
     place[order] = np.arange(len(owner)) - (np.cumsum(n) - n)[owner]
-    return np.asarray(place < wanted[owner])
+    return place
 
 
 # ---- splits: each comparison is held out once, and answers that predict each other are held out together ----
@@ -323,10 +328,7 @@ def folds(comparisons: Comparisons, n: int, rng: np.random.Generator) -> list[Sp
     """
     pair, owner = user_pairs(comparisons)
     count = np.bincount(owner, minlength=comparisons.n_users)
-    order = np.lexsort((rng.random(len(owner)), owner))
-    place = np.empty(len(owner), dtype=np.int64)
-    place[order] = np.arange(len(owner)) - (np.cumsum(count) - count)[owner]
-    fold = (place + rng.integers(n, size=len(count))[owner]) % n
+    fold = (_places(owner, count, rng) + rng.integers(n, size=len(count))[owner]) % n
     fold[count[owner] < 2] = -1
     of_row = fold[pair]
     found = [(comparisons.take(of_row != k), comparisons.take(of_row == k)) for k in range(n) if (of_row == k).any()]

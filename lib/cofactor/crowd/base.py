@@ -40,6 +40,7 @@ Labels: TypeAlias = "CrowdLabels | Table"
 Gold: TypeAlias = "ArrayLike | Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame"
 
 EM_ROUNDS = 500  # at most
+SURE = 0.9  # probability of a label below which it is uncertain
 CLEAR_VOTE = 0.8  # share of the votes of a task
 EM_TOL = 1e-6  # relative change of EM's objective at which it stops
 

@@ -337,7 +337,9 @@ def gain_of_difficulty(fit: Fit) -> float:
     """Return the nats that tasks of different difficulty gain; at least zero."""
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         start = fit.of_rows_alone(fit.expected(fit.run(WITHOUT_OWN).counts))
-    fits = [fit_difficulty(fit.of_rows.e_step, start, fit.rows, fit.alpha, spread)[1] for spread in (0.5, 0.0)]
+    fits = [
+        fit_difficulty(fit.of_rows.e_step, start, fit.rows, fit.alpha, spread)[1] for spread in (INITIAL_SPREAD, 0.0)
+    ]
     return max(fits[0] - fits[1], 0.0)
 
 

@@ -350,7 +350,7 @@ class Fit:
         return found.model.log_probability(found.belief, found.counts)
 
     def uninformed(self, found: Rounds) -> bool:
-        """Return whether more than nine tenths of the labels are of workers without information."""
+        """Return whether more than `UNINFORMED` of the labels are of workers without information."""
         n = self.rows.by_worker(self.start.cells.sum(axis=1))
         return bool(found.belief.q[:, found.belief.types.index("none")] @ n > UNINFORMED * n.sum())
 

@@ -30,7 +30,7 @@ from cofactor.crowd.confidence import (
     tempered,
 )
 from cofactor.crowd.copies import groups, joined, merged, owners
-from cofactor.crowd.fit import Evidence, Fit
+from cofactor.crowd.fit import UNINFORMED, Evidence, Fit
 from cofactor.crowd.labels import CrowdLabels, checked_order
 from cofactor.crowd.model import PRIOR, within_classes
 
@@ -331,8 +331,8 @@ class WorkerTypes(Aggregator):
             one = int(np.sum(np.bincount(used, minlength=labels.n_workers) == 1))
         which = f"; {one} of {len(self.workers_)} workers used one class only" if one else ""
         return (
-            "the labels do not tell which workers know the answers (more than nine tenths of the labels are of workers "
-            f"without information{which}): the answer is the majority vote"
+            f"the labels do not tell which workers know the answers (more than {UNINFORMED:.0%} of the labels are of "
+            f"workers without information{which}): the answer is the majority vote"
         )
 
     def _merged(self, labels: CrowdLabels) -> CrowdLabels:

@@ -38,6 +38,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -203,10 +204,14 @@ def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) 
     pair = cells[e] // K * np.int64(M) + cells[g] // K
     pairs, place, common = np.unique(pair, return_inverse=True, return_counts=True)
     kept = common >= MIN_COMMON
-    score, var = (np.bincount(place, each, len(pairs))[kept] for each in (score, var))
-    excess = score / var
+    total, spread = (np.bincount(place, each, len(pairs))[kept] for each in (score, var))
+    excess = total / spread
     excess -= max(np.median(excess), 0) if len(excess) else 0
-    return *np.divmod(pairs[kept], M), excess, excess * np.sqrt(var)
+    return *np.divmod(pairs[kept], M), excess, excess * np.sqrt(spread)
+
+
+def _of_columns(table: CategoricalTable, columns: Ints) -> Ints:
+    return np.asarray(table.indicator @ columns, dtype=np.int64)
 
 
 def _pairs_of_busy(table: CategoricalTable, most: int) -> tuple[Ints, Ints]:
@@ -217,7 +222,7 @@ def _pairs_of_busy(table: CategoricalTable, most: int) -> tuple[Ints, Ints]:
     while n @ (n - 1) // 2 > most and taken > 2:
         taken = taken * 3 // 4
         kept = busy < taken
-        n = table.by_rows(lambda part, kept=kept: part.indicator @ kept.astype(np.int64)).astype(np.int64)
+        n = table.by_rows(partial(_of_columns, columns=kept.astype(np.int64)))
     place = np.flatnonzero(kept[table.indicator.indices])
     first, many = np.repeat(np.cumsum(n) - n, n), np.repeat(n, n)
     e = np.repeat(np.arange(len(place)), many)

@@ -116,15 +116,11 @@ class CNMFOPT(JointPMFEstimator):
     floor: float = START_FLOOR
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
-        settings: dict[str, Any] = {
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "verbose": self.verbose,
-        }
+        start, limits = self._start(moments), (self.max_iter, self.tol, self.floor)
         with warnings.catch_warnings():
             if self.em:  # EM goes on from here, and says itself whether it converged
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            return cnmf_opt(moments, self._start(moments), self.weights, floor=self.floor, thorough=True, **settings)
+            return cnmf_opt(moments, start, self.weights, *limits, thorough=True, verbose=self.verbose)
 
     def _start(self, moments: PairwiseMoments) -> LatentClassModel:
         if self.init == "random":

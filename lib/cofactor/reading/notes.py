@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.cells import located
@@ -165,7 +166,7 @@ def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
     """Name workers who use no class of anybody else, where others share theirs."""
     n_workers, n_classes = len(worker.values), len(label.values)
-    pair = worker.codes.astype(np.int32 if n_workers * n_classes < np.iinfo(np.int32).max else np.int64)
+    pair: NDArray[Any] = worker.codes.astype(np.int32 if n_workers * n_classes < np.iinfo(np.int32).max else np.int64)
     pair *= n_classes
     pair += label.codes
     m, k = np.divmod(pd.unique(pair), n_classes)

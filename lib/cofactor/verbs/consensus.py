@@ -19,7 +19,7 @@ from cofactor.core.latent_class import map_class
 from cofactor.core.lazy import pd, special
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import MajorityVote, MultiStartEM
-from cofactor.crowd.base import Aggregator, tied_share
+from cofactor.crowd.base import SURE, Aggregator, tied_share
 from cofactor.crowd.diagnose import FEW_PER_WORKER, agreement
 from cofactor.crowd.labels import CrowdLabels, vote_shares
 from cofactor.crowd.method import WorkerTypes
@@ -43,7 +43,6 @@ CONSTANT_LABELS = 5  # from which on a worker of one class alone is named
 DECIDED = 0.1  # of the tasks
 NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
 SHOWN_CLASSES = 5
-SURE = 0.9  # probability of a label below which it is uncertain
 CLOSE = 0.05  # of an accuracy under another reading, where no interval was asked for
 RANKED = 3  # workers listed at each end of the reliability ranking
 LEVEL = 0.05  # of the test against the vote
@@ -292,7 +291,7 @@ def doubtful_line(found: Consensus) -> str:
     far = int((behind >= BEHIND).sum())
     by = f", {far:,} of them by two votes or more" if far else ""
     against = f"{amount(int((behind > 0).sum()), 'task')}{by} (column overruled)"
-    return f"uncertain (p < .9): {amount(unsure, 'task')}; against the vote: {against}"
+    return f"uncertain (p < {f'{SURE:g}'.lstrip('0')}): {amount(unsure, 'task')}; against the vote: {against}"
 
 
 # ---- details ----

@@ -19,7 +19,7 @@ from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
-from cofactor_app.cli.output import Writer, answered, noted, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, noted, one_or_all, outputs, say_later, tell_result, write_page
 
 COLUMNS = ("task", "worker", "label")
 READING = ("classes", "ignore", "conflicts", "spelling", "skip_bad")
@@ -31,7 +31,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
     if arguments.wide and not arguments.output:
         raise CofactorError("--wide says how -o is written: name the file by -o")
     options = {name: getattr(arguments, name) for name in (*COLUMNS, *READING, *OPTIONS)}
-    source = arguments.labels if len(arguments.labels) > 1 else arguments.labels[0] if arguments.labels else None
+    source = one_or_all(arguments.labels) or None  # none where a database is the source
     inputs = [*arguments.labels, arguments.gold, arguments.truth, arguments.group]
     tables = [arguments.workers, arguments.confusion]
     if arguments.spark:

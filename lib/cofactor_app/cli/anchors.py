@@ -14,7 +14,7 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
-from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, one_or_all, outputs, say_later, tell_result, write_page
 
 READING = ("rows", "scale", "no_data", "skip_bad", "encoding", "sep")
 ARRAYS = ".npz"  # weights that are no table
@@ -44,11 +44,6 @@ def anchors(arguments: argparse.Namespace) -> None:
 
             write_page(arguments.report, page_of(found), writer.said)
         tell_result(arguments, found, [], wrote)
-
-
-def one_or_all(paths: list[str]) -> str | list[str]:
-    """Return the only path, or all of them."""
-    return paths[0] if len(paths) == 1 else paths
 
 
 def split_weights(path: Path | None) -> tuple[Path | None, Path | None]:

@@ -57,6 +57,11 @@ def answered(arguments: argparse.Namespace, verb: Callable[[], Found]) -> Found:
     return result
 
 
+def one_or_all(paths: list[str]) -> str | list[str]:
+    """Return the only path, or all of them."""
+    return paths[0] if len(paths) == 1 else paths
+
+
 def say_later(writer: Writer) -> list[str]:
     """Let a writer collect what it would print; returns the list."""
     wrote: list[str] = []

@@ -6,8 +6,8 @@ import argparse
 from functools import partial
 
 from cofactor.verbs.topics import topics as verb
-from cofactor_app.cli.anchors import one_or_all, split_weights, write_arrays
-from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.anchors import split_weights, write_arrays
+from cofactor_app.cli.output import answered, one_or_all, outputs, say_later, tell_result, write_page
 
 READING = ("document", "word", "count", "vocabulary", "stop_words", "ngrams", "min_documents", "method", "words")
 COMMON = ("spelling", "skip_bad", "encoding", "sep")

@@ -15,6 +15,7 @@ from cofactor.core.errors import amount
 from cofactor.core.lazy import pd
 from cofactor.core.simplex import spa
 from cofactor.core.types import Floats, Ints
+from cofactor.crowd.base import SURE
 from cofactor.crowd.diagnose import FEW_PER_WORKER, OF_PAIRS, PAIRS, diagnose
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.workers import (
@@ -43,7 +44,6 @@ from cofactor.verbs.consensus import percent as as_percent
 from cofactor_app.pages.render import Picture, report
 from cofactor_app.plots.crowd import (
     PANELS,
-    SURE,
     draw_confusions,
     draw_intervals,
     draw_uncertainty,

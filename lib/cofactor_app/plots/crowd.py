@@ -22,7 +22,7 @@ from cofactor.core.bootstrap import probability_intervals
 from cofactor.core.errors import CofactorError, amount, listing
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.types import Floats, Ints
-from cofactor.crowd.base import worker_accuracy
+from cofactor.crowd.base import SURE, worker_accuracy
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.plan_next import Plan
 from cofactor.crowd.workers import CrowdBootstrap
@@ -49,7 +49,6 @@ from cofactor_app.plots.style import (
     styled,
 )
 
-SURE = 0.9  # a winning posterior below this counts as uncertain
 PANELS = 6  # confusion matrices shown unless others are asked for
 NAMED = 4  # outliers named in a scatter plot
 MARKED = 40  # wrong labels marked one by one; more are drawn as shares of groups of tasks
@@ -235,9 +234,10 @@ def _fill_uncertainty(ax: Axes, posterior: Floats, wrong: NDArray[np.bool_] | No
 
 def _share_wrong(ax: Axes, bad: NDArray[np.bool_]) -> None:
     groups = np.array_split(np.arange(len(bad)), GROUPS)
+    each = " or ".join(str(size) for size in sorted({len(group) for group in groups}))
     share = [100 * bad[group].mean() for group in groups]
     ax.bar([group.mean() + 1 for group in groups], share, 0.8 * len(groups[0]), color=RED)
-    ax.set(xlabel=f"tasks, least certain first (bars: {len(groups[0])} tasks each)", ylabel="wrong (%)")
+    ax.set(xlabel=f"tasks, least certain first (bars: {each} tasks each)", ylabel="wrong (%)")
 
 
 def _least_certain(posterior: Floats) -> Ints:
@@ -336,6 +336,6 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None
     if names:
         ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
     title = f"intervals of {percent(level)}, {len(found.draws)} refits"
-    below = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
-    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=2)
+    under = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
+    ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=under, ncols=2)
     return ax
