@@ -214,7 +214,7 @@ MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
         *((lambda s=s: simulate.joint_table(MODEL, 10, s), "a share above 0 and up to 1") for s in (0, -0.1, 1.1)),
         (lambda: simulate.joint_model(5, 4, 5, separability=0.1), "separability=0.1 with 5 classes and 4 values"),
         (lambda: simulate.joint_model(separability=0.15), "separability=0.15 .* choose one of 0.1, 0.2, 0.3"),
-        (lambda: simulate.dirichlet_mixtures(3, 5, 6), "5 points hold no 6 pure ones"),
+        (lambda: simulate.dirichlet_mixtures(3, 5, 6), "5 points cannot contain 6 anchors"),
         (lambda: simulate.midpoint_mixtures(noise="salt"), "noise='salt'"),
         (lambda: simulate.midpoint_mixtures(n_anchors=1), "n_anchors=1"),
     ],

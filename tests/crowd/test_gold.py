@@ -114,7 +114,7 @@ def test_gold_may_be_named_by_task():
         ([0], "gold must hold one class code a task"),
         ([0.0, 1.0], "gold must hold one class code a task"),
         ({"a": "cow"}, "gold of classes that no label has: task 'a': 'cow'"),
-        ({"z": "cat"}, "gold knows none of the labelled tasks: it has 'z'"),
+        ({"z": "cat"}, "gold has none of the labelled tasks; its tasks are 'z'"),
     ],
 )
 def test_refuses_gold_that_makes_no_sense(gold, problem):

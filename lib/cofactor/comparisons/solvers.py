@@ -325,7 +325,7 @@ def gradient_descent(
     learning_rate: float | None = None,
     projection: Projection | None = None,
 ) -> tuple[Floats, Result]:
-    """Minimise by constant steps, Z = Z - eta grad f(Z): the paper's Algorithm 1 without its projections.
+    """Gradient descent with a constant step, Z = Z - eta grad f(Z): the paper's Algorithm 1 without its projections.
 
     Parameters
     ----------

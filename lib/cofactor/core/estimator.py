@@ -226,7 +226,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A list of checks and a verdict: `str` and `to_text`, `to_html` (as notebooks show it), `to_dict` for programs."""
+    """Checks and a verdict; shown by `str`, `to_text` and, in notebooks, `to_html`; `to_dict` is for programs."""
 
     title: str
     checks: tuple[Check, ...]

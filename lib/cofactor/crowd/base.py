@@ -431,7 +431,7 @@ def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
         raise CofactorError(f"gold of classes that no label has: {listing(bad)}; the classes are {listing(code)}")
     codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
     if (codes == UNKNOWN).all():
-        raise CofactorError(f"gold knows none of the labelled tasks: it has {listing(map(repr, gold))}")
+        raise CofactorError(f"gold has none of the labelled tasks; its tasks are {listing(map(repr, gold))}")
     there = set(labels.tasks)
     other = [repr(task) for task in gold if task not in there]
     if other:

@@ -361,7 +361,7 @@ class CrowdLabels:
         return CrowdLabels(self.table.take_rows(codes), [self.tasks[n] for n in codes], self.workers, self.classes)
 
     def busiest_workers(self, n_workers: int) -> CrowdLabels:
-        """Return the labels of the `n_workers` who gave most (ties: the earlier one), in their old order."""
+        """Return the labels of the `n_workers` most active workers (of ties the earlier one), in their old order."""
         if not isinstance(n_workers, int | np.integer) or not 1 <= n_workers <= self.n_workers:
             raise CofactorError(f"n_workers={n_workers}: there are {self.n_workers}, so ask for 1 to that many")
         by_labels = np.argsort(-self.table.entries_per_variable, kind="stable")

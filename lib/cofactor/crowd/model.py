@@ -223,7 +223,7 @@ def right_and_given(cells: Floats, rows: Rows) -> tuple[Floats, Floats]:
 
 
 def crowd_errors(weighted: Floats) -> Floats:
-    """Return log e, from the (K, K) expected labels of the crowd by label and class; zero on the diagonal."""
+    """Return the log error shares, zero on the diagonal, from (K, K) expected counts of labels by label and class."""
     off = ~np.eye(len(weighted), dtype=bool)
     counts = np.where(off, weighted + 1.0, 0.0)
     return np.log(np.where(off, counts / counts.sum(axis=0), 1.0))

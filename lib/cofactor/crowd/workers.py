@@ -384,7 +384,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     if isinstance(method, WorkerTypes):
         sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
         if sure > ALL_SURE:
-            return f"the labels agree almost everywhere (mean probability {sure:.1%}): shared errors cannot be seen"
+            return f"the labels are almost unanimous (mean probability {sure:.1%}): shared errors cannot be detected"
     return MAY_BE_GRADES if getattr(method, "order", None) is None and suggested_order(labels) else ""
 
 

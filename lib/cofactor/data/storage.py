@@ -142,7 +142,7 @@ def _failure(file: File, error: Exception) -> str:
     cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
     reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
     mirror = mirror_folder()
-    origin = f"the mirror {mirror}, in place of {file.url}" if mirror else file.url
+    origin = f"the mirror {mirror} (instead of {file.url})" if mirror else file.url
     return f"- {file.name} from {origin if file.url else file.path.parent}: {reason}\n"
 
 

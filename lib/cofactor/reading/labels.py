@@ -352,7 +352,7 @@ def _note_no_answers(label: Coded) -> None:
 
 
 def unsure(counts: Mapping[str, int]) -> str:
-    """Say which classes look as if nothing was answered, and how many labels each has; "" for none.
+    """Name the classes that look like no answer, such as "skip", with their counts of labels; "" for none.
 
     Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
     which symptom is seen, or how hostile a text is (none, mild, severe).

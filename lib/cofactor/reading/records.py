@@ -313,7 +313,9 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
     for record in records:
         if task == "task" and "id" not in record:
             fields = listing(record.get("data", {}))
-            raise CofactorError(f"tasks without an id: export with ids, or name a field of data as task= ({fields})")
+            raise CofactorError(
+                f"tasks have no id: export them with ids, or choose a field of the data with task= ({fields})"
+            )
         name = record["id"] if task == "task" else record["data"][task]
         given_first = record["annotations" if "annotations" in record else "completions"]
         for annotation in sorted(given_first, key=lambda one: str(one.get(TIME) or "")):

@@ -73,7 +73,7 @@ def dirichlet_mixtures(
     """
     _check_size(snr_db, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors)
     if not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"{n_points} points hold no {n_anchors} pure ones: ask for 1 <= n_anchors <= n_points")
+        raise CofactorError(f"{n_points} points cannot contain {n_anchors} anchors: ask for 1 <= n_anchors <= n_points")
     rng = rng_of(random_state)
     W = rng.random((n_rows, n_anchors))
     H = np.hstack([np.eye(n_anchors), rng.dirichlet(np.ones(n_anchors), n_points - n_anchors).T])

@@ -70,7 +70,7 @@ def known_sets(
     own : sequence of KnownSet
         Those of a folder, see `cofactor_app.bench.folder`; without names, they stand in place of the others.
     simulated : bool
-        Those drawn from models whose truth is known: see `SIMULATED`. Of other problems than crowds, also where nothing
+        Sets simulated from models: see `SIMULATED`. Of other problems than crowds, also where nothing
         is asked for, since few sets of them are registered.
 
     Raises

@@ -62,7 +62,7 @@ bash, in ~/.bashrc:  source <(cofactor completion bash)
 zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
-FORMS = "CSV, TSV, parquet, JSON, exports of labelling tools, - for stdin, a data set"
+FORMS = "a CSV, TSV, parquet or JSON file, an export of a labelling tool, - for stdin, or a data set"
 RANK = """\
   cofactor rank votes.csv -o ranking.csv --report ranking.html
   cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge --user prompt
@@ -348,7 +348,9 @@ def _add_bench(commands: Any) -> None:
     command.add_argument("--data", type=Path, metavar="FOLDER", help="of own sets, see below")
     check = "only look at a folder for --data, and tell what is wrong with each set"
     command.add_argument("--check-data", type=Path, metavar="FOLDER", help=check)
-    command.add_argument("--simulated", action="store_true", help="sets drawn from models whose truth is known")
+    command.add_argument(
+        "--simulated", action="store_true", help="data sets simulated from models, whose truth is known"
+    )
     leave = "choose among METHOD and its variants in --beside by all families of sets but one, and score on that one"
     command.add_argument("--leave-family-out", action="store_true", help=leave)
     problems = "of the method (default: by the name of its first argument: labels, table, X, comparisons)"
