@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
+from cofactor.core import tables
 from cofactor_app.cli import main
 
 
@@ -259,3 +260,13 @@ def test_refits_are_refused_by_the_name_they_were_given_before_anything_is_fitte
     for draws in (-5, 1, 2.5, "many"):
         with pytest.raises(cf.CofactorError, match=f"draws={draws!r}: give a whole number of at least 2"):
             cf.aggregate("bluebird", draws=draws)
+
+
+def test_large_tables_are_counted_part_by_part(monkeypatch):
+    data = cf.load("bluebird").labels
+    whole = quietly(cf.CrowdLabels.from_frame(data.to_frame()), draws=0)
+    monkeypatch.setattr(tables, "AT_ONCE", 100)  # labels; a million otherwise
+    parts = quietly(cf.CrowdLabels.from_frame(data.to_frame()), draws=0)
+    pd.testing.assert_frame_equal(parts.wide, whole.wide)
+    pd.testing.assert_frame_equal(parts.workers, whole.workers)
+    assert parts.notes == whole.notes and parts.details == whole.details
