@@ -2,8 +2,8 @@
 
 >>> data = given("accuracy")
 >>> check("accuracy", data["prior"] @ data["A"].diagonal())
-correct: each class counts as often as it occurs, so a worker is judged by the tasks
-there are
+correct: each class counts as often as it occurs, so a worker is judged on the actual
+mix of tasks
 """
 
 from __future__ import annotations

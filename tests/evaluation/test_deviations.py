@@ -22,7 +22,7 @@ from cofactor.comparisons import AltSVM, NuclearNormMLE, Objective
 from cofactor.core.tables import CategoricalTable
 from cofactor.crowd import METHODS, symnmf
 from cofactor.crowd import base as crowd_base
-from cofactor.pmf import CNMFOPT, CTD, cnmf_opt
+from cofactor.pmf import CNMFOPT, CTD, cnmf
 from cofactor.pmf import base as pmf_base
 from cofactor.pmf.base import random_model as random_start
 from cofactor.rivals import comparisons as rivals
@@ -73,11 +73,11 @@ def test_extrapolation_is_on_logarithms_and_at_most_64_long():
     start, first = random_model(0, 2, (3,)), random_model(1, 2, (3,))
     states = [(m.stacked, m.prior) for m in (start, first, first)]
     sizes = np.array([3])
-    A, prior = cnmf_opt._extrapolate(*states, sizes)  # r = -v: length one, which is the second state itself
+    A, prior = cnmf._extrapolate(*states, sizes)  # r = -v: length one, which is the second state itself
     assert np.allclose(A, first.stacked) and np.allclose(prior, first.prior)
     log_A, log_prior = 0.01 * np.log(first.stacked), 0.01 * np.log(first.prior)
     line = [(start.stacked * np.exp(n * log_A), start.prior * np.exp(n * log_prior)) for n in (0, 1, 2, 128)]
-    A, prior = cnmf_opt._extrapolate(*line[:3], sizes)  # no curvature: 64 steps, twice
+    A, prior = cnmf._extrapolate(*line[:3], sizes)  # no curvature: 64 steps, twice
     assert np.allclose(prior, line[3][1] / line[3][1].sum())
     assert np.allclose(A, line[3][0] / line[3][0].sum(axis=0))
 
@@ -425,8 +425,8 @@ def test_the_start_of_coupled_nmf_is_lifted_to_a_thousandth():
     table = simulate.joint_table(model, 2000, random_state=0)
     start = LatentClassModel(np.full(3, 1 / 3), [np.eye(3)] * 3)
     moments = pairwise_moments(table)
-    lifted, small = (cnmf_opt.cnmf_opt(moments, start, max_iter=3, **floor)[0] for floor in ({}, {"floor": 1e-6}))
-    given, _ = cnmf_opt.cnmf_opt(moments, start, max_iter=3, floor=1e-3)
+    lifted, small = (cnmf.cnmf_opt(moments, start, max_iter=3, **floor)[0] for floor in ({}, {"floor": 1e-6}))
+    given, _ = cnmf.cnmf_opt(moments, start, max_iter=3, floor=1e-3)
     assert np.array_equal(lifted.stacked, given.stacked) and not np.allclose(lifted.stacked, small.stacked)
 
 
@@ -438,7 +438,7 @@ def test_pairs_of_coupled_nmf_weigh_as_much_as_they_are_often():
     codes[200:, 2] = -1
     moments = pairwise_moments(CategoricalTable(codes, table.sizes))
     default, count, equal = (
-        cnmf_opt.cnmf_opt(moments, random_model(1, 3, (3, 3, 3)), max_iter=3, **weights)[0].stacked
+        cnmf.cnmf_opt(moments, random_model(1, 3, (3, 3, 3)), max_iter=3, **weights)[0].stacked
         for weights in ({}, {"weights": "count"}, {"weights": "equal"})
     )
     assert np.array_equal(default, count) and not np.allclose(default, equal)

@@ -165,7 +165,7 @@ def test_reaches_the_accuracy_asked_for(name, least):
         (dict(n_starts=0), "n_starts=0"),
         (dict(max_iter=0), "max_iter=0: give a whole number of at least 1"),
         (dict(validation_share=1.0), "validation_share=1.0"),
-        (dict(n_bins=1), "n_bins=1: give at least 2"),
+        (dict(n_bins=1), "n_bins=1: must be at least 2"),
     ],
 )
 def test_refuses_parameters_out_of_range(wrong, message):

@@ -62,7 +62,7 @@ bash, in ~/.bashrc:  source <(cofactor completion bash)
 zsh, once:           cofactor completion zsh > "${fpath[1]}/_cofactor"
 fish, once:          cofactor completion fish > ~/.config/fish/completions/cofactor.fish
 """
-FORMS = "a CSV, TSV, parquet or JSON file, an export of a labelling tool, - for stdin, or a data set"
+FORMS = "a CSV, TSV, parquet or JSON file, an export of a tool, - (stdin) or a data set"
 RANK = """\
   cofactor rank votes.csv -o ranking.csv --report ranking.html
   cofactor rank arena.jsonl --winner model_a --loser model_b --outcome winner --user judge --user prompt
