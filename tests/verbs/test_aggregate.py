@@ -1,6 +1,7 @@
 """`cf.aggregate`: every way in gives the same tables, the command's are the verb's, every task has its row."""
 
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -63,8 +64,9 @@ def test_every_way_in_gives_the_same_tables(labels, tmp_path):
 def test_a_database_is_a_source_in_python_too(labels, tmp_path):
     import sqlite3
 
-    with sqlite3.connect(tmp_path / "labels.db") as base:
+    with closing(sqlite3.connect(tmp_path / "labels.db")) as base:  # left open, it is a warning from Python 3.13 on
         labels.to_frame().to_sql("answers", base, index=False)
+        base.commit()
     found = cf.aggregate(
         database=f"sqlite:///{tmp_path / 'labels.db'}", query="SELECT task, worker, label FROM answers", method="MV-EM"
     )
