@@ -24,7 +24,6 @@ from cofactor.core.cells import (
     Spelling,
     alike_note,
     check_columns,
-    check_present,
     check_spelling,
     located,
     look_alikes,
@@ -116,9 +115,6 @@ def of_frame(
     """Return the labels of a long table, see `CrowdLabels.from_frame`; `how` is what `labels_of` takes."""
     check_different(columns)
     check_columns(frame, columns)
-    for name in columns:
-        if not how.get("skip_bad"):
-            check_present(frame[name], name, advice=SKIP)
     if (several := nested_cells(frame[columns[2]])).any():
         raise CofactorError(
             f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
