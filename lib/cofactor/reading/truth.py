@@ -36,7 +36,7 @@ def read_task_and_truth(
         except CofactorError as refusal:
             if columns == ("task", "truth") and (known := _known_to_export(path, encoding, sep)) is not None:
                 return known
-            if not str(refusal).startswith("no column"):
+            if not str(refusal).startswith("no column") or " set sep=" in str(refusal):
                 raise
             found = str(refusal).partition("; found ")[2].rpartition(": ")[0]
     beside = "task" if task == "task" else f"task or {task}"
