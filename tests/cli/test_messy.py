@@ -62,10 +62,10 @@ def zip_of_mac():
 CASES = {  # file, what it holds, options, exit code, what is said (all of it, on either stream)
     "tabs, said so as a shell writes them": ("a.csv", GOOD.replace(",", "\t"), ("--sep", "\\t"), 0, [READ]),
     "the separator in the first line": ("a.csv", "sep=;\r\n" + GOOD.replace(",", ";"), (), 0, [READ]),
-    "blanks": ("a.txt", GOOD.replace(",", " "), (), 1, ["columns seem to be separated by another", "say --sep ' '"]),
+    "blanks": ("a.txt", GOOD.replace(",", " "), (), 1, ["the columns seem to be separated by ' ': set --sep ' '"]),
     "the wrong separator asked for": (
         *("a.csv", GOOD.replace(",", ";"), ("--sep", ","), 1),
-        ["no column task, worker, label; found task;worker;label: columns seem to be separated by", "say --sep ';'"],
+        ["found task;worker;label: the columns seem to be separated by ';': set --sep ';'"],
     ),
     "other names": (
         *("a.csv", GOOD.replace("task,worker", "item,who"), ("--task", "item"), 1),
@@ -73,7 +73,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "a quote that is never closed in a large file": (
         *("a.csv", GOOD + '"' + "a,w2,yes\n" * 20_000, (), 1),
-        ["a quote in row 8 (the first line is row 1) is never closed"],
+        ["a quote in row 8 (counting the header line) is never closed"],
     ),
     "conflicting labels": (
         *("a.csv", GOOD + "a,w1,no\n", (), 1),

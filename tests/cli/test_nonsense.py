@@ -192,7 +192,9 @@ def test_a_carriage_return_alone_is_told_by_every_command(tmp_path, monkeypatch,
         (tmp_path / name).write_bytes(f"{header}\nx\r{first}\n{rest}".encode())
         main(words)
         told = capsys.readouterr()
-        assert "rows 2 (the first line is row 1) end in a carriage return alone" in told.out + told.err, name
+        assert (
+            "a carriage return alone, not a line feed, ends row 2 (counting the header line)" in told.out + told.err
+        ), name
         (tmp_path / name).write_bytes(text.replace("\n", "\r").encode())
         assert main(words) == 0
         told = capsys.readouterr()

@@ -221,7 +221,7 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out), "-v"]) == 0
     printed = capsys.readouterr()
     assert "note: columns taken unasked: home, away, hg, ag\n" in printed.err
-    assert "note: 1 comparison without a result left out: rows 123 (the first line is row 1)\n" in printed.err
+    assert "note: 1 comparison without a result left out: row 123 (counting the header line)\n" in printed.err
     assert "else, other; ranked are the 5 items of that part" in printed.err
     assert "team2  1500 (1500 to 1500)" in printed.out and "the sides alone" in printed.out
     assert "\nhome: 0." in printed.out

@@ -36,8 +36,8 @@ def headers() -> list[Case]:
         good("headers/repeated_in_other_words.csv", text() + "Item ID,annotator,answer\nc,w1,yes\n", more, again),
         good("headers/two_rows_of_names.csv", "Task ID,Worker ID,Label\n" + text(), DATA, TAKEN, again, needs=LAYOUT),
         good("headers/usual_names_as_ids.csv", text([*DATA, ("item", "w1", "yes"), ("item", "user", "no")]), [*DATA, ("item", "w1", "yes"), ("item", "user", "no")]),
-        bad("headers/repeated_in_another_order.csv", text() + "worker,task,label\nw1,c,yes\n", "rows 6 (the first line is row 1) name the columns in another order than the header (worker, task, label)"),
-        bad("headers/repeated_in_another_order_and_words.csv", text() + "answer,annotator,item\nyes,w1,c\n", "rows 6 (the first line is row 1) name the columns in another order"),
+        bad("headers/repeated_in_another_order.csv", text() + "worker,task,label\nw1,c,yes\n", "a second header (worker, task, label) in row 6 (counting the header line) has the columns in another order"),
+        bad("headers/repeated_in_another_order_and_words.csv", text() + "answer,annotator,item\nyes,w1,c\n", "in row 6 (counting the header line) has the columns in another order"),
         good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column says who", needs=WIDE),
         bad("headers/none.csv", body, "is no header", "put a line of names above it"),
         bad("headers/none_and_all_different.csv", text([("a", "u", "x"), ("b", "v", "y")], head=""), "no column task, worker, label"),
@@ -46,8 +46,8 @@ def headers() -> list[Case]:
         bad("headers/label_twice.csv", text([(*row, "x") for row in DATA], head="task,worker,label,label"), "more than one column is called label"),
         bad("headers/label_twice_by_blanks.csv", text([(*row, "x") for row in DATA], head="task,worker,label, label"), "more than one column is called label"),
         bad("headers/two_capitals.csv", text([(*row, "x") for row in DATA], head="task,worker,Label,LABEL"), "no column label"),
-        bad("headers/title_above.csv", "Export of labels\n" + text(), "more cells than the 1 of the header"),
-        bad("headers/comment_above.csv", "# made by a tool, version 2\n" + text(), "more cells than the 2 of the header"),
+        bad("headers/title_above.csv", "Export of labels\n" + text(), "more cells than in the header (1)"),
+        bad("headers/comment_above.csv", "# made by a tool, version 2\n" + text(), "more cells than in the header (2)"),
         good("headers/separator_hint_above.csv", "sep=;\n" + text(sep=";")),
         bad("headers/named_and_not_there.csv", text(), "no column item", task="item"),
         bad("headers/all_blank.csv", text(head=",,"), "no column task, worker, label"),
@@ -97,7 +97,7 @@ def wide() -> list[Case]:
         bad("wide/worker_twice.csv", "task,ann,ann\na,yes,no\nb,no,no\nc,yes,yes\n", "more than one column is called ann", notes=(said,), needs=WIDE),
         bad("headers/other_word_twice.csv", text([(*row, "x") for row in DATA], head="item,annotator,answer,answer"), "more than one column is called answer", notes=("columns: task from",), needs=LAYOUT),
         bad("wide/task_twice.csv", "task,ann,ben\na,yes,no\na,no,no\nc,yes,yes\n", "no column worker, label"),
-        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "more than one is marked", needs=LAYOUT),
+        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "several are marked in row 2 (", needs=LAYOUT),
     ]
 
 
@@ -128,14 +128,14 @@ def few() -> list[Case]:
 def ragged() -> list[Case]:
     """Rows longer or shorter than the header."""
     return [
-        bad("ragged/too_long.csv", text([*DATA, ("c", "w1", "yes", "oops")]), "more cells than the 3 of the header in row 6 (4 cells)"),
+        bad("ragged/too_long.csv", text([*DATA, ("c", "w1", "yes", "oops")]), "more cells than in the header (3) in row 6 (4 cells)"),
         bad("ragged/too_long_by_a_comma.csv", text([*DATA, ("c", "w1", "very, very good")]), "row 6 (4 cells)"),
         bad("ragged/empty_cell_too_many.csv", text([*DATA, ("c", "w1", "yes", "")]), "row 6 (4 cells)"),
-        bad("ragged/all_too_long.csv", text([(*row, "") for row in DATA]), "more cells than the 3 of the header in row 2 (4 cells), row 3"),
-        bad("ragged/too_short.csv", text() + "c,w1\n", "missing label in rows 6"),
-        bad("ragged/much_too_short.csv", text() + "c\n", "missing worker in rows 6"),
+        bad("ragged/all_too_long.csv", text([(*row, "") for row in DATA]), "more cells than in the header (3) in rows 2 (4 cells), 3"),
+        bad("ragged/too_short.csv", text() + "c,w1\n", "missing label in row 6"),
+        bad("ragged/much_too_short.csv", text() + "c\n", "missing worker in row 6"),
         bad("ragged/blank_lines_count.csv", HEAD + "\n\na,w1,yes,x\n", "row 4 (4 cells)"),
-        bad("ragged/lines_in_cells_count_once.csv", HEAD + '"a\n\nb",w1,yes\nc,w1\n', "missing label in rows 3"),
+        bad("ragged/lines_in_cells_count_once.csv", HEAD + '"a\n\nb",w1,yes\nc,w1\n', "missing label in row 3"),
         bad("ragged/first_row_is_long.csv", HEAD + "a,w1,yes,x\n" + text(DATA[1:], head=""), "row 2 (4 cells)"),
         good("ragged/short_where_nothing_is_read.csv", text(head="task,worker,label,note")),
     ]

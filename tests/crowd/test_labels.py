@@ -181,7 +181,7 @@ def test_names_rows_with_missing_ids_or_labels(column, missing):
 
 
 def test_names_labels_outside_the_classes():
-    message = r"not among the classes 'cat', 'bird': data rows 1 \('dog'\), 2 \('dog'\) \(0 is the first\)"
+    message = r"not among the classes 'cat', 'bird': data rows 1 \('dog'\) and 2 \('dog'\) \(counting from 0\)"
     with pytest.raises(CofactorError, match=message):
         CrowdLabels.from_frame(frame(), classes=["cat", "bird"])
 

@@ -85,7 +85,7 @@ def test_bad_rows_are_named_by_their_numbers_in_the_file(tmp_path, as_large):
     frame = rows(2).reset_index(drop=True)
     frame.loc[[7, 1200], "worker"] = None
     path = write(frame.drop_duplicates(["task", "worker"]), tmp_path / "labels.csv", "csv")
-    with pytest.raises(cf.CofactorError, match=r"missing worker in rows 9, 1202 \("):
+    with pytest.raises(cf.CofactorError, match=r"missing worker in rows 9 and 1202 \("):
         cf.CrowdLabels.from_file(path)
 
 

@@ -47,12 +47,12 @@ def test_columns_that_count_or_name_rows_are_no_data_and_said(tmp_path, header, 
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([*NUMBERS, "1+2j,1,1,1"], "cells that are no numbers in rows 8 .*, columns a: fill"),
-        ([*NUMBERS, "x,y,1,1"], "cells that are no numbers in rows 8 .*, columns a, b: fill"),
-        ([*NUMBERS, ",1,1,1"], "gaps in rows 8 .*, columns a: fill"),
-        ([*NUMBERS, "NA,1,1,1"], "gaps in rows 8 .*, columns a: fill"),
+        ([*NUMBERS, "1+2j,1,1,1"], "cells that are no numbers in row 8 .*, columns a: fill"),
+        ([*NUMBERS, "x,y,1,1"], "cells that are no numbers in row 8 .*, columns a, b: fill"),
+        ([*NUMBERS, ",1,1,1"], "gaps in row 8 .*, columns a: fill"),
+        ([*NUMBERS, "NA,1,1,1"], "gaps in row 8 .*, columns a: fill"),
         ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold text"),
-        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are no numbers in rows 4, 5, 6, 7"),
+        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are no numbers in rows 4, 5, 6 and 7"),
     ],
 )
 def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(tmp_path, rows, said):
@@ -123,7 +123,7 @@ def test_a_first_line_of_numbers_and_gaps_is_data_unless_it_can_be_a_header(tmp_
     for first in (",0.4,0.2,0.6", "0.3,,0.2,0.6", ",400,410,420", ",7,3,5", ",x,y,z"):
         (tmp_path / "x.csv").write_text(f"{first}\n{rows}")
         if "0." in first:
-            with pytest.raises(CofactorError, match="gaps in rows 1 "):
+            with pytest.raises(CofactorError, match="gaps in row 1 "):
                 read_matrix(tmp_path / "x.csv")
         else:
             assert len(read_matrix(tmp_path / "x.csv")[0]) == 3, first
@@ -138,18 +138,18 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     matrix, _, columns = read_matrix(tmp_path / "x.txt")
     assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]
     (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
-    with pytest.raises(CofactorError, match=r"rows 2 .* hold another number of cells than the first line, 3"):
+    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; not so in row 2 "):
         read_matrix(tmp_path / "x.txt")
 
 
 def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,b,c\n3,,4\n1,,5\n2,,x\n")
-    with pytest.raises(CofactorError, match=r"gaps in rows 2, 3, 4 .*, columns b: fill"):
+    with pytest.raises(CofactorError, match=r"gaps in rows 2, 3 and 4 .*, columns b: fill"):
         read_matrix(path)
-    with pytest.raises(CofactorError, match=r"no numbers in rows 4 .*, columns c: fill"):
+    with pytest.raises(CofactorError, match=r"no numbers in row 4 .*, columns c: fill"):
         read_matrix(path, gaps="whole")
-    with pytest.warns(match="1 cells are empty or no numbers, in rows 4"):
+    with pytest.warns(match="1 cells are empty or no numbers, in row 4"):
         assert np.isnan(read_matrix(path, gaps="keep")[0]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 1]]
     path.write_text("a,b,c,d\n3,NA,4,5\nNA,NA,NA,NA\n2,NA,6,7\n")
     for gaps in ("whole", "keep"):
@@ -169,10 +169,10 @@ def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_s
 
 
 WRONG = {  # name of the file, what it holds, what is said
-    "a gap": ("a.csv", "a,b\n1,2\n3,\n", "gaps in rows 3 (the first line is row 1), columns b"),
-    "text among numbers": ("a.csv", "a,b\n1,2\n3,x\n", "no numbers in rows 3 (the first line is row 1), columns b"),
+    "a gap": ("a.csv", "a,b\n1,2\n3,\n", "gaps in row 3 (counting the header line), columns b"),
+    "text among numbers": ("a.csv", "a,b\n1,2\n3,x\n", "no numbers in row 3 (counting the header line), columns b"),
     "a column of text": ("a.csv", "a,b,c\n1,2,x\n3,5,y\n", "columns c hold text, and no number: leave them out"),
-    "infinity": ("a.csv", "a,b\n1,inf\n3,4\n", "no numbers in rows 2 (the first line is row 1), columns b"),
+    "infinity": ("a.csv", "a,b\n1,inf\n3,4\n", "no numbers in row 2 (counting the header line), columns b"),
     "no archive": ("a.npz", b"nope", "cannot be read as a matrix"),
     "two arrays": ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "holds 2 matrices (a, b): name one as"),
     "another of two": ("a.npz:c", {"a": np.eye(2), "b": np.eye(2)}, "holds no matrix c; it holds a, b"),

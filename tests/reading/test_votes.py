@@ -98,23 +98,23 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
 @each(
     "text, options, message",
     [
-        ("winner,loser\na,b\nb,\n", {}, "missing loser in rows 3"),
-        ("winner,loser,user\na,b,\n", {}, "missing user in rows 2"),
-        ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in rows 3 \('b'\)"),
-        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; not so in rows 2 \('maybe'\)"),
+        ("winner,loser\na,b\nb,\n", {}, "missing loser in row 3"),
+        ("winner,loser,user\na,b,\n", {}, "missing user in row 2"),
+        ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in row 3 \('b'\)"),
+        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; not so in row 2 \('maybe'\)"),
         (
             "winner,loser,outcome\na,b,0.7\n",
             {},
-            r"must hold 1, 0, tie, .* name; not so in rows 2",
+            r"must hold 1, 0, tie, .* name; not so in row 2",
         ),
-        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; not so in rows 3 \('-1'\)"),
+        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; not so in row 3 \('-1'\)"),
         (
             "winner,loser,weight\na,b,1\na,b,5e-324\n",
             {"weight": "weight"},
-            r"from 1e-100 to 1e\+100; not so in rows 3 \('5e-324'\)",
+            r"from 1e-100 to 1e\+100; not so in row 3 \('5e-324'\)",
         ),
         ("winner,loser,weight\na,b,0\n", {}, "no comparisons of a weight above 0"),
-        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; not so in rows 3"),
+        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; not so in row 3"),
         ("winner,loser,tie,outcome\na,b,1,1\n", {}, "tie and outcome both say"),
         ("winner,loser\na,b\n", {"covariates": ["len"]}, "no column len"),
         ("winner,loser\na,b\n", {"user": "who"}, "no column who"),
@@ -123,10 +123,10 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
         (
             "model_a,model_b,winner\nx,y,M\n",
             {},
-            r"or the winner's name; not so in rows 2 \('M'\).*: give the two words",
+            r"or the winner's name; not so in row 2 \('M'\).*: give the two words",
         ),
         ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item stands in both columns"),
-        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "winner_a, winner_b: not exactly one of them is 1 in rows 2"),
+        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "winner_a, winner_b: not exactly one of them is 1 in row 2"),
         ("winner,loser,len\na,b,1\n", {"covariates": ["len - size"]}, "no column size"),
         ("winner,loser\na,b\n", {"home": True}, "home needs two sides and an outcome"),
     ],
@@ -338,16 +338,16 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), **columns})
         found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
         assert found.comparisons.outcome.tolist() == [1.0, 0.5, 0.0], name
-        assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
+        assert "1 comparison without a result left out: data row 2 (counting from 0)" in found.notes, name
 
 
 def test_among_scores_the_odd_word_is_named_and_nothing_else():
     frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), "ft": ["1-0", "2-2", "one nil", "0-1"]})
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    with pytest.raises(cf.CofactorError, match=r"not so in data rows 2 \('one nil'\) \(0 is the first\): give"):
+    with pytest.raises(cf.CofactorError, match=r"not so in data row 2 \('one nil'\) \(counting from 0\): give"):
         reading(frame, named)
     found = reading(frame.replace("one nil", "canc."), named)
-    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+    assert "1 comparison without a result left out: data row 2 (counting from 0)" in found.notes
 
 
 def test_items_may_be_called_as_what_was_not_played():
@@ -356,7 +356,7 @@ def test_items_may_be_called_as_what_was_not_played():
     found = reading(frame, named)
     assert found.comparisons.outcome.tolist() == [1.0, 1.0, 0.0] and not any("left out" in one for one in found.notes)
     found = reading(frame.assign(winner=["NA", "v", "v"]), named)
-    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+    assert "1 comparison without a result left out: data row 2 (counting from 0)" in found.notes
 
 
 def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):

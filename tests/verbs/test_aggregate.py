@@ -101,18 +101,18 @@ def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):
     ]
     path = tmp_path / "labels.csv"
     pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(path, index=False)
-    with pytest.raises(cf.CofactorError, match="missing label in rows 7"):
+    with pytest.raises(cf.CofactorError, match="missing label in row 7"):
         quietly(path, ignore=["skip"])
     found = quietly(path, ignore=["skip"], skip_bad=True)
     assert found.labels["task"].tolist() == ["t10", "t9"]
     assert "1 tasks without any label left are left out: t2" in found.notes
     assert "1 tasks without any label left are left out: t1" in found.notes
-    assert any("1 labels with an empty cell are left out: rows 7" in note for note in found.notes)
+    assert any("1 labels with an empty cell are left out: row 7" in note for note in found.notes)
     found = quietly(path, ignore=["skip"], skip_bad=True, classes=["x", "z"])
     assert found.labels["task"].tolist() == ["t10"]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"]).replace("", None)
     pd.testing.assert_frame_equal(quietly(frame, ignore="skip", skip_bad=True, classes="z, x").labels, found.labels)
-    with pytest.raises(cf.CofactorError, match=r"missing label in data rows 5 .*with skip_bad"):
+    with pytest.raises(cf.CofactorError, match=r"missing label in data row 5 .*with skip_bad"):
         quietly(frame)
     misspelt = quietly(path, ignore=["skp"], skip_bad=True).notes
     assert any("no label is 'skp', so ignore leaves nothing out for it" in note for note in misspelt)

@@ -60,7 +60,7 @@ def test_every_way_in_gives_the_same_ranking(votes, tmp_path):
         found = cf.rank(unasked, winner="one", loser="two")
     said = [str(one.message) for one in caught]
     assert "columns taken unasked: choice" in said and any(
-        "without a result left out: data rows 1" in one for one in said
+        "without a result left out: data row 1" in one for one in said
     )
     assert set(said) <= set(found.notes)
 

@@ -205,7 +205,7 @@ def test_names_that_look_alike_are_told_or_become_one(folder):
     write_counts("doc_id,word,count\nd1,sun,1\n")
     assert any("1 rows repeat the header" in note for note in quiet("counts.csv").notes)
     write_counts("d1,sun,many\n,sun,1\n")
-    note = "2 rows without a document, a word or a whole count are left out: rows 62, 63"
+    note = "2 rows without a document, a word or a whole count are left out: rows 62 and 63"
     assert any(note in one for one in quiet("counts.csv", skip_bad=True).notes)
 
 
@@ -231,9 +231,9 @@ def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, caps
 
 
 MESSY = {  # what the file holds, what is said
-    "counts below zero": ("document,word,count\nd,a,-1\n", "whole numbers from 0 are needed; not so in rows 2"),
-    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
-    "no word": ("document,word,count\nd,,1\n", "missing word in rows 2"),
+    "counts below zero": ("document,word,count\nd,a,-1\n", "whole numbers from 0 are needed; not so in row 2"),
+    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "not so in row 3 ('1.5')"),
+    "no word": ("document,word,count\nd,,1\n", "missing word in row 2"),
     "other names": ("mail,word,count\nd,a,1\n", "for example --document mail, or rename"),
     "two texts": (
         "a,b\none two three four,five six seven eight\n",
@@ -245,7 +245,7 @@ MESSY = {  # what the file holds, what is said
     ),
     "another order": (
         "document,word,count\nd,a,1\nword,document,count\nsun,d1,1\n",
-        "rows 3 (the first line is row 1) name the columns in another order",
+        "in row 3 (counting the header line) has the columns in another order",
     ),
 }
 

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.cells import NO_VALUE, nested_cells
+from cofactor.core.cells import NO_VALUE, located, nested_cells
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.reading import tables
@@ -393,9 +393,11 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
 def _refuse_nested(cells: pd.DataFrame) -> None:
     nested = cells.map(lambda cell: isinstance(cell, list | dict))
     if nested.to_numpy().any():
-        names, rows = listing(cells.columns[nested.any()]), listing(cells.index[nested.any(axis=1)])
-        problem = f"lists or objects in {names}, {cells.index.name or 'row'}s {rows}: what is a worker and what a label"
-        raise CofactorError(f"{problem} is not known from them; write a record for each label: task, worker, label")
+        names, rows = listing(cells.columns[nested.any()]), located(cells, nested.any(axis=1))
+        raise CofactorError(
+            f"cells of {names} hold lists or objects in {rows}, which do not show who gave which label: "
+            "write one record per label, with task, worker and label"
+        )
 
 
 def _columns_of_workers(frame: pd.DataFrame, task: str) -> tuple[list[str], dict[Any, Any], list[str]]:
@@ -488,9 +490,10 @@ def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None
         return None
     several = marked.sum(axis=1) > 1
     if several.any():
-        rows = f"more than one is marked in {listing(frame.index[several])} ({several.sum()} rows)"
-        question = f"read one class at a time, as a question of its own, such as label='{names[0]}'"
-        raise CofactorError(f"one column a class ({listing(names)}), and {rows}: {question}")
+        raise CofactorError(
+            f"columns {listing(names)} seem to be one column per class, but several are marked in "
+            f"{located(frame, several)}: read each as a question of its own, for example label='{names[0]}'"
+        )
     if marked.any(axis=1).mean() < MOSTLY:
         return None
     short = np.array([name.replace(":::", ".").rpartition(".")[2] for name in names], dtype=object)

@@ -236,7 +236,8 @@ def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
     if width < 2 or numbers.isna().any():
         return frame
     if (others := np.array([len(line) != width for line in lines[1:]], dtype=bool)).any():
-        raise CofactorError(f"{located(frame, others)} hold another number of cells than the first line, {width}")
+        where = located(frame, others)
+        raise CofactorError(f"{width} cells per row are expected, as in the first line; not so in {where}")
     table = pd.DataFrame(lines[1:], index=frame.index, columns=lines[0])
     table.attrs |= {HEADER: lines[0], TWICE: [name for name, n in Counter(lines[0]).items() if n > 1]}
     return table

@@ -37,7 +37,6 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import counted
 from cofactor.reading.records import SCOPE, Unfold, read_json
 from cofactor.reading.text import (
-    FIRST_ROW,
     FOUND,
     TWICE,
     UTF_8,
@@ -476,11 +475,10 @@ def as_name(cell: str) -> str:
 
 def _refuse_other_order(frame: pd.DataFrame, rows: Any) -> None:
     if len(rows):
-        where = f"{frame.index.name or 'data row'}s {listing(rows)}" + f" {FIRST_ROW}" * (frame.index.name == "row")
         found = listing(frame.loc[rows[0]].astype(str))
         raise CofactorError(
-            f"{where} name the columns in another order than the header ({found}), as in two files one after the "
-            "other: give the files one by one, or put their columns in one order"
+            f"a second header ({found}) in {located(frame, frame.index.isin(rows))} has the columns in another order, "
+            "as if two files had been joined: pass the files separately, or put their columns in the same order"
         )
 
 

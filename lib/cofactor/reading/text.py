@@ -21,14 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.cells import SEPARATORS, plain_name
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.cells import SEPARATORS, numbered_rows, plain_name
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.lazy import pd
 
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
-FIRST_ROW = "(the first line is row 1)"
 AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
@@ -91,7 +90,7 @@ def read_text(
         with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
             _name_ragged(whole(content).decode(encoding), sep)
         if found := UNCLOSED.search(str(error)):
-            what = f"a quote in row {int(found[1]) + 1} {FIRST_ROW} is never closed"
+            what = f"a quote in {numbered_rows([int(found[1]) + 1])} is never closed"
             raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
@@ -206,11 +205,11 @@ def _name_ragged(text: str, sep: str) -> None:
     """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
     rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
     header: list[str] = next((cells for _, cells in rows if cells), [])
-    bad = [f"row {n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
+    bad = [f"{n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
     if bad:
         raise CofactorError(
-            f"more cells than the {len(header)} of the header in {listing(bad)} {FIRST_ROW}: "
-            f"mend these rows; cells that hold {sep!r} belong in quotes"
+            f"more cells than in the header ({len(header)}) in {numbered_rows(bad)}: "
+            f"correct these rows; put cells that contain {sep!r} in quotes"
         )
 
 
@@ -234,7 +233,7 @@ def check_text(content: Any, encoding: str, sep: str) -> bool:
             raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
         odd = text.find(b'"') >= 0 and not _all_around(text, sep)
         if odd and (row := _row_after_quote(text, sep)):
-            raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
+            raise ValueError(f"text follows a closing quote in {numbered_rows([row])}: {AFTER_QUOTE}")
         alone = text.find(b"\r") >= 0 and RETURN_ALONE.search(text) is not None
         if alone and text.find(b"\n") >= 0:
             _note_returns(text, sep)
@@ -270,7 +269,7 @@ def _note_returns(text: Any, sep: str) -> None:
             others += 1
         row += len(found[1] or b"\n")
     if alone and others:
-        where = f"rows {listing(alone)} {FIRST_ROW} end in a carriage return alone, others in a line feed"
+        where = f"a carriage return alone, not a line feed, ends {numbered_rows(alone)}"
         message = f"{where}: if it belongs to a cell, put that cell in quotes"
         warnings.warn(message, DataWarning, stacklevel=4)
 

@@ -29,6 +29,7 @@ from cofactor.core.cells import (
     look_alikes,
     merged_names,
     merged_note,
+    numbered_rows,
     numeric,
 )
 from cofactor.core.errors import CofactorError, DataWarning, listing
@@ -83,7 +84,7 @@ def read_texts(path: str, asked: Asked, encoding: str, sep: str | None) -> Texts
     if frame.index.name == "row" and frame.shape[1] == 1:  # an empty line is an empty text
         frame = frame.reindex(pd.RangeIndex(frame.index[0], frame.index[-1] + 1, name="row"))
     elif frame.index.name == "row" and (gone := np.setdiff1d(np.arange(2, frame.index[-1] + 1), frame.index)).size:
-        _warn(f"rows {listing(gone.tolist())} (the first line is row 1) are empty or repeat the header: left out")
+        _warn(f"rows that are empty or repeat the header are left out: {numbered_rows(gone)}")
     return counted(frame, asked, path)
 
 
