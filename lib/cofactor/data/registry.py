@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from platformdirs import user_cache_path
 
@@ -98,14 +98,12 @@ def entries() -> dict[str, Entry]:
     path = DATASETS_DIR / "registry.toml"
     try:
         known = tomllib.loads(path.read_text(encoding="utf8"))
-        return {name: _entry(name, fields) for name, fields in known.items()}
+        return {
+            name: Entry(name=name, files=tuple(File(**file) for file in fields.pop("files")), **fields)
+            for name, fields in known.items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CofactorError(f"{path} is damaged ({type(error).__name__}: {error}): reinstall cofactor") from None
-
-
-def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    files = tuple(File(**file) for file in fields.pop("files"))
-    return Entry(name=name, files=files, **fields)
 
 
 def find(name: str) -> Entry:

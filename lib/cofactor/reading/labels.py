@@ -120,7 +120,7 @@ def of_frame(
             f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
             "class with the labels yes and no"
         )
-    task, worker, label = (_coded(frame[name], name) for name in columns)
+    task, worker, label = (Coded.of_ids([frame[name]], name) for name in columns)
     time = Coded.of(frame[TIME].astype("string")) if TIME in frame else None
     return labels_of(LabelTable(task, worker, label, frame.index, time), columns, text, **how)
 
@@ -268,13 +268,6 @@ def _joined(tables: Sequence[LabelTable]) -> LabelTable:
 
 def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
     return table.task, table.worker, table.label
-
-
-def _coded(column: pd.Series[Any], name: str) -> Coded:
-    try:
-        return Coded.of(column)
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
 
 
 def _without_missing(table: LabelTable) -> LabelTable:

@@ -27,7 +27,7 @@ from cofactor.core.cells import plain_name
 from cofactor.core.checks import available_bytes
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
-from cofactor.reading.tables import HEAD, PACKED, Coded
+from cofactor.reading.tables import HEAD, PACKED, Coded, check_sep
 from cofactor.reading.text import UTF_8, check_text, separator_of
 
 LARGE_TEXT = 1 << 26  # bytes of text, unpacked, from which on DuckDB reads a file
@@ -240,8 +240,7 @@ def _source(
     packed = str(path).lower().endswith(".gz")
     if encoding.casefold() not in UTF_8 or (str(path).lower().endswith(PACKED) and not packed):
         return None
-    if sep is not None and (len(sep) != 1 or not sep.isascii() or sep in '\r\n"'):
-        return None
+    check_sep(sep)
     with gzip.open(path) if packed else open(path, "rb") as file:
         head = file.read(HEAD)
     if head.startswith(b"PAR1"):
@@ -267,7 +266,8 @@ def _of_parquet(base: Any, path: str | PathLike[str], wanted: Sequence[str]) -> 
     if len(set(names)) < len(names):
         return None
     relation = f"read_parquet({_quoted(path)}, file_row_number = true)"
-    texts = {name: text for name, kind in _kinds(base, relation).items() if (text := _text(name, kind))}
+    kinds = base.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    texts = {name: text for name, kind, *_ in kinds if (text := _text(name, kind))}
     found = _named(texts, wanted)
     return Source(relation, {name: texts[own] for name, own in found.items()}, "file_row_number + 1", "record")
 
@@ -320,11 +320,6 @@ def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_
             before = piece[-2:]
     lines += not before.endswith(b"\n")
     return not sep or quotes > 0 or separators == (n_columns - 1) * lines
-
-
-def _kinds(base: Any, relation: str) -> dict[str, str]:
-    """Return the types of the columns of a relation."""
-    return {name: kind for name, kind, *_ in base.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
 
 
 def _text(name: str, kind: str) -> str | None:

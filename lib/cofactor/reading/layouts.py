@@ -282,10 +282,7 @@ def _of_classes(
     frame: pd.DataFrame, task: str, worker: str, names: Sequence[str], columns: Sequence[str]
 ) -> pd.DataFrame:
     """Return one label a row, of a table with a column a class."""
-    marks = frame[list(names)]
-    if any(":::" in name for name in names):  # potato writes the class itself, or nothing
-        marks = marks.mask(marks.notna() & ~marks.isin((*NO_VALUE, "0")), "1")
-    found = of_marks(marks, names)
+    found = of_marks(frame, names)
     if found is None:
         return frame
     label = f"the columns {listing(names)}"
@@ -467,10 +464,7 @@ def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Seq
 
 
 def marks(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return the columns, of those, that mark classes: one question's (potato: `question:::class`), else of 0 and 1."""
-    asked = [name for name in names if ":::" in name]
-    if asked:
-        return asked if len({name.split(":::")[0] for name in asked}) == 1 else []
+    """Return the columns, of those, that mark classes by 0 and 1."""
     return [name for name in names if set(frame[name].dropna().str.strip()) <= {"0", "1", "0.0", "1.0"}]
 
 
@@ -496,6 +490,6 @@ def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None
         )
     if marked.any(axis=1).mean() < MOSTLY:
         return None
-    short = np.array([name.replace(":::", ".").rpartition(".")[2] for name in names], dtype=object)
+    short = np.array([name.rpartition(".")[2] for name in names], dtype=object)
     found = np.where(marked.any(axis=1), short[marked.to_numpy().argmax(axis=1)], None)
     return pd.Series(found, index=frame.index, dtype=object)

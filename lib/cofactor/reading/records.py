@@ -13,9 +13,6 @@ was chosen.
 Argilla: records with ``responses``, a list of answers with ``user_id``, ``values`` and ``status``, or an object of such
 lists by question; only submitted ones count. Suggestions are passed over.
 
-Labelling jobs (the input of a consolidation): objects with ``datasetObjectId`` and ``annotations``, each with
-``workerId`` and ``annotationData``, whose content is JSON with one answer.
-
 Lists: records with two lists of one length, one of workers and one of their labels.
 """
 
@@ -257,16 +254,12 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
         truth are no labels: `attrs["gold"]` has the class by task.
     """
     first = records[0]
-    if "datasetObjectId" in first and isinstance(first.get("annotations"), list):
-        name, read = "a labelling job", _labelling_job
-    elif isinstance(first.get("responses"), list | dict):
+    if isinstance(first.get("responses"), list | dict):
         name, read = "Argilla", _argilla
     elif _lists(first):
         name, read = "lists of labels", _of_lists
     elif _nested(first):
         name, read = "objects with a list of answers", _of_nested
-    elif len(records) == 1 and _is_by_task(first):
-        name, read = "labels by task and worker", _by_task
     elif isinstance(first.get("annotations", first.get("completions")), list):
         name, read = "Label Studio", _label_studio
     elif "answer" in first and ("_task_hash" in first or "_input_hash" in first):
@@ -387,17 +380,6 @@ def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any
             yield question, one.get(who), answer["value"], one.get("status")
 
 
-def _labelling_job(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
-    answers: list[Answer] = []
-    for record in records:
-        for annotation in record["annotations"]:
-            said = leaf(annotation["annotationData"]["content"])
-            if isinstance(said, str) and said[:1] in ("{", "["):
-                raise CofactorError(f"object {record['datasetObjectId']} has several answers by one worker: {SCOPE}")
-            answers.append((record["datasetObjectId"], record["datasetObjectId"], annotation["workerId"], said))
-    return answers, Counter()
-
-
 def _lists(record: Record) -> tuple[str, str] | None:
     """Return the names of two lists of one length, of workers and of labels."""
     lists = {key: len(value) for key, value in record.items() if isinstance(value, list) and value}
@@ -445,19 +427,6 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
         name = record[task] if task in record else record.get("id", number)
         answers += [(number, name, one[whose], one[what]) for one in record.get(names[0]) or []]
     return answers, Counter()
-
-
-def _is_by_task(record: Record) -> bool:
-    """Whether an object has, by task, objects that have a label by worker."""
-    inner = list(record.values())
-    flat = all(isinstance(one, dict) and one for one in inner)
-    return len(inner) > 1 and flat and not any(isinstance(x, list | dict) for one in inner for x in one.values())
-
-
-def _by_task(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
-    warnings.warn("an object by task, of labels by worker", DataWarning, stacklevel=3)
-    each = enumerate(records[0].items(), 1)
-    return [(number, name, who, said) for number, (name, one) in each for who, said in one.items()], Counter()
 
 
 def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:

@@ -107,6 +107,14 @@ class Coded:
         places = [np.array([*(code[value] for value in part.values), -1]) for part in parts]
         return cls(np.concatenate([at[part.codes] for at, part in zip(places, parts, strict=True)]), list(code))
 
+    @classmethod
+    def of_ids(cls, columns: Sequence[pd.Series[Any]], name: str) -> Coded:
+        """Code columns of ids as one, one after the other; `name` is what they hold, for the refusal of lists."""
+        try:
+            return cls.joined([cls.of(one) for one in columns])
+        except TypeError as error:
+            raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+
     def map(self, rule: Rule) -> Coded:
         """Apply a rule to the distinct values: equal results become one, and None is missing. O(rows + values)."""
         meant = rule(self.values)
@@ -289,7 +297,7 @@ def _read(
     pairs: tuple[str, str] | None,
     empty_rows: bool,
 ) -> pd.DataFrame:
-    _check_sep(sep)
+    check_sep(sep)
     with _explained(path, encoding, row) as seen:
         head, content = _opened(path)
         seen |= {"content": content}
@@ -304,7 +312,8 @@ def _read(
         return read_text(head, content, columns or (), optional, encoding, sep, empty_rows)
 
 
-def _check_sep(sep: str | None) -> None:
+def check_sep(sep: str | None) -> None:
+    """Refuse a separator that is not one ASCII character, or that ends a row or quotes a cell."""
     if sep is not None and (len(sep) != 1 or sep in '\r\n"' or not sep.isascii()):
         raise CofactorError(f"sep={sep!r}: one character separates the columns, of ASCII, such as a comma")
 

@@ -726,9 +726,6 @@ def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) ->
 
     Of text, plain whole numbers are numbers.
     """
-    try:
-        column = Coded.joined([Coded.of(one) for one in columns])
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    column = Coded.of_ids(columns, name)
     column = (column.map(plain_numbers) if text else column).sorted()
     return column.codes.astype(np.int32), column.values
