@@ -8,7 +8,7 @@ YES = '"yes"'
 ALIKE = "look alike"
 ONE = "differ only in capitals, blanks or invisible characters count as one"
 MADE_ONE = ("capitals", "composed", "ligature", "sharp_s", "kelvin", "emoji_style", "final_sigma", "halves_of_a_syllable", "blank_of_hangul", "blank_of_braille", "joiner_of_graphemes", "selector_beyond")  # others look alike and stay different
-NO_ANSWER = "look like no answer"
+NO_ANSWER = "look like non-answers"
 LONG = [*((t, w, "yes") for t in ("9007199254740993", "9007199254740992", "0.1", "0.10000000000000000001") for w in ("w1", "w2")), ("x", "w1", "no")]
 HASHES = [*((t, w, "yes") for t in ("5e93811", "7e20934", "0e46209", "0e83040", "0e12", "0e57") for w in ("w1", "w2")), ("x", "w1", "no")]  # ids of a hash: no numbers
 
@@ -33,7 +33,7 @@ def separators() -> list[Case]:
         bad("separators/wrong_one_said.csv", text(sep=";"), "no column", "separated by ';': set sep=';'", sep=","),
         bad("separators/header_with_commas_rows_with_semicolons.csv", HEAD + text(sep=";", head=""), "missing worker"),
         good("separators/two_characters.csv", text(sep="||")),
-        bad("separators/section_said.csv", text(sep="\u00a7"), "one character separates the columns, of ASCII", sep="\u00a7"),
+        bad("separators/section_said.csv", text(sep="\u00a7"), "must be one ASCII character", sep="\u00a7"),
         good("separators/unit_separator_said.csv", text(sep="\x1f"), sep="\x1f"),
     ]
 
@@ -83,7 +83,7 @@ def encodings() -> list[Case]:
         good("encodings/mark_blank_line.csv", "\ufeff\n" + text()),
         good("encodings/mark_twice.csv", "\ufeff\ufeff" + text()),
         good("encodings/mark_and_tabs.tsv", "\ufeff" + text(sep="\t")),
-        good("encodings/two_files_with_marks.csv", ("\ufeff" + HEAD) * 2 + text(head=""), DATA, "repeat the header"),
+        good("encodings/two_files_with_marks.csv", ("\ufeff" + HEAD) * 2 + text(head=""), DATA, "repeating the header"),
         good("encodings/utf8.csv", plain, cafe),
         good("encodings/utf16.csv", plain.encode("utf-16"), cafe, needs=none, encoding="utf-16"),
         good("encodings/utf16_little_no_mark.csv", plain.encode("utf-16-le"), cafe, needs=none, encoding="utf-16-le"),
@@ -96,16 +96,16 @@ def encodings() -> list[Case]:
         good("encodings/gb18030.csv", text(r := rows(a="\u4e2d\u6587")).encode("gb18030"), r, needs=none, encoding="gb18030"),
         good("encodings/koi8.csv", text(r := rows(a="\u0434\u0430")).encode("koi8-r"), r, needs=none, encoding="koi8-r"),
         good("encodings/read_twice.csv", text(r := rows(a="caf\u00c3\u00a9")), r),
-        bad("encodings/latin1_not_said.csv", plain.encode("latin-1"), "not utf-8 text", "byte 21"),
-        bad("encodings/cp1252_not_said.csv", text(rows(yes="5 \u20ac")).encode("cp1252"), "not utf-8 text"),
+        bad("encodings/latin1_not_said.csv", plain.encode("latin-1"), "not valid utf-8 text", "byte 21"),
+        bad("encodings/cp1252_not_said.csv", text(rows(yes="5 \u20ac")).encode("cp1252"), "not valid utf-8 text"),
         good("encodings/utf16_not_said.csv", plain.encode("utf-16"), cafe),
-        bad("encodings/utf16_no_mark_not_said.csv", text().encode("utf-16-le"), "no text", "byte 1 is zero"),
+        bad("encodings/utf16_no_mark_not_said.csv", text().encode("utf-16-le"), "so it is not text", "byte 1 is zero"),
         good("encodings/utf32_not_said.csv", plain.encode("utf-32"), cafe),
-        bad("encodings/cut_character_at_the_end.csv", text().encode() + b"c,w1,n\xc3", "not utf-8 text", "byte 57"),
-        bad("encodings/overlong.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xc0\xaf"), "not utf-8 text"),
-        bad("encodings/halves_of_a_character.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xed\xa0\xbd\xed\xb8\x80"), "not utf-8 text"),
+        bad("encodings/cut_character_at_the_end.csv", text().encode() + b"c,w1,n\xc3", "not valid utf-8 text", "byte 57"),
+        bad("encodings/overlong.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xc0\xaf"), "not valid utf-8 text"),
+        bad("encodings/halves_of_a_character.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xed\xa0\xbd\xed\xb8\x80"), "not valid utf-8 text"),
         bad("encodings/unknown.csv", text(), "unknown encoding", "utf-99", needs=none, encoding="utf-99"),
-        bad("encodings/utf16_said_of_utf8.csv", text(), "not utf-16 text", needs=none, encoding="utf-16"),
+        bad("encodings/utf16_said_of_utf8.csv", text(), "not valid utf-16 text", needs=none, encoding="utf-16"),
     ]
 
 
@@ -178,7 +178,7 @@ def missing() -> list[Case]:
              "full_width": "\uff2e\uff21", "zero_width": "N\u200bA", "apostrophe": "Don\u2019t know", "no_response": "No response",
              "minus_99": "-99", "minus_999_with_decimals": "-999.0", "german_spreadsheet": "#NV"}
     for name, word in noted.items():
-        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as a class: {word!r} (1)"))
+        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as classes: {word!r} (1)"))
     more = [*DATA, ("c", "w1", "Unsure"), ("c", "w2", "no")]
     return [
         *found,
@@ -255,9 +255,9 @@ def numbers() -> list[Case]:
         good("numbers/all_whole.csv", text(whole), whole),
         good("numbers/seven_three_times.csv", text(r := [("7", "w1", "yes"), ("07", "w1", "no"), ("7.0", "w1", "no")]), r, f"tasks that {ALIKE}"),
         good("numbers/thousands_in_quotes.csv", text(rows(a='"1,000"')), rows(a="1,000")),
-        good("numbers/cut_by_a_spreadsheet.csv", text(cut), cut, "a spreadsheet has cut"),
-        good("numbers/decimals_as_labels.csv", text(r := rows(yes="1.5", no="2.0")), r, "numbers with fractions"),
-        good("numbers/decimal_commas_as_labels.csv", text(r := rows(yes="1,5", no="2,0"), ";"), r, "numbers with fractions"),
+        good("numbers/cut_by_a_spreadsheet.csv", text(cut), cut, "a spreadsheet has rounded"),
+        good("numbers/decimals_as_labels.csv", text(r := rows(yes="1.5", no="2.0")), r, "are decimal numbers"),
+        good("numbers/decimal_commas_as_labels.csv", text(r := rows(yes="1,5", no="2,0"), ";"), r, "are decimal numbers"),
         good("numbers/grades.csv", text(r := rows(yes="10", no="9")), r),
         good("numbers/minus_and_zero.csv", text(r := rows(yes="-1", no="0")), r),
     ]

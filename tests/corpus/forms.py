@@ -56,7 +56,7 @@ def of_json() -> list[Case]:
         good("json/more_keys.jsonl", lines().replace('"task"', '"n": 1, "task"'), needs=JSON),
         good("json/keys_in_other_orders.jsonl", '{"label": "yes", "worker": "w1", "task": "a"}\n' + lines(DATA[1:]), needs=JSON),
         good("json/nested.json", json.dumps(nested), DATA, "answers in the list answers", needs=JSON),
-        good("json/lists.jsonl", "".join(json.dumps(x) + "\n" for x in lists), DATA, "lists of one length", needs=JSON),
+        good("json/lists.jsonl", "".join(json.dumps(x) + "\n" for x in lists), DATA, "lists of equal length", needs=JSON),
         good("json/by_task.json", json.dumps(by_task), DATA, "by task", needs=JSON),
         good("json/utf16.json", json.dumps(records()).encode("utf-16"), needs=(*JSON, "encoding"), encoding="utf-16"),
         good("json/escapes.jsonl", one('"\\u0079es"'), needs=JSON),
@@ -82,7 +82,7 @@ def of_json() -> list[Case]:
         bad("json/unknown_list.json", json.dumps([{"id": 1, "answers": [{"user": "a", "value": "x"}]}]), "cells of answers hold lists or objects in record 1,", "with task, worker and label", needs=JSON),
         bad("json/object_in_a_wide_table.json", json.dumps([{"id": n, "w1": "yes", "w2": {"label": "no"}} for n in (1, 2)]), "cells of w2 hold lists or objects in records 1 and 2,", needs=JSON),
         bad("json/object_as_label.jsonl", one('{"choice": "yes"}'), "a list or an object", "line 1", needs=JSON),
-        bad("json/half_a_character.jsonl", one('"\\ud83d"'), "line 1", "half a character", "ud83d", "leave it out", needs=JSON),
+        bad("json/half_a_character.jsonl", one('"\\ud83d"'), "line 1", "half of a surrogate pair", "ud83d", "remove it", needs=JSON),
         good("json/backslash_before_zeros.jsonl", one('"\\\\u0000"'), rows(yes="\\u0000"), needs=JSON),
         bad("json/comma_at_the_end.json", json.dumps(records())[:-1] + ",]", "cannot be read as JSON", needs=JSON),
         bad("json/single_quotes.jsonl", lines().replace('"', "'"), "cannot be read as JSON", "line 1", needs=JSON),
@@ -101,14 +101,14 @@ def of_json() -> list[Case]:
         good("json/table_of_pandas.json", json.dumps({"schema": {"fields": [{"name": "task"}]}, "data": records()}), needs=JSON),
         good("json/under_a_key.json", json.dumps({"data": records()}), needs=JSON),
         good("json/under_a_key_indented.json", json.dumps({"data": records()}, indent=1), needs=JSON),
-        bad("json/columns_of_two_lengths.json", json.dumps(columns | {"label": ["yes"]}), "do not have the same rows", needs=JSON),
-        bad("json/columns_of_other_rows.json", json.dumps({name: {f"row {n}": name, "last": "x"} for n, name in enumerate(columns)}), "task, worker, label do not have the same rows", needs=JSON),
+        bad("json/columns_of_two_lengths.json", json.dumps(columns | {"label": ["yes"]}), "have different rows", needs=JSON),
+        bad("json/columns_of_other_rows.json", json.dumps({name: {f"row {n}": name, "last": "x"} for n, name in enumerate(columns)}), "task, worker, label have different rows", needs=JSON),
         bad("json/split_with_a_column_twice.json", json.dumps({"columns": ["task", *columns], "data": [["x", *row] for row in DATA]}), "'task' twice", needs=JSON),
         bad("json/split_with_a_short_row.json", json.dumps({"columns": list(columns), "data": [["a", "w1"], *DATA]}), "record 1 has 2 cells for 3 columns", needs=JSON),
         bad("json/indented_object.json", json.dumps(records()[0], indent=1), "only one class (yes)", needs=JSON),
         bad("json/very_deep.json", deep, "cannot be read as JSON", needs=JSON),
         bad("json/control_character.jsonl", one('"y\tes"'), "line 1", needs=JSON),
-        bad("json/zero_character.jsonl", one('"y\\u0000es"'), "no text holds", needs=JSON),
+        bad("json/zero_character.jsonl", one('"y\\u0000es"'), "which is not text", needs=JSON),
     ]
 
 
@@ -123,10 +123,10 @@ def packed() -> list[Case]:
         good("packed/bzip2.csv.bz2", bz2.compress(plain), needs=PACKED),
         good("packed/xz.csv.xz", lzma.compress(plain), needs=PACKED),
         good("packed/zip.csv.zip", zipped(labels=plain), needs=PACKED),
-        bad("packed/gzip_called_csv.csv", gzipped(plain), "packed by gzip"),
-        bad("packed/bzip2_called_csv.csv", bz2.compress(plain), "packed by bzip2"),
+        bad("packed/gzip_called_csv.csv", gzipped(plain), "compressed with gzip"),
+        bad("packed/bzip2_called_csv.csv", bz2.compress(plain), "compressed with bzip2"),
         bad("packed/csv_called_gzip.csv.gz", plain, "cannot be read", needs=PACKED),
-        bad("packed/gzip_twice.csv.gz", gzipped(gzipped(plain)), "packed by gzip", needs=PACKED),
+        bad("packed/gzip_twice.csv.gz", gzipped(gzipped(plain)), "compressed with gzip", needs=PACKED),
         bad("packed/gzip_cut.csv.gz", gzipped(plain)[:-9], "cannot be read", needs=PACKED),
         bad("packed/gzip_with_rest.csv.gz", gzipped(plain) + b"rest", "cannot be read", needs=PACKED),
         bad("packed/gzip_of_nothing.csv.gz", gzipped(b""), "is empty", needs=PACKED),
@@ -134,7 +134,7 @@ def packed() -> list[Case]:
         bad("packed/zip_of_none.csv.zip", zipped(), "holds 0 files", needs=PACKED),
         bad("packed/spreadsheet.xlsx", zipped(sheet=b"<x/>"), "a zip archive or a spreadsheet"),
         bad("packed/spreadsheet_called_csv.csv", zipped(sheet=b"<x/>"), "a zip archive or a spreadsheet"),
-        bad("packed/zstandard.csv.zst", b"\x28\xb5\x2f\xfd\x04\x58" + bytes(30), "packed by zstandard"),
+        bad("packed/zstandard.csv.zst", b"\x28\xb5\x2f\xfd\x04\x58" + bytes(30), "compressed with zstandard"),
     ]
 
 

@@ -203,7 +203,7 @@ def test_names_that_look_alike_are_told_or_become_one(folder):
     assert "Sun" not in one.words and one.documents["document"].tolist() == [f"d{i}" for i in range(20)]
     assert not any("alike" in note for note in quiet("counts.csv", spelling="keep").notes)
     write_counts("doc_id,word,count\nd1,sun,1\n")
-    assert any("1 rows repeat the header" in note for note in quiet("counts.csv").notes)
+    assert any("left out 1 row repeating the header" in note for note in quiet("counts.csv").notes)
     write_counts("d1,sun,many\n,sun,1\n")
     note = "2 rows without a document, a word or a whole count are left out: rows 62 and 63"
     assert any(note in one for one in quiet("counts.csv", skip_bad=True).notes)

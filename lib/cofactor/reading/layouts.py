@@ -1,25 +1,25 @@
-"""Tables of labels as platforms and people write them: which column is the task, which the worker, which the label.
+"""Recognise the task, worker and label columns of tables exported by platforms or made by hand.
 
-What was taken for what is said in one note. A table in which more than one column can be meant is refused, and the
-message names them.
+A note says which columns were used. If several columns could be meant, an error lists them.
 
-    layout                task                  worker                  label                    left out
-    Mechanical Turk       HITId                 WorkerId                Answer.*                 rejected
-    Figure Eight          _unit_id              _worker_id              X of X_gold, what varies tainted, golden
-    Toloka                ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
-                          or the INPUT:*
-    Zooniverse            subject_ids           user_name               annotations
-    Kili                  externalId            author                  label
-    PYBOSSA               task_id               user_id, else user_ip   info
-    Label Studio (CSV)    id                    annotator               what varies in a task
-    one column a worker   the first column      names of the columns    cells
-    one column a class    as usual              as usual                where 1 or true is
-    counts                the first column      nobody                  names of the columns
-    a row a class         as usual              nobody                  as usual, times a column of counts
-    usual names           item, unit, ...       annotator, rater, ...   answer, response, ...
-    no worker             as usual              nobody                  as usual
+    layout                 task                  worker                  label                    left out
+    Mechanical Turk        HITId                 WorkerId                Answer.*                 rejected
+    Figure Eight           _unit_id              _worker_id              X with X_gold, or varies tainted, golden
+    Toloka                 ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
+                           or the INPUT:*
+    Zooniverse             subject_ids           user_name               annotations
+    Kili                   externalId            author                  label
+    PYBOSSA                task_id               user_id, else user_ip   info
+    Label Studio (CSV)     id                    annotator               varies within a task
+    one column per worker  the first column      column names            cells
+    one column per class   usual name            usual name              column with 1 or true
+    counts                 the first column      none                    column names
+    one row per class      usual name            none                    usual name, repeated by a column of counts
+    usual names            item, unit, ...       annotator, rater, ...   answer, response, ...
+    no worker              usual name            none                    usual name
 
-Golden rows become gold. Where nobody is named, each label is another worker's, so that the result is the vote.
+Golden rows are used as gold. If no column names the workers, each label counts as a different worker's, so that the
+result is the majority vote.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Layout:
     name : str
     task, worker : str
     answers : function
-        Of the frame; the columns that may hold the label.
-    rejected : (column, value in lower case, what such rows are) or None
+        Takes the frame, and returns the columns that may hold the label.
+    rejected : (column, lower-case value, noun for such rows) or None
     golden : function, optional
-        Of the frame and the column of the label: for each row the class that the platform knows, else missing.
+        Takes the frame and the column of the label, and returns the known class of each row, or missing.
     """
 
     name: str
@@ -116,31 +116,31 @@ LAYOUTS = (
 
 
 def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = None) -> pd.DataFrame:
-    """Return a table with the columns task, worker and label under the wanted names, whatever it calls them.
+    """Return the task, worker and label columns of a table under the wanted names, whatever it calls them.
 
     Parameters
     ----------
     frame : DataFrame of text
     columns : (task, worker, label)
-        Wanted names. One that the table has is taken; only those that it lacks are looked for.
+        Wanted names. Those that the table has are used as they are; only the others are looked for.
     whose : str, optional
-        The worker, where no column names one: one of several files.
+        The worker if no column names one, as when each of several files is one worker's.
 
     Returns
     -------
     DataFrame
-        As given, where nothing was recognised; the reader then says what is missing. `attrs["gold"]` has the class by
-        task of what the platform knows.
+        Unchanged if nothing was recognised; the reader then reports what is missing. `attrs["gold"]` maps tasks to
+        classes that the platform knows.
 
     Raises
     ------
     CofactorError
-        Several columns can hold the label.
+        Several columns may hold the label.
 
     Warns
     -----
     DataWarning
-        What was taken for what, and what was left out.
+        Which columns were used, and what was left out.
     """
     if all(name in frame for name in columns):
         return frame
@@ -165,11 +165,11 @@ def _of_platform(frame: pd.DataFrame, layout: Layout, columns: Sequence[str]) ->
     if layout.rejected and layout.rejected[0] in frame:
         column, value, what = layout.rejected
         bad = frame[column].str.strip().str.lower() == value
-        left_out += [f"{bad.sum()} {what} left out"] if bad.any() else []
+        left_out += [f"left out {bad.sum()} {what}"] if bad.any() else []
         frame = frame[~bad]
     known = {name: cell for name, cell in known.items() if isinstance(cell, str)}
     if known:
-        left_out.append(f"{len(known)} tasks of known class are gold")
+        left_out.append(f"{len(known)} tasks of known class are used as gold")
     return _taken(frame, {columns[0]: task, columns[1]: worker, columns[2]: label}, layout.name, left_out, known)
 
 
@@ -208,9 +208,11 @@ def _one_of(names: Sequence[str], layout: str, frame: pd.DataFrame) -> str:
     if len(filled) == 1:
         return filled[0]
     if not filled:
-        raise CofactorError(f"a table of {layout}, but no column holds the label: name it with label='COLUMN'")
-    raise CofactorError(f"a table of {layout} with several answers: choose one, such as label='{filled[0]}' "
-                        f"({listing(filled)})")  # fmt: skip
+        raise CofactorError(f"no column of this {layout} table holds the labels: set label='COLUMN'")
+    raise CofactorError(
+        f"this {layout} table has several columns of answers ({listing(filled)}): choose one, such as "
+        f"label='{filled[0]}'"
+    )
 
 
 def _taken(
@@ -223,7 +225,7 @@ def _taken(
 ) -> pd.DataFrame:
     """Return the chosen columns under the wanted names, and say so in one note, but for those made here."""
     said = [f"{role} from {name}" for role, name in zip(USUAL, chosen.values(), strict=True) if name not in made]
-    message = f"{layout}: {', '.join([*said, *more])}; task=, worker= and label= choose other columns"
+    message = f"{layout}: {', '.join([*said, *more])}; to use other columns, set task, worker or label"
     warnings.warn(message, DataWarning, stacklevel=6)
     found = pd.DataFrame({wanted: frame[name] for wanted, name in chosen.items()}, index=frame.index)
     label = list(chosen)[-1]
@@ -263,7 +265,7 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
         if whose is not None:
             return _taken(frame.assign(**{columns[1]: whose}), chosen, f"labels of {whose}", made=columns[1:2])
         alone = frame.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(frame) + 1)]})
-        why = "no column says who gave which label, so each is another worker's, as in a vote"
+        why = "no column names the workers, so each label counts as a different worker's, as in a vote"
         return _taken(alone, chosen, why, made=columns[1:2])
     _refuse_no_header(frame)
     return frame
@@ -274,8 +276,8 @@ def _refuse_no_header(frame: pd.DataFrame) -> None:
     names = [str(name) for name in frame]
     again = [name for n, name in enumerate(names) if (frame.iloc[:, n] == name).any()]
     if frame.index.name == "row" and len(names) >= 3 and len(again) >= 2:
-        said = f"the first line ({listing(names)}) holds values that stand below it, too, and is no header"
-        raise CofactorError(f"{said}: put a line of names above it, such as task,worker,label")
+        said = f"the first line ({listing(names)}) is not a header, since its values also occur below it"
+        raise CofactorError(f"{said}: add a header above it, such as task,worker,label")
 
 
 def _of_classes(
@@ -287,7 +289,7 @@ def _of_classes(
         return frame
     label = f"the columns {listing(names)}"
     chosen = dict(zip(columns, (task, worker, label), strict=True))
-    return _taken(frame.assign(**{label: found}), chosen, "one column a class")
+    return _taken(frame.assign(**{label: found}), chosen, "one column per class")
 
 
 def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
@@ -303,7 +305,7 @@ def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, column
     rows = frame.loc[:, [task, label]].iloc[np.repeat(np.arange(len(frame)), frame[counted].astype(int))]
     rows = rows.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(rows) + 1)]})
     chosen = dict(zip(columns, (task, columns[1], label), strict=True))
-    why = f"column {counted} counts answers and no worker is named, so that the result is the vote"
+    why = f"column {counted} counts answers of unnamed workers, so the result is the majority vote"
     return _taken(rows, chosen, why, made=columns[1:2])
 
 
@@ -329,14 +331,14 @@ def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> boo
 
 
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
-    """Leave out rows that repeat the header, and say so; `taken` are names of columns in the file, if others."""
+    """Drop rows that repeat the header, with a warning; `taken` are the columns' names in the file, if different."""
     few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
     written = names_of_columns(columns, taken)
     return tables.without_headers(frame, {columns[n]: written[columns[n]] for n in ((2, 1, 0) if few else (1, 2, 0))})
 
 
 def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Return the names that a header may have for task, worker and label: those of this file, then the usual ones."""
+    """Return the names that a header may use for task, worker and label: first those of this file, then usual ones."""
     return {
         name: (name, *taken[n : n + 1], *USUAL[role], *RARER[role])
         for n, (name, role) in enumerate(zip(columns, USUAL, strict=True))
@@ -350,9 +352,9 @@ MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to
 
 
 def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts.
+    """Return one row per label of a table with one row per task and one column per worker, or per class with counts.
 
-    Raises a CofactorError where cells hold lists or objects, which are no labels.
+    Raises a CofactorError if cells hold lists or objects, which are not labels.
     """
     _refuse_nested(frame.drop(columns=task))
     others, known, left_out = _columns_of_workers(frame, task)
@@ -369,7 +371,7 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     own = [name for name in others if not cells[name].isin(shared).any()]  # no worker uses words of his own alone
     if len(others) - len(own) > 1:
         cells, others = cells.drop(columns=own), [name for name in others if name not in own]
-        left_out += [f"{name} (no other column holds its values)" for name in own]
+        left_out += [f"{name} (its values occur in no other column)" for name in own]
     row, column = np.nonzero(cells.notna().to_numpy())
     found = pd.DataFrame(
         {
@@ -380,8 +382,8 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
         index=frame.index[row],
     )
     found.attrs[GOLD] = known
-    message = f"one column a worker: {listing(others)}; task from {task}; cells are labels"
-    message += f"; {len(known)} tasks of known class are gold" if known else ""
+    message = f"one column per worker: {listing(others)}; task from {task}; cells are labels"
+    message += f"; {len(known)} tasks of known class are used as gold" if known else ""
     message += f"; columns not read: {listing(left_out)}" if left_out else ""
     warnings.warn(message, DataWarning, stacklevel=6)
     return found
@@ -456,22 +458,22 @@ def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Seq
         index=frame.index[row],
     )
     message = (
-        f"one column a class ({listing(cells)}), cells count answers; task from {task}; "
-        "no worker is named, so that the result is the vote"
+        f"one column per class ({listing(cells)}); cells count answers; task from {task}; "
+        "workers are not named, so the result is the majority vote"
     )
     warnings.warn(message, DataWarning, stacklevel=7)
     return found
 
 
 def marks(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return the columns, of those, that mark classes by 0 and 1."""
+    """Return those of the columns that mark classes with 0 and 1."""
     return [name for name in names if set(frame[name].dropna().str.strip()) <= {"0", "1", "0.0", "1.0"}]
 
 
 def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None:
-    """Return the class whose column says yes, of columns of yes and no; None if the columns are others.
+    """Return the class of each row of yes/no columns, the one whose column says yes; None for other columns.
 
-    Few rows with a yes are not the answers to one question, but to several.
+    Also None if few rows say yes: such columns are the answers to several questions.
 
     Raises
     ------

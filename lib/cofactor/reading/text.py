@@ -1,7 +1,7 @@
-"""Tables of text with a separator between cells, by pyarrow where nothing is quoted, else by pandas.
+"""Read delimited text, with pyarrow if its quotes are simple, otherwise with pandas.
 
-Beside what pandas refuses, rows are refused that are longer than the header, and cells with text after a closing
-quote: other programs write quotes within a cell with a backslash, and then all that follows would be read wrong.
+In addition to what pandas rejects, rows longer than the header and cells with text after a closing quote are rejected:
+some programs escape quotes inside a cell with a backslash, and everything after such a quote would be misread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cofactor.core.lazy import pd
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
-AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
+AFTER_QUOTE = "double every quote inside a cell, and enclose the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
 HEADER = "header"  # attribute of a frame of text: its first line as it stands
@@ -50,18 +50,18 @@ def read_text(
     sep: str | None,
     empty_rows: bool = False,
 ) -> pd.DataFrame:
-    """Read a table of text; rows without any cell are left out, or kept but for empty lines at the end.
+    """Read a delimited text table without its empty rows, or only without those at its end if `empty_rows`.
 
-    Its index counts as a spreadsheet does, `attrs["twice"]` has the names there twice, `attrs["found"]` all names. Of
-    simple text pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
+    The index has row numbers as in a spreadsheet, `attrs["twice"]` lists duplicate names, and `attrs["found"]` all
+    names. pyarrow reads simple text directly as codes of distinct values; what it refuses, pandas reads or explains.
 
     Parameters
     ----------
     head : bytes
-        The first ones of the file.
+        The beginning of the file.
     content : path or BytesIO
-    columns, optional : names wanted, by which the separator is recognised where `sep` is None
-        Where all `columns` are there, only these and the optional ones are read; with no `columns`, all.
+    columns, optional : names of wanted columns, by which the separator is recognised if `sep` is None
+        If all `columns` are present, only these and the optional ones are read; otherwise, or without `columns`, all.
     """
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
     if declared := DECLARED.match(begin):
@@ -91,7 +91,7 @@ def read_text(
             _name_ragged(whole(content).decode(encoding), sep)
         if found := UNCLOSED.search(str(error)):
             what = f"a quote in {numbered_rows([int(found[1]) + 1])} is never closed"
-            raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
+            raise ValueError(f"{what}: close it, or double it if it belongs to the cell") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
     if empty_rows:
@@ -105,7 +105,7 @@ def read_text(
 
 
 def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
-    """Return the names of columns to read: those wanted, if all of them are there, else all."""
+    """Return the names of the columns to read: the wanted ones if all are present, otherwise all."""
     plain = {name: plain_name(name) for name in names}
     wanted = (
         set(map(plain_name, [*columns, *optional])) if set(map(plain_name, columns)) <= {*plain.values()} else set()
@@ -137,7 +137,7 @@ def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: 
 
 
 def categories(column: Any) -> Any:
-    """Return a column of pyarrow, of text or of a dictionary of texts, as a Categorical of pandas."""
+    """Convert a pyarrow column of strings, plain or dictionary-encoded, to a pandas Categorical."""
     import pyarrow as pa
 
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -148,18 +148,18 @@ def categories(column: Any) -> Any:
 
 
 def refuse_many(names: Sequence[str]) -> None:
-    """Raise a CofactorError where a header has too many columns to look at each for the few that are wanted."""
+    """Raise a CofactorError if a header has too many columns to search for the few that are wanted."""
     if len(names) > MOST_COLUMNS:
-        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
+        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: keep only those that are needed")
 
 
 def whole(content: Any) -> bytes:
-    """Return all bytes of a path or a BytesIO."""
+    """Return the contents of a path or a BytesIO."""
     return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
 
 
 def likely_encoding(content: Any) -> str:
-    r"""Return an encoding that the first bytes of a text may have, which is not UTF-8.
+    r"""Guess the encoding of a text that is not UTF-8.
 
     >>> likely_encoding(io.BytesIO("task".encode("utf-16-le"))), likely_encoding(io.BytesIO(b"caf\\xe9"))
     ('utf-16-le', 'latin-1')
@@ -174,13 +174,13 @@ def likely_encoding(content: Any) -> str:
 
 
 def encoding_of_mark(head: bytes) -> str:
-    """Return the encoding that the mark at the beginning of a text names, other than UTF-8; "" without a mark."""
+    """Return the encoding given by a byte order mark, other than UTF-8; "" without such a mark."""
     marks = {"utf-32": (BOM_UTF32_LE, BOM_UTF32_BE), "utf-16": (BOM_UTF16_LE, BOM_UTF16_BE)}
     return next((name for name, known in marks.items() if head.startswith(known)), "")
 
 
 def separator_of(begin: str, columns: Sequence[str]) -> str:
-    """Return the separator under which the header names most of the wanted columns, then most columns at all."""
+    """Return the separator that gives the header the most wanted columns and, in case of a tie, the most columns."""
     wanted = {plain_name(name) for name in columns}
 
     def fit(sep: str) -> tuple[int, int]:
@@ -217,20 +217,18 @@ def _name_ragged(text: str, sep: str) -> None:
 
 
 def check_text(content: Any, encoding: str, sep: str) -> bool:
-    """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
+    """Raise a ValueError for zero bytes or text after a closing quote; return whether the text is simple.
 
-    Returns whether the text is simple: cells have no quotes, or quotes around them alone, and line feeds alone end its
-    rows, perhaps behind a return.
-
-    A `DataWarning` names rows that a carriage return alone ends, where others end in line feeds.
-    Cost: O(bytes) time, one search for each of the three signs, and one more where there are quotes.
+    In simple text, quotes only enclose whole cells, and rows end in a line feed, which may follow a carriage return. A
+    `DataWarning` lists rows that end in a carriage return alone if others end in a line feed.
+    Cost: O(bytes) time, one search for each of the three characters, and one more if there are quotes.
     """
     with _bytes_of(content, encoding) as text:
         zero = text.find(b"\0")
         if zero >= 0:
             whole(content).decode(encoding)  # what is no text in this encoding is told as such
-            advice = "name its encoding, for example encoding='utf-16', or save it as UTF-8"
-            raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
+            advice = "set its encoding, for example encoding='utf-16', or save it as UTF-8"
+            raise ValueError(f"byte {zero} is zero, so it is not text in this encoding: {advice}")
         odd = text.find(b'"') >= 0 and not _all_around(text, sep)
         if odd and (row := _row_after_quote(text, sep)):
             raise ValueError(f"text follows a closing quote in {numbered_rows([row])}: {AFTER_QUOTE}")
