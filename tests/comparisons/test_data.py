@@ -112,7 +112,7 @@ def test_other_ids_are_another_object():
 @each(
     "text, message",
     [
-        ("user,left,right\n1,2,3\n", "nothing says who won"),
+        ("user,left,right\n1,2,3\n", "no column says who won"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
         ("user,left,right,outcome\n1,2,3,yes\n", r"row 2 \('yes'\)"),
         ("user,left,right,outcome\n1,,3,1\n", "missing left in row 2 "),

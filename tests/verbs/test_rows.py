@@ -53,7 +53,7 @@ def of_votes():
     )
     options = {"winner": "home", "loser": "away", "outcome": "score"}
     bad = {"home": "D", "away": "c", "score": "won"}
-    out = ("1 comparison without a result left out",)
+    out = ("left out 1 comparison without a result",)
     return Case("rank", frame, ["a b", "c", "D"], "item", bad, options, table="items", out=out)
 
 
