@@ -30,7 +30,7 @@ def test_an_export_tells_the_tasks_whose_class_it_knows(tmp_path):
     export.assign(_golden=["true", "true", "false", "false"], word_gold="yes").to_csv(tmp_path / "f.csv", index=False)
     assert read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS)).tolist() == [1, -1]
     export.to_csv(tmp_path / "f.csv", index=False)
-    with pytest.raises(CofactorError, match="no columns task and truth .or label.; found _unit_id"):
+    with pytest.raises(CofactorError, match=r"no columns task and truth .or label.; found _unit_id"):
         read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS))
 
 

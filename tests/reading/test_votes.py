@@ -232,7 +232,8 @@ def test_weights_that_are_no_counts_are_left_and_named(tmp_path):
     found = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n")
     assert found.comparisons.counts is None
     assert found.notes == [
-        "column weight was not used, since its numbers are not whole and so are not counts: to use it, set weight='weight'"
+        "column weight was not used, since its numbers are not whole and so are not counts: "
+        "to use it, set weight='weight'"
     ]
     asked = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n", weight="weight")
     assert (asked.comparisons.total, asked.notes) == (190.9, [])

@@ -1,9 +1,9 @@
-"""Labels of large files and of databases, by DuckDB: read, coded and sorted by task, on disk if need be.
+"""Read labels from large files and databases with DuckDB: encoded and sorted by task, on disk if necessary.
 
-The embedded engine finds the distinct workers and classes, writes each label as two small codes, and sorts these by
-task. What comes back is a column of codes for each, which the rules of `cofactor.reading.labels` are applied to as to
-those of a small file. Nothing of a fit is done here. Whatever DuckDB refuses to read, the reader of small files reads
-or explains. DuckDB's Python API moves between versions: no other file calls it.
+The embedded engine finds the distinct workers and classes, stores each label as two small codes, and sorts these by
+task. The result is a column of codes for each, to which `cofactor.reading.labels` applies the same rules as to those of
+a small file. No part of a fit runs here. What DuckDB refuses to read, the reader of small files reads or explains.
+DuckDB's Python API changes between versions, so no other file calls it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WHOLE = "abs({0}) < 1e15 AND {0} = trunc({0})"  # floats that are written withou
 
 
 class Source(NamedTuple):
-    """Where DuckDB finds rows: a FROM clause, the columns in it as text, the number of a row, what rows are called."""
+    """Where DuckDB finds rows: a FROM clause, its columns as text, the number of a row, and the noun for rows."""
 
     relation: str
     columns: dict[str, str]
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
 
 def is_large(path: str | PathLike[str]) -> bool:
-    """Return whether DuckDB is to read a file, by its size alone."""
+    """Return whether DuckDB should read a file, judging by its size alone."""
     try:
         size = os.stat(path).st_size if Path(path).is_file() else 0
     except OSError:
@@ -71,22 +71,22 @@ def is_large(path: str | PathLike[str]) -> bool:
 def coded_file(
     path: str | PathLike[str], columns: Sequence[str], optional: Sequence[str], encoding: str, sep: str | None
 ) -> tuple[dict[str, Coded], Any] | None:
-    """Read a file with one row per label as coded columns, sorted by task, and the numbers of their rows.
+    """Read a file with one row per label as coded columns, sorted by task, with their row numbers.
 
     Parameters
     ----------
-    path : a large file of text, JSON lines or parquet; text may be packed by gzip
+    path : a large file of text, JSON lines or Parquet; text may be compressed with gzip
     columns : names of task, worker and label
-    optional : names of more columns, which are read where they are there
-    encoding, sep : as of `read_frame`
+    optional : names of further columns, which are read if present
+    encoding, sep : as for `read_frame`
 
     Returns
     -------
-    Columns by name, and an Index of row numbers as `read_frame` has them. None where the reader of small files has to
-    look: another layout, another encoding, lines that need care, or anything that DuckDB refuses.
+    Columns by name, and an Index of row numbers as in `read_frame`. None if the reader of small files has to take over:
+    for another layout or encoding, lines that need care, or anything that DuckDB refuses.
 
-    Raises a CofactorError where the file changes meanwhile, or the disk is full. Cost: two or three passes over the
-    file, and one sort; some 10 bytes a label in memory, the rest on disk.
+    Raises a CofactorError if the file changes while it is read, or the disk is full. Cost: two or three passes over the
+    file, and one sort; some 10 bytes per label in memory, the rest on disk.
     """
     import duckdb
 
@@ -103,22 +103,22 @@ def coded_file(
         except (duckdb.Error, ValueError, EOFError, zlib.error, gzip.BadGzipFile):
             return None
     if _state(path) != before:
-        raise CofactorError(f"{path} changed while it was read: run it again when nothing writes to it any more")
+        raise CofactorError(f"{path} changed while it was read: try again when no program writes to it")
     return _coded(source, columns[0], *found)
 
 
 def coded_query(
     address: str, query: str, columns: Sequence[str], optional: Sequence[str]
 ) -> tuple[dict[str, Coded], Any]:
-    """Read the rows of a query in a database as coded columns, sorted by task, and their numbers.
+    """Read the result of a database query as coded columns, sorted by task, with their row numbers.
 
     Parameters
     ----------
-    address : ``duckdb:///FILE`` or ``sqlite:///FILE``; with the extra `database`, whatever SQLAlchemy connects to
-    query : SQL whose columns have the names of `columns`, in any order; those of `optional` may be among them
+    address : ``duckdb:///FILE`` or ``sqlite:///FILE``; with the extra `database`, any address that SQLAlchemy accepts
+    query : SQL whose result has the columns `columns`, in any order, and may have those of `optional`
 
-    Raises a CofactorError where the database cannot be reached or refuses the query, or a column is missing. A password
-    in the address is in no message. Rows are streamed.
+    Raises a CofactorError if the database cannot be reached or refuses the query, or a column is missing. No message
+    contains the password of the address. Rows are streamed.
     """
     import duckdb
     import pyarrow as pa
@@ -128,8 +128,8 @@ def coded_query(
             names, rows = _streamed(stack, address, query)
             found = _named(names, [*columns, *optional])
             if missing := [name for name in columns if name not in found]:
-                how = f"name them, such as SELECT {names[0]} AS {missing[0]}"
-                raise CofactorError(f"the query has no column {listing(missing)}; it gives {listing(names)}: {how}")
+                how = f"rename columns, for example SELECT {names[0]} AS {missing[0]}"
+                raise CofactorError(f"the query returns no column {listing(missing)}, but {listing(names)}: {how}")
             schema = pa.schema([(name, pa.string()) for name in names])
             batches = (pa.record_batch([*map(_texts, zip(*part, strict=True))], schema=schema) for part in rows)
             base.register("rows", pa.RecordBatchReader.from_batches(schema, batches))
@@ -148,7 +148,7 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
     if address.startswith(("duckdb:", "sqlite:")):
         kind, file = address.split(":", 1)[0], address.split(":", 1)[1].removeprefix("///")
         if not Path(file).is_file():
-            raise CofactorError(f"no such database: {file}: an address is {kind}:///FILE")
+            raise CofactorError(f"no such database: {file}; an address has the form {kind}:///FILE")
         if kind == "duckdb":
             import duckdb
 
@@ -164,7 +164,7 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
             import sqlalchemy
         except ImportError:
             raise CofactorError(
-                "databases but DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'"
+                "databases other than DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'"
             ) from None
         engine = sqlalchemy.create_engine(address)
         stack.callback(engine.dispose)
@@ -172,7 +172,7 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
         cursor = connection.execute(sqlalchemy.text(query))
         names = list(cursor.keys()) if cursor.returns_rows else []
     if not names:
-        raise CofactorError(f"the query gives no rows: {query!r} is to be a SELECT")
+        raise CofactorError(f"the query returns no columns: {query!r} must be a SELECT statement")
     return names, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
@@ -212,8 +212,8 @@ def _refuse_full(path: object, error: Exception) -> None:
     free = os.statvfs(folder) if hasattr(os, "statvfs") else None
     left = f" ({free.f_bavail * free.f_frsize / 1e9:.1f} GB are free)" if free else ""
     raise CofactorError(
-        f"{path} is sorted on disk, and {folder} has too little space{left}: it takes about the size of the file, "
-        "unpacked; free some space, or name another folder by the variable TMPDIR"
+        f"{folder} has too little space{left} to sort {path}, which takes about its uncompressed size: free some "
+        "space, or set the environment variable TMPDIR to another folder"
     ) from None
 
 
