@@ -97,7 +97,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "Label Studio, two questions": (
         *("export.json", json.dumps([studio(choice(1, "x"), choice(1, "y", name="topic"))]), (), 1),
-        ["several questions were asked (sentiment, topic): choose one, such as --label sentiment"],
+        ["several questions (sentiment, topic) were asked: choose one, such as --label sentiment"],
     ),
     "Prodigy, choices": (
         *("db.jsonl", lines(*CHOICES, prodigy(3, "a", "ignore")), (), 0),

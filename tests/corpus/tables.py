@@ -152,8 +152,8 @@ def long() -> list[Case]:
         good("long/columns.csv", text([[*row, *["0"] * 1000] for row in DATA], head=",".join(["task", "worker", "label", *columns]))),
         good("long/name_of_a_column.csv", text([("0", *row) for row in DATA], head=f"{name},task,worker,label")),
         good("long/classes.csv", text(many), many),
-        bad("long/free_text.csv", text([*(("a", f"w{n}", f"word {n}") for n in range(12)), ("a", "w0", "other")]), "conflicting", notes=("13 different labels",)),
-        good("long/free_texts.csv", text(r := [(f"t{n}", "w", f"word {n}") for n in range(12)]), r, "12 different labels"),
+        bad("long/free_text.csv", text([*(("a", f"w{n}", f"word {n}") for n in range(12)), ("a", "w0", "other")]), "conflicting", notes=("13 distinct labels",)),
+        good("long/free_texts.csv", text(r := [(f"t{n}", "w", f"word {n}") for n in range(12)]), r, "12 distinct labels"),
     ]
 
 
@@ -187,7 +187,7 @@ def several() -> list[Case]:
         good("several/json_list.csv", text(rows(yes='"[""yes""]"')), rows(yes='["yes"]'), "are JSON"),
         good("several/json_object.csv", text(rows(yes='"{""label"": ""yes""}"')), rows(yes='{"label": "yes"}'), "are JSON"),
         good("several/paths.csv", text(r := rows(yes="animal/cat", no="animal/dog")), r, "are paths"),
-        good("several/orders.csv", text(r := rows(yes="a>b>c", no="c>b>a")), r, "are orders"),
+        good("several/orders.csv", text(r := rows(yes="a>b>c", no="c>b>a")), r, "are orderings"),
         good("several/commas_in_quotes.csv", text(rows(yes='"yes,no"')), rows(yes="yes,no")),
     ]
 
@@ -196,7 +196,7 @@ def binary() -> list[Case]:
     """Files that are no text, and text that is no table."""
     return [
         bad("binary/picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not valid utf-8 text"),
-        bad("binary/zeros.csv", bytes(1000), "no text"),
+        bad("binary/zeros.csv", bytes(1000), "not text"),
         bad("binary/zero_in_a_cell.csv", text(rows(a="a\0b")), "so it is not text", "byte 19 is zero"),
         bad("binary/zero_in_the_last_cell.csv", text() + "c,w1,n\0", "so it is not text", "byte 57 is zero"),
         bad("binary/program.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)), "not valid utf-8 text"),

@@ -123,7 +123,7 @@ def test_a_time_that_cannot_be_read_is_refused_where_it_would_settle_a_conflict(
         path.write_text(
             f"task,worker,label,updated_at\na,w1,no,2026-01-01\na,w1,yes,{cell}\na,w2,no,\n", encoding="utf8"
         )
-        with pytest.raises(cf.CofactorError, match=rf"updated_at settles .* cannot be read in row 3 \('{cell}'\)"):
+        with pytest.raises(cf.CofactorError, match=rf"updated_at decides .* cannot be read in row 3 \('{cell}'\)"):
             cf.CrowdLabels.from_file(path, conflicts="last")
         with pytest.raises(cf.CofactorError, match=r"^conflicting labels"):
             cf.CrowdLabels.from_file(path)

@@ -218,10 +218,11 @@ def test_one_file_for_each_worker(tmp_path, capsys, recwarn):
         read([])
 
 
-def test_objects_with_lists_of_answers_are_read(tmp_path):
+def test_objects_with_lists_and_objects_by_task_are_read(tmp_path):
     each = [(task, [{"worker": w, "label": k} for w, k in zip(one.worker, one.label, strict=True)])
             for task, one in PLAIN.groupby("task", sort=False)]  # fmt: skip
     nested = [{"id": task, "text": "x", "annotations": answers} for task, answers in each]
+    by_task = {task: {one["worker"]: one["label"] for one in answers} for task, answers in each}
     wanted = CrowdLabels.from_frame(PLAIN)
     for name, content, note in (
         (
@@ -234,6 +235,7 @@ def test_objects_with_lists_of_answers_are_read(tmp_path):
             [{"id": one["id"], "votes": one["annotations"]} for one in nested],
             "answers in the list votes",
         ),
+        ("by_task.json", by_task, "one object per task, with a label for each worker"),
     ):
         (tmp_path / name).write_text(json.dumps(content), encoding="utf8")
         with pytest.warns(DataWarning, match=note):

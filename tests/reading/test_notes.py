@@ -13,7 +13,7 @@ ODD = {
     "are orderings of the same 3 items": ["B>A>C", "A>B>C"],
     "are paths": ["animal", "animal/cat", "animal/dog", "car/van"],
     "keep the part before '/'": ["animal/cat", "animal/dog", "car/van"],
-    "12 of 20 labels are different": [f"a text of its own, number {n}" for n in range(12)],
+    "12 distinct labels among 20": [f"a text of its own, number {n}" for n in range(12)],
 }
 SOUND = (
     ["yes", "no"],
@@ -55,6 +55,6 @@ def test_addresses_that_are_one_and_a_row_of_totals_are_named():
     assert "'x.org/a' = 'x.org/a/'" in said and "'x.org/b c' = 'x.org/b%20c'" in said and "100" not in said
     amounts = pd.DataFrame({"city": list("ababab"), "n": ["5", "3", "4", None, "6", "2"]})
     assert totals(amounts) == ""
-    assert "row 6 looks like a total (n 20, 20 " in totals(
+    assert "row 6 looks like a total (n is 20, the rows above add up to 20)" in totals(
         pd.concat([amounts, pd.DataFrame([["Sum", "20"]], columns=["city", "n"])], ignore_index=True)
     )

@@ -224,7 +224,7 @@ def test_json_of_pairs_and_of_records(tmp_path):
         '[{"model_a": "x", "model_b": "y", "winner": "model_b"}, {"model_a": "y", "model_b": "x", "winner": "tie"}]'
     )
     assert won(read(tmp_path, record, "r.json").comparisons) == [("x", "y", 0.0), ("y", "x", 0.5)]
-    with pytest.raises(cf.CofactorError, match=r'such as \{"winner": "x", "loser": "y"\}, or \["x", "y"\]'):
+    with pytest.raises(cf.CofactorError, match=r'for example \{"winner": "x", "loser": "y"\}, or \["x", "y"\]'):
         read(tmp_path, "[3, 4]", "bad.json")
 
 
@@ -345,7 +345,7 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
 def test_among_scores_the_odd_word_is_named_and_nothing_else():
     frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), "ft": ["1-0", "2-2", "one nil", "0-1"]})
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    with pytest.raises(cf.CofactorError, match=r"not so in data row 2 \('one nil'\) \(counting from 0\): give"):
+    with pytest.raises(cf.CofactorError, match=r"not so in data row 2 \('one nil'\) \(counting from 0\): pass"):
         reading(frame, named)
     found = reading(frame.replace("one nil", "canc."), named)
     assert "left out 1 comparison without a result: data row 2 (counting from 0)" in found.notes

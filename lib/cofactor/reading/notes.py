@@ -49,8 +49,8 @@ def odd_labels(labels: Sequence[str], n_labels: int) -> Iterator[str]:
         yield f"labels such as {fractions[0]!r} are decimal numbers, each counted as a class: {few}"
     elif len(labels) > MANY and 2 * len(labels) > n_labels:
         yield (
-            f"{len(labels)} of {n_labels} labels are different, such as {max(labels, key=len)[:40]!r}, each counted as "
-            "a class: if they are free text, sort them into classes first"
+            f"{len(labels)} distinct labels among {n_labels}, such as {max(labels, key=len)[:40]!r}, each count as a "
+            "class: if they are free text, sort them into classes first"
         )
     yield from _compound(labels)
 

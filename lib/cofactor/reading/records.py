@@ -260,6 +260,8 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
         name, read = "lists of labels", _of_lists
     elif _nested(first):
         name, read = "lists of answers", _of_nested
+    elif len(records) == 1 and _is_by_task(first):
+        name, read = "labels by task and worker", _by_task
     elif isinstance(first.get("annotations", first.get("completions")), list):
         name, read = "Label Studio export", _label_studio
     elif "answer" in first and ("_task_hash" in first or "_input_hash" in first):
@@ -430,6 +432,19 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
         name = record[task] if task in record else record.get("id", number)
         answers += [(number, name, one[whose], one[what]) for one in record.get(names[0]) or []]
     return answers, Counter()
+
+
+def _is_by_task(record: Record) -> bool:
+    """Whether an object has, by task, objects that have a label by worker."""
+    inner = list(record.values())
+    flat = all(isinstance(one, dict) and one for one in inner)
+    return len(inner) > 1 and flat and not any(isinstance(x, list | dict) for one in inner for x in one.values())
+
+
+def _by_task(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
+    warnings.warn("read as one object per task, with a label for each worker", DataWarning, stacklevel=3)
+    each = enumerate(records[0].items(), 1)
+    return [(number, name, who, said) for number, (name, one) in each for who, said in one.items()], Counter()
 
 
 def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
