@@ -166,7 +166,7 @@ def test_what_there_is_not_is_named():
         small().only([0, 1], min_documents=4)
     for trial in ((2, 2), (2, -1), (3, 0)):
         with pytest.raises(
-            CofactorError, match=f"no trial {trial[1]} of {trial[0]} classes: there are trials 0 to 49 of 2, 11"
+            CofactorError, match=f"no trial {trial[1]} of {trial[0]} classes: there are 0 to 49 of 2, 11"
         ):
             small().trial(*trial)
 

@@ -100,9 +100,7 @@ class TopicsDataset:
         trials = self.trials.get(n_classes, [])
         if not 0 <= number < len(trials):
             known = ", ".join(map(str, self.trials))
-            raise CofactorError(
-                f"no trial {number} of {n_classes} classes: there are trials 0 to 49 of {known} classes"
-            )
+            raise CofactorError(f"no trial {number} of {n_classes} classes: there are 0 to 49 of {known} classes")
         return self.only(trials[number], RARE[n_classes <= FEW])
 
 
