@@ -108,7 +108,7 @@ def of_json() -> list[Case]:
         bad("json/indented_object.json", json.dumps(records()[0], indent=1), "only one class (yes)", needs=JSON),
         bad("json/very_deep.json", deep, "cannot be read as JSON", needs=JSON),
         bad("json/control_character.jsonl", one('"y\tes"'), "line 1", needs=JSON),
-        bad("json/zero_character.jsonl", one('"y\\u0000es"'), "which is not text", needs=JSON),
+        bad("json/zero_character.jsonl", one('"y\\u0000es"'), "the text contains a zero character", needs=JSON),
     ]
 
 

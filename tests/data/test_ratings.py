@@ -241,7 +241,7 @@ def test_only_counts_ratings_among_the_items_asked_for():
 def test_a_rating_twice_off_the_scale_or_of_nobody():
     with pytest.raises(CofactorError, match=r"rated more than once: user 5, item 2: keep one rating each$"):
         RatingsDataset("made", "Made", [5, 7, 5], [2, 2, 2], [1, 2, 3])
-    with pytest.raises(CofactorError, match=r"in steps of 0.5; not so: rating 1: 0.0, rating 2: nan"):
+    with pytest.raises(CofactorError, match=r"in steps of 0.5; see rating 1: 0.0, rating 2: nan"):
         RatingsDataset("made", "Made", [5, 7, 8], [2, 2, 2], [1, 0, np.nan])
     with pytest.raises(CofactorError, match="2 users, 1 items and 1 ratings: give equal lengths"):
         RatingsDataset("made", "Made", [5, 7], [2], [1])

@@ -107,7 +107,7 @@ def test_a_file_that_changes_is_refused(tmp_path, monkeypatch):
         return sort(*how)
 
     monkeypatch.setattr(large, "_sorted", and_written)
-    with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was read: try again"):
+    with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was being read: try again"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
         raise duckdb.IOException('Could not write file "x": No space left on device')
 
     monkeypatch.setattr(large, "_sorted", full)
-    with pytest.raises(cf.CofactorError, match=r".* has too little space.* to sort .*TMPDIR"):
+    with pytest.raises(cf.CofactorError, match=r"sorting .* has too little space.*TMPDIR"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 
@@ -156,7 +156,7 @@ def test_a_database_is_a_source_of_rows(kind, tmp_path, capsys):
 
 @each("address, query, error", [
     ("sqlite:////none/there", "", r"no such database: .*; an address has the form sqlite:///FILE"),
-    ("sqlite:///{path}", "SELECT task FROM labels", "the query returns no column worker, label, but task: rename"),
+    ("sqlite:///{path}", "SELECT task FROM labels", "the query returns columns task, but not worker, label: rename"),
     ("sqlite:///{path}", "SELECT task FROM other", "cannot be read: no such table: other"),
     ("duckdb:///{path}", "", "cannot be read: "),
 ])  # fmt: skip

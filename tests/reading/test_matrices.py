@@ -138,7 +138,7 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     matrix, _, columns = read_matrix(tmp_path / "x.txt")
     assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]
     (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
-    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; not so in row 2 "):
+    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; see row 2 "):
         read_matrix(tmp_path / "x.txt")
 
 
@@ -157,7 +157,7 @@ def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
 
 
 def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path):
-    out, kept = "numbers or names the rows, so it is not used as data", "no value twice, but is used as data: remove it"
+    out, kept = "numbers or names the rows, so it is not used as data", "distinct numbers, used as data: remove it"
     for name in ("", "id", "Nr", "sample", "Time (s)", "a", "counts"):
         for numbers in ([1, 2, 4, 9, 11], [30, 20, 12, 5, 1]):
             rows = "".join(f"{n},{n % 3},{n % 4},{n % 5}\n" for n in numbers)

@@ -101,20 +101,20 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
         ("winner,loser\na,b\nb,\n", {}, "missing loser in row 3"),
         ("winner,loser,user\na,b,\n", {}, "missing user in row 2"),
         ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in row 3 \('b'\)"),
-        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; not so in row 2 \('maybe'\)"),
+        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; see row 2 \('maybe'\)"),
         (
             "winner,loser,outcome\na,b,0.7\n",
             {},
-            r"must hold 1, 0, tie, .* name; not so in row 2",
+            r"must hold 1, 0, tie, .* name; see row 2",
         ),
-        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; not so in row 3 \('-1'\)"),
+        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; see row 3 \('-1'\)"),
         (
             "winner,loser,weight\na,b,1\na,b,5e-324\n",
             {"weight": "weight"},
-            r"from 1e-100 to 1e\+100; not so in row 3 \('5e-324'\)",
+            r"from 1e-100 to 1e\+100; see row 3 \('5e-324'\)",
         ),
         ("winner,loser,weight\na,b,0\n", {}, "no comparison is left: every weight is 0"),
-        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; not so in row 3"),
+        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; see row 3"),
         ("winner,loser,tie,outcome\na,b,1,1\n", {}, "tie and outcome both say"),
         ("winner,loser\na,b\n", {"covariates": ["len"]}, "no column len"),
         ("winner,loser\na,b\n", {"user": "who"}, "no column who"),
@@ -123,10 +123,10 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
         (
             "model_a,model_b,winner\nx,y,M\n",
             {},
-            r"or the winner's name; not so in row 2 \('M'\).*: pass the two words",
+            r"or the winner's name; see row 2 \('M'\).*: pass the two words",
         ),
         ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item occurs in both columns"),
-        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "exactly one of winner_a, winner_b must be 1; not so in row 2"),
+        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "exactly one of winner_a, winner_b must be 1; see row 2"),
         ("winner,loser,len\na,b,1\n", {"covariates": ["len - size"]}, "no column size"),
         ("winner,loser\na,b\n", {"home": True}, "home needs two sides and an outcome"),
     ],
@@ -345,7 +345,7 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
 def test_among_scores_the_odd_word_is_named_and_nothing_else():
     frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), "ft": ["1-0", "2-2", "one nil", "0-1"]})
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    with pytest.raises(cf.CofactorError, match=r"not so in data row 2 \('one nil'\) \(counting from 0\): pass"):
+    with pytest.raises(cf.CofactorError, match=r"see data row 2 \('one nil'\) \(counting from 0\): pass"):
         reading(frame, named)
     found = reading(frame.replace("one nil", "canc."), named)
     assert "left out 1 comparison without a result: data row 2 (counting from 0)" in found.notes

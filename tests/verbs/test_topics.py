@@ -231,8 +231,8 @@ def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, caps
 
 
 MESSY = {  # what the file holds, what is said
-    "counts below zero": ("document,word,count\nd,a,-1\n", "must hold whole numbers of at least 0; not so in row 2"),
-    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "not so in row 3 ('1.5')"),
+    "counts below zero": ("document,word,count\nd,a,-1\n", "must hold whole numbers of at least 0; see row 2"),
+    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "see row 3 ('1.5')"),
     "no word": ("document,word,count\nd,,1\n", "missing word in row 2"),
     "other names": ("mail,word,count\nd,a,1\n", "for example --document mail, or rename"),
     "two texts": (

@@ -355,7 +355,7 @@ def numeric(
     bad = ~fits(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
-        refuse(bad, f"{rule}; not so in {found}", ": fill or drop these rows")
+        refuse(bad, f"{rule}; see {found}", ": fill or drop these rows")
     return values
 
 

@@ -164,7 +164,7 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
     most = 2.0**53 if name == "timestamp" else 2.0**31
     if kind != np.float32 and (bad := np.flatnonzero(~((np.abs(array) < most) & (np.floor(array) == array)))).size:
         found = listing(f"row {e}: {array[e]:.12g}" for e in bad.tolist())
-        raise CofactorError(f"{name} must be whole numbers below {most:.0f}, without NaN; not so in {found}")
+        raise CofactorError(f"{name} must be whole numbers below {most:.0f}, without NaN; see {found}")
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as a rating
         return array.astype(kind)
 
@@ -178,7 +178,7 @@ def _check_ratings(data: RatingsDataset) -> None:
     bad = np.flatnonzero(~np.isin(data.rating, SCALES["halves"]))
     if bad.size:
         found = listing(f"rating {e}: {data.rating[e]}" for e in bad.tolist())
-        raise CofactorError(f"{data.name}: ratings must be 0.5 to 5 in steps of 0.5; not so: {found}")
+        raise CofactorError(f"{data.name}: ratings must be 0.5 to 5 in steps of 0.5; see {found}")
     low = np.int64(2**32 - 1)
     pair = np.sort(data.user.astype(np.int64) << 32 | data.item & low)  # one sort, not two: there may be millions
     twice = pair[1:][np.diff(pair) == 0]

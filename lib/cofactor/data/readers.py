@@ -132,7 +132,7 @@ def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints
     codes = np.array([line.split() for line in lines], dtype=np.int64) if not bad else np.zeros(shape, dtype=np.int64)
     bad += [(n + 1, lines[n]) for n in np.flatnonzero((codes >= n_classes).any(axis=1)).tolist()]
     if bad:
-        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} per line; not so in {quoted(bad)}")
+        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} per line; see {quoted(bad)}")
     return codes
 
 
@@ -180,7 +180,7 @@ def check_lines(path: Path, lines: list[str], well_formed: re.Pattern[str], expe
     bad = ((n, line) for n, line in enumerate(lines, first) if not well_formed.fullmatch(line))
     found = quoted(bad)  # there may be millions of them
     if found:
-        raise CofactorError(f"{path}: expected {expected}; not so in {found}")
+        raise CofactorError(f"{path}: expected {expected}; see {found}")
 
 
 def quoted(numbered: Iterable[tuple[int, str]]) -> str:
@@ -239,7 +239,7 @@ def _cells(path: Path, lines: list[str], separator: str, names: list[str], first
     rows = [[cell.strip() for cell in line.split(separator)] for line in lines]
     bad = quoted((first + s, lines[s]) for s, row in enumerate(rows) if len(row) != len(names))
     if bad:
-        raise CofactorError(f"{path}: expected {len(names)} values separated by {separator!r}; not so in {bad}")
+        raise CofactorError(f"{path}: expected {len(names)} values separated by {separator!r}; see {bad}")
     return np.array(rows)
 
 
@@ -250,7 +250,7 @@ def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, f
     spelling = np.array([*values, UNKNOWN] if reader == "codes" else sorted(values))
     known = np.isin(cells, np.arange(len(spelling)).astype(str))
     if not known.all():
-        raise CofactorError(f"{path}: expected 0 to {len(spelling) - 1}; not so in {_named(cells, ~known, first)}")
+        raise CofactorError(f"{path}: expected 0 to {len(spelling) - 1}; see {_named(cells, ~known, first)}")
     return spelling[cells.astype(int)]
 
 
@@ -262,7 +262,7 @@ def _column(path: Path, name: str, values: list[str] | str, cells: Texts, first:
     else:
         known = missing | np.isin(cells, list(values))
     if not known.all():
-        raise CofactorError(f"{path}: expected values of column {name!r}; not so in {_named(cells, ~known, first)}")
+        raise CofactorError(f"{path}: expected values of column {name!r}; see {_named(cells, ~known, first)}")
     code: dict[Any, int] = {value: k for k, value in enumerate(values)} | {UNKNOWN: MISSING}
     return Column(np.array([code[cell] for cell in cells.tolist()], dtype=np.int64), list(values))
 

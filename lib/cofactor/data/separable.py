@@ -134,7 +134,7 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
         bad |= ~np.isin(classes, np.arange(1, n_classes + 1))
     if bad.any():
         found = listing(np.flatnonzero(bad).tolist())
-        raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; not so in rows {found}")
+        raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; see rows {found}")
     return counts, classes.astype(np.int64) - 1
 
 
@@ -337,7 +337,7 @@ def _refuse_repeated(path: Path, lines: list[str], keys: NDArray[np.int64], rule
     _, first = np.unique(keys, axis=0, return_index=True)
     again = np.setdiff1d(np.arange(len(keys)), first)
     if again.size:
-        raise CofactorError(f"{path}: {rule}; not so in {_named(lines, again)}: drop these lines")
+        raise CofactorError(f"{path}: {rule}; see {_named(lines, again)}: drop these lines")
 
 
 def _graph_lines(path: Path, well_formed: re.Pattern[str], expected: str) -> list[str]:

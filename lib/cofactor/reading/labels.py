@@ -323,7 +323,7 @@ def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
     said, words = [one_way(word) for word in table.label.values], {one_way(one): one for one in ignore}
     out = table.label.where([word in words for word in said])
     if out.all():
-        raise CofactorError(f"no labels are left: all are {listing(map(repr, ignore))}, which are ignored")
+        raise CofactorError(f"no labels are left, since all of them are ignored ({listing(map(repr, ignore))})")
     if unknown := [one for word, one in words.items() if word not in said]:
         found = listing(map(repr, table.label.sorted().values))
         _note(f"ignored labels that do not occur: {listing(map(repr, unknown))}; the labels are {found}")
@@ -362,7 +362,7 @@ def _without_bad(table: LabelTable, bad: NDArray[np.bool_], what: str) -> LabelT
         return table
     _note(f"left out {amount(bad.sum(), 'label')} {what}: {located(table.rows, bad)}")
     if bad.all():
-        raise CofactorError(f"no labels are left without the {amount(bad.sum(), 'label')} {what}")
+        raise CofactorError(f"no labels are left after leaving out {amount(bad.sum(), 'label')} {what}")
     left = _without(table, bad)
     return left.of_columns(column.sorted() for column in _columns(left))
 
@@ -383,7 +383,7 @@ def _declared(
     if text and all(isinstance(one, int) for one in table.label.values):
         classes = plain_numbers([str(known) for known in classes])
     if len(set(classes)) < len(classes):
-        raise CofactorError(f"classes contain a duplicate: {listing(classes)}")
+        raise CofactorError(f"classes contain a duplicate ({listing(classes)}): name each class once")
     other = table.label.where([value not in set(classes) for value in table.label.values])
     named = listing(map(repr, classes))
     if skip_bad:

@@ -103,7 +103,7 @@ def coded_file(
         except (duckdb.Error, ValueError, EOFError, zlib.error, gzip.BadGzipFile):
             return None
     if _state(path) != before:
-        raise CofactorError(f"{path} changed while it was read: try again when no program writes to it")
+        raise CofactorError(f"{path} changed while it was being read: try again when no program writes to it")
     return _coded(source, columns[0], *found)
 
 
@@ -128,8 +128,8 @@ def coded_query(
             names, rows = _streamed(stack, address, query)
             found = _named(names, [*columns, *optional])
             if missing := [name for name in columns if name not in found]:
-                how = f"rename columns, for example SELECT {names[0]} AS {missing[0]}"
-                raise CofactorError(f"the query returns no column {listing(missing)}, but {listing(names)}: {how}")
+                how = f"rename columns, for example with SELECT {names[0]} AS {missing[0]}"
+                raise CofactorError(f"the query returns columns {listing(names)}, but not {listing(missing)}: {how}")
             schema = pa.schema([(name, pa.string()) for name in names])
             batches = (pa.record_batch([*map(_texts, zip(*part, strict=True))], schema=schema) for part in rows)
             base.register("rows", pa.RecordBatchReader.from_batches(schema, batches))
@@ -212,8 +212,8 @@ def _refuse_full(path: object, error: Exception) -> None:
     free = os.statvfs(folder) if hasattr(os, "statvfs") else None
     left = f" ({free.f_bavail * free.f_frsize / 1e9:.1f} GB are free)" if free else ""
     raise CofactorError(
-        f"{folder} has too little space{left} to sort {path}, which takes about its uncompressed size: free some "
-        "space, or set the environment variable TMPDIR to another folder"
+        f"sorting {path} on disk takes about its uncompressed size, but {folder} has too little space{left}: free "
+        "some space, or set the environment variable TMPDIR to another folder"
     ) from None
 
 

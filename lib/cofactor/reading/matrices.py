@@ -187,7 +187,7 @@ def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
     if known in INDEX or known.startswith("wavelength") or even:
         return True
     if whole:
-        told = f"its first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) has no value twice, but is used as data"
+        told = f"the first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) holds distinct numbers, used as data"
         warnings.warn(f"{path}: {told}: remove it if it numbers or names the rows", DataWarning, stacklevel=3)
     return False
 
@@ -241,7 +241,7 @@ def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     if (others := np.array([len(line) != width for line in lines[1:]], dtype=bool)).any():
         where = located(frame, others)
-        raise CofactorError(f"{width} cells per row are expected, as in the first line; not so in {where}")
+        raise CofactorError(f"{width} cells per row are expected, as in the first line; see {where}")
     table = pd.DataFrame(lines[1:], index=frame.index, columns=lines[0])
     table.attrs |= {HEADER: lines[0], TWICE: [name for name, n in Counter(lines[0]).items() if n > 1]}
     return table
@@ -267,13 +267,13 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
         if frame.shape[1] < 3 or not _is_index(called, numbers, path):
             break
         rows, frame = first.tolist(), frame.iloc[:, 1:]
-        called = called if _bare(called) else "without a name"
-        told = f"its first column ({called}, {rows[0]} to {rows[-1]}) numbers or names the rows"
+        called = called if _bare(called) else "unnamed"
+        told = f"the first column ({called}, {rows[0]} to {rows[-1]}) numbers or names the rows"
         warnings.warn(f"{path}: {told}, so it is not used as data", DataWarning, stacklevel=3)
     for name in frame.columns[1:]:
         numbers = pd.to_numeric(frame[name], errors="coerce")
         if _bare(str(name)) in COUNTS and len(frame) > 2 and numbers.is_unique and (numbers % 1 == 0).all():
-            told = f"column {name} holds whole numbers and no value twice, but is used as data"
+            told = f"column {name} holds distinct whole numbers, used as data"
             warnings.warn(f"{path}: {told}: remove it if it numbers or names the rows", DataWarning, stacklevel=3)
     return frame, rows
 

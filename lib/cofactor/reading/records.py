@@ -136,7 +136,7 @@ def read_json(
 def _check_objects(numbered: Sequence[tuple[int, Any]], word: str, pairs: tuple[str, str] | None) -> None:
     bad = [number for number, record in numbered if not isinstance(record, dict)]
     if bad or not numbered:
-        found = f"not so in {numbered_rows(bad, word)}" if bad else "there is none"
+        found = f"see {numbered_rows(bad, word)}" if bad else "there is none"
         example = '{"task": 1, "worker": "w", "label": "x"}'
         if pairs:
             example = f'{{"{pairs[0]}": "x", "{pairs[1]}": "y"}}, or ["x", "y"]'
@@ -168,9 +168,9 @@ def _parsed(text: str) -> Any:
     if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
         half = re.search("[\ud800-\udfff]", json.dumps(found, ensure_ascii=False))
         if half:
-            raise ValueError(f"it contains half of a surrogate pair, {ascii(half[0])[1:-1]}: remove it")
+            raise ValueError(f"the text contains half of a surrogate pair, {ascii(half[0])[1:-1]}: remove it")
     if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
-        raise ValueError("it contains a zero character, \\u0000, which is not text: remove it")
+        raise ValueError("the text contains a zero character, \\u0000: remove it")
     return found
 
 
@@ -272,7 +272,7 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
     try:
         answers, passed = read(records, *columns)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise CofactorError(f"{name} with an unknown structure: {error!r}") from None
+        raise CofactorError(f"{name}: unknown structure ({error!r})") from None
     known = {str(task): str(label) for _, task, worker, label in answers if worker is TRUTH}
     answers = [answer for answer in answers if answer[2] is not TRUTH]
     if known:

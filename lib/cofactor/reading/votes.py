@@ -464,7 +464,7 @@ def _ties(frame: pd.DataFrame, name: str, refuse: Refuse) -> Floats:
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
-        refuse(bad, f"{name} must hold yes or no; not so in {found}", ": correct or drop these rows")
+        refuse(bad, f"{name} must hold yes or no; see {found}", ": correct or drop these rows")
     return values
 
 
@@ -575,7 +575,7 @@ def _of_each(frame: pd.DataFrame, layout: Layout, refuse: Refuse) -> Floats:
     tied = values[2] if len(values) > 2 else 1 - won - lost
     bad = (won + lost + tied != 1) | (tied < 0)
     if bad.any():
-        what = f"exactly one of {listing(layout.each)} must be 1; not so in {located(frame, bad)}"
+        what = f"exactly one of {listing(layout.each)} must be 1; see {located(frame, bad)}"
         refuse(bad, what, ": correct or drop these rows")
     return np.asarray(won + tied / 2)
 
@@ -626,7 +626,7 @@ def _of_words(
         found = located(frame, bad, frame[name][bad].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
         advice = ": pass the two words of your file as words, or correct or drop these rows"
-        refuse(bad, f"{name} must hold {given}, or the winner's name; not so in {found}", advice)
+        refuse(bad, f"{name} must hold {given}, or the winner's name; see {found}", advice)
     return values
 
 
