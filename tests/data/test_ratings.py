@@ -161,7 +161,7 @@ def test_other_header_other_movies_no_ratings(tmp_path):
 
 def test_a_folder_without_the_files_tells_where_they_are(tmp_path):
     write(tmp_path / "ml-20m")
-    with pytest.raises(CofactorError, match=r"ratings\.csv and movies\.csv: did you mean .*ml-20m\? Download"):
+    with pytest.raises(CofactorError, match=r"ratings\.csv or movies\.csv: did you mean .*ml-20m\? Download"):
         load_movielens(tmp_path)
     with pytest.raises(CofactorError, match=r"nowhere does not contain ratings\.csv .*grouplens\.org"):
         load_movielens(tmp_path / "nowhere")

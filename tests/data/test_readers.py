@@ -171,7 +171,7 @@ def test_codes_are_positions_in_the_registered_order(tmp_path):
     vote, target = read_table(write(tmp_path, "2,1\n0,0\n1,1\n"), "codes", columns, "class")
     assert (vote.codes.tolist(), vote.values) == ([-1, 0, 1], ["n", "y"])
     assert target.codes.tolist() == [1, 0, 1]
-    with pytest.raises(CofactorError, match="expected 0 to 2; see line 2: '3'"):
+    with pytest.raises(CofactorError, match="expected positions 0 to 2; see line 2: '3'"):
         read_table(write(tmp_path, "0,0\n3,0\n"), "codes", columns, "class")
 
 
@@ -206,7 +206,7 @@ def test_other_header_and_positions_out_of_range(tmp_path):
     columns = {"a1": ["x", "o"], "class": ["win", "loss"]}
     with pytest.raises(CofactorError, match="line 1: expected the columns a1, target; got a1, class"):
         read_table(write(tmp_path, "a1\tclass\n0\t1\n"), "pmlb", columns, "class")
-    with pytest.raises(CofactorError, match="expected 0 to 1; see line 3: '2'"):
+    with pytest.raises(CofactorError, match="expected positions 0 to 1; see line 3: '2'"):
         read_table(write(tmp_path, "a1\ttarget\n0\t1\n2\t1\n"), "pmlb", columns, "class")
 
 

@@ -110,7 +110,7 @@ def test_whatever_a_file_holds_only_cofactor_errors_escape(tmp_path_factory, con
 
 
 def test_mag_is_read_from_a_folder(tmp_path):
-    with pytest.raises(CofactorError, match=r"does not contain MAG2_adjacency\.txt and MAG2_community\.txt: download"):
+    with pytest.raises(CofactorError, match=r"does not contain MAG2_adjacency\.txt or MAG2_community\.txt: download"):
         load_mag(tmp_path, "MAG2")
     write(tmp_path)
     for part in ("adjacency", "community"):

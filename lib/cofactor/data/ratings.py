@@ -316,4 +316,4 @@ def _check_folder(folder: Path) -> None:
     if absent:
         below = sorted(path.parent for path in folder.glob("*/ratings.csv"))
         hint = f"did you mean {below[0]}? " if below else ""
-        raise CofactorError(f"{folder} does not contain {' and '.join(absent)}: {hint}Download MovieLens from {WHERE}")
+        raise CofactorError(f"{folder} does not contain {' or '.join(absent)}: {hint}Download MovieLens from {WHERE}")

@@ -250,7 +250,7 @@ def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, f
     spelling = np.array([*values, UNKNOWN] if reader == "codes" else sorted(values))
     known = np.isin(cells, np.arange(len(spelling)).astype(str))
     if not known.all():
-        raise CofactorError(f"{path}: expected 0 to {len(spelling) - 1}; see {_named(cells, ~known, first)}")
+        raise CofactorError(f"{path}: expected positions 0 to {len(spelling) - 1}; see {_named(cells, ~known, first)}")
     return spelling[cells.astype(int)]
 
 

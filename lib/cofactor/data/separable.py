@@ -286,7 +286,7 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
     paths = [folder / f"{name}_{part}.txt" for part in ("adjacency", "community")]
     absent = [path.name for path in paths if not path.is_file()]
     if absent:
-        raise CofactorError(f"{folder} does not contain {' and '.join(absent)}: download from {COAUTHORS}")
+        raise CofactorError(f"{folder} does not contain {' or '.join(absent)}: download from {COAUTHORS}")
     citation = registry.find("dblp1").citation.partition(";")[0]  # the same authors made both
     return GraphDataset(name.lower(), f"{name} in {folder}", *read_graph(*paths), citation)
 
