@@ -175,7 +175,7 @@ def comparisons_from_ratings(
 
 
 def _pairs(own: NDArray[np.intp], stars: Floats, most: int | None, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Pairs of positions among one user's ratings that differ, at most so many."""
+    """Return pairs of positions of a user's ratings that differ, at most `most` of them."""
     a, b = (own[k] for k in np.triu_indices(len(own), 1))
     differ = np.flatnonzero(stars[a] != stars[b])
     if most is not None and len(differ) > most:

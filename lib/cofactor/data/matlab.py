@@ -54,7 +54,7 @@ def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any
 
 
 def _sound(raw: bytes, order: str) -> bytes:
-    """Return the arrays of numbers and of text, each looked at; other arrays are left out."""
+    """Return the checked arrays of numbers and text; other arrays are left out."""
     kept, place = b"", 0
     for kind, content in _elements(raw, order, padded=False):
         place, start = place + TAG + len(content), place
@@ -73,7 +73,7 @@ def _sound(raw: bytes, order: str) -> bytes:
 
 
 def _holds_others(content: bytes, order: str) -> bool:
-    """Whether an array holds arrays or code, by the class in the first byte of its flags."""
+    """Whether an array contains arrays or code, judging by the class in the first byte of its flags."""
     kind, flags = next(_elements(content, order, padded=True), (0, b""))
     return kind == FLAGS and len(flags) == TAG and struct.unpack_from(f"{order}I", flags)[0] & 0xFF in NOT_NUMBERS
 
@@ -84,7 +84,7 @@ def _check_matrix(kinds: list[int]) -> None:
 
 
 def _elements(raw: bytes, order: str, padded: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield type and content of the elements in a row; small ones stand in the tag itself."""
+    """Yield the type and content of consecutive elements; small ones are stored in the tag itself."""
     place = 0
     while place < len(raw):
         kind, size = struct.unpack_from(f"{order}II", raw, place)

@@ -152,7 +152,7 @@ def read_features(path: Path) -> Features:
 
 
 def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
-    """Lines of codes, without the header, which is checked."""
+    """Return the lines of codes without the header, which is checked."""
     lines = lines_of(path)
     if form.header:
         header = lines.pop(0).rstrip("\r")
@@ -229,7 +229,7 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
 
 
 def _header(reader: str, names: list[str], target: str) -> list[str]:
-    """Return the names in the first line; none where a format has no such line."""
+    """Return the names in the first line; [] if the format has no header."""
     if reader == "csv":
         return names
     return ["target" if name == target else name for name in names] if reader == "pmlb" else []
@@ -244,7 +244,7 @@ def _cells(path: Path, lines: list[str], separator: str, names: list[str], first
 
 
 def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, first: int) -> Texts:
-    """Turn positions into the values at them, where a format writes positions."""
+    """Replace positions by values if the format stores positions."""
     if reader not in ("codes", "pmlb") or values == NUMBER:
         return cells
     spelling = np.array([*values, UNKNOWN] if reader == "codes" else sorted(values))

@@ -92,7 +92,7 @@ def mirror_folder() -> Path | None:
 
 
 def _obtain(file: File) -> None:
-    """Download a file; whatever goes wrong, nothing is left under its name that was not there before."""
+    """Download a file atomically: after a failure, no new file is left under its name."""
     if file.url:
         import pooch  # with requests, takes a fifth of a second
 
@@ -106,7 +106,7 @@ def _obtain(file: File) -> None:
 
 
 def _stream(file: File, url: str, output: str, _: object) -> None:
-    """Write a file as it arrives: no more bytes than are registered, and none unpacked; `LONGEST` limits the whole."""
+    """Write a file as it arrives, with at most the registered number of bytes and within `LONGEST` seconds."""
     size, end = 0, time.monotonic() + LONGEST
     with open(output, "wb") as content:
         for piece in _pieces(file):
@@ -120,7 +120,7 @@ def _stream(file: File, url: str, output: str, _: object) -> None:
 
 
 def _pieces(file: File) -> Iterator[bytes]:
-    """Yield bytes as they arrive: from the mirror if there is one, else by HTTP."""
+    """Yield bytes as they arrive, from the mirror if there is one, otherwise by HTTP."""
     mirror = mirror_folder()
     if mirror:
         with (mirror / file.name).open("rb") as source:
@@ -138,7 +138,7 @@ def _pieces(file: File) -> Iterator[bytes]:
 
 
 def _failure(file: File, error: Exception) -> str:
-    """One line on why a copy could not be had; a wrong hash (ValueError) is quoted in full."""
+    """Return one line on why a copy is not available; a wrong hash (ValueError) is quoted in full."""
     cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
     reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
     mirror = mirror_folder()

@@ -222,7 +222,7 @@ def _note(message: str) -> None:
 
 
 def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> LabelTable:
-    """Read one file; of several, one without a worker's column is that of the worker in its name."""
+    """Read one file; one of several files without a column of workers belongs to the worker in its name."""
     if is_large(path) and (found := coded_file(path, columns, (TIME,), encoding, sep)):
         return _of_coded(*found, columns)
     whose = PurePath(path).name.split(".")[0] if several else None
@@ -236,7 +236,7 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
 
 
 def _of_coded(coded: Mapping[str, Coded], rows: pd.Index[Any], columns: tuple[str, str, str]) -> LabelTable:
-    """Return labels that were read as codes, in no order of the rows."""
+    """Return labels that were read as codes, in any order of the rows."""
     found = {name: column.map(cleaned) for name, column in coded.items()}
     return _of_columns(pd.DataFrame({name: one.series(rows, coded=True) for name, one in found.items()}), columns)
 
@@ -254,7 +254,7 @@ def _of_columns(
 
 
 def _joined(tables: Sequence[LabelTable]) -> LabelTable:
-    """Return labels of several files as one table; times count where all files have them."""
+    """Join the labels of several files; times are kept if all files have them."""
     task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
@@ -270,7 +270,7 @@ def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
 
 
 def _without_missing(table: LabelTable) -> LabelTable:
-    """Take empty cells, and as labels the words of `NO_VALUE`, for missing; refuse more classes than memory has."""
+    """Mark empty cells, and labels among `NO_VALUE`, as missing; refuse more classes than fit into memory."""
     empty = [("",), ("",), NO_VALUE]
     found = [one.map(partial(_no_words, words=words)) for one, words in zip(_columns(table), empty, strict=True)]
     require_crowd(*(len(column.values) for column in found))
@@ -318,7 +318,7 @@ def alike_names(names: Iterable[str], what: str) -> str:
 
 
 def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
-    """Leave out labels that are one of `ignore`, however written."""
+    """Leave out labels among `ignore`, regardless of case and blanks."""
     ignore = [ignore] if isinstance(ignore, str) else list(ignore)
     said, words = [one_way(word) for word in table.label.values], {one_way(one): one for one in ignore}
     out = table.label.where([word in words for word in said])
@@ -332,7 +332,7 @@ def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
 
 
 def _note_no_answers(label: Coded) -> None:
-    """Warn of labels that look like no answer."""
+    """Warn of labels that look like non-answers."""
     counts = {str(word): n for word, n in zip(label.values, label.counts.tolist(), strict=True) if n}
     plus = {PLUS: 1} if PLUS in map(one_way, label.values) else {}
     if message := unsure({word: n for word, n in counts.items() if says_nothing(word)} | plus):
@@ -357,7 +357,7 @@ def unsure(counts: Mapping[str, int]) -> str:
 
 
 def _without_bad(table: LabelTable, bad: NDArray[np.bool_], what: str) -> LabelTable:
-    """Leave out bad rows, and name them."""
+    """Leave out bad rows, and list them in a note."""
     if not bad.any():
         return table
     _note(f"left out {amount(bad.sum(), 'label')} {what}: {located(table.rows, bad)}")
@@ -368,7 +368,7 @@ def _without_bad(table: LabelTable, bad: NDArray[np.bool_], what: str) -> LabelT
 
 
 def _without(table: LabelTable, out: NDArray[np.bool_]) -> LabelTable:
-    """Leave out rows, and name the tasks that have no other."""
+    """Leave out rows, and list the tasks that have no others in a note."""
     left = table.take(~out)
     lost = np.setdiff1d(table.task.codes[out], [-1, *np.unique(left.task.codes)])
     if lost.size:
@@ -379,7 +379,7 @@ def _without(table: LabelTable, out: NDArray[np.bool_]) -> LabelTable:
 def _declared(
     table: LabelTable, classes: list[Any], text: bool, skip_bad: bool = False
 ) -> tuple[list[Any], LabelTable]:
-    """Return the classes that were declared, as the labels have them; refuse or leave out labels that are none."""
+    """Return the declared classes, spelled as in the labels; refuse or leave out labels outside of them."""
     if text and all(isinstance(one, int) for one in table.label.values):
         classes = plain_numbers([str(known) for known in classes])
     if len(set(classes)) < len(classes):
@@ -399,7 +399,7 @@ def _declared(
 
 
 def _in_time(table: LabelTable) -> LabelTable:
-    """Put rows in the order of their time; those of one time stay in order.
+    """Sort rows by time; rows of equal time keep their order.
 
     Refuses a time that cannot be read, where a worker gave a task several labels.
     """
@@ -423,7 +423,7 @@ def _in_time(table: LabelTable) -> LabelTable:
 
 
 def _moments(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Return texts as seconds since 1970: ISO 8601, with AM and PM, or such seconds or milliseconds; NaN for others."""
+    """Convert ISO 8601 times, times with AM or PM, and epoch seconds or milliseconds to epoch seconds, else NaN."""
     texts = pd.Series([str(one).strip() for one in values], dtype=object)
     if len(texts) and texts.map(lambda one: not one or EPOCH.fullmatch(one) is not None).all():
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)

@@ -144,7 +144,7 @@ def coded_query(
 
 
 def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], Iterator[Sequence[Sequence[Any]]]]:
-    """Return names of the columns of a query, and its rows in batches."""
+    """Return the column names of a query, and its rows in batches."""
     if address.startswith(("duckdb:", "sqlite:")):
         kind, file = address.split(":", 1)[0], address.split(":", 1)[1].removeprefix("///")
         if not Path(file).is_file():
@@ -177,7 +177,7 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
 
 
 def _texts(cells: Sequence[Any]) -> Any:
-    """Return cells of a database as pyarrow texts, as a CSV file would hold them."""
+    """Convert cells of a database to pyarrow strings, as a CSV file would have them."""
     import pyarrow as pa
 
     plain = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
@@ -186,7 +186,7 @@ def _texts(cells: Sequence[Any]) -> Any:
 
 @contextmanager
 def _explained(address: str) -> Iterator[None]:
-    """Turn what a database says into a CofactorError, without the password of its address."""
+    """Convert errors of a database to a CofactorError, without the password of its address."""
     try:
         yield
     except (CofactorError, MemoryError):
@@ -204,7 +204,7 @@ def _state(path: str | PathLike[str]) -> tuple[int, int]:
 
 
 def _refuse_full(path: object, error: Exception) -> None:
-    """Say where a disk is full, and how much it would have to hold; return where something else was wrong."""
+    """Raise a CofactorError if the disk is full; return if the error has another cause."""
     said = str(error)
     if not re.search("space left|disk|temp_directory|memory", said, re.IGNORECASE):
         return
@@ -219,7 +219,7 @@ def _refuse_full(path: object, error: Exception) -> None:
 
 @contextmanager
 def _database() -> Iterator[Any]:
-    """Open an empty database in a folder of its own, which is gone afterwards."""
+    """Open an empty database in a temporary folder."""
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="cofactor-", ignore_cleanup_errors=True) as folder:
@@ -236,7 +236,7 @@ def _database() -> Iterator[Any]:
 def _source(
     base: Any, path: str | PathLike[str], wanted: Sequence[str], encoding: str, sep: str | None
 ) -> Source | None:
-    """Return where DuckDB finds the wanted columns of a file, as far as they are there."""
+    """Return where DuckDB finds the wanted columns of a file, as far as they are present."""
     packed = str(path).lower().endswith(".gz")
     if encoding.casefold() not in UTF_8 or (str(path).lower().endswith(PACKED) and not packed):
         return None
@@ -273,7 +273,7 @@ def _of_parquet(base: Any, path: str | PathLike[str], wanted: Sequence[str]) -> 
 
 
 def _of_json(base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[str]) -> Source | None:
-    """JSON lines whose wanted cells are texts, whole numbers or nothing."""
+    """Return a source of JSON lines whose wanted cells are strings, whole numbers or null."""
     found = _named(list(json.loads(begin.partition("\n")[0])), wanted)
     kinds = ", ".join(f"{_quoted(own)}: 'JSON'" for own in found.values())
     base.execute(
@@ -308,7 +308,7 @@ def _of_text(
 
 
 def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_columns: int = 0) -> bool:
-    """Whether every line has something in it, and as many cells as the header where none is quoted: lines are rows."""
+    """Whether lines are rows: none is empty, and without quotes each has as many cells as the header."""
     before, quotes, separators, lines = b"", 0, 0, 0
     with gzip.open(path) if packed else open(path, "rb") as file:
         while piece := file.read(1 << 22):
@@ -323,7 +323,7 @@ def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_
 
 
 def _text(name: str, kind: str) -> str | None:
-    """Return SQL of a column as the text that a CSV file would hold; None for one of lists, objects and the like."""
+    """Return SQL for a column as text, as a CSV file would have it; None for lists, objects and the like."""
     column = _name(name)
     if kind in ("FLOAT", "DOUBLE"):
         whole = WHOLE.format(column)
@@ -336,7 +336,7 @@ def _text(name: str, kind: str) -> str | None:
 
 
 def _named(names: Sequence[str] | dict[str, str], wanted: Sequence[str]) -> dict[str, str]:
-    """Return which column is meant by each wanted name: that name, but for capitals and the like, if one has it."""
+    """Map wanted names to columns with that name, or with the same name up to case and the like if only one has it."""
     found = {}
     for name in wanted:
         alike = [own for own in names if own == name] or [own for own in names if plain_name(own) == plain_name(name)]
@@ -357,7 +357,7 @@ def _name(column: str) -> str:
 
 
 def _sorted(base: Any, source: Source, task: str) -> tuple[dict[str, list[str]], Any, Any, list[Any]]:
-    """Code all columns but the task, and sort by a hash of the task and by row.
+    """Encode all columns but the task, and sort by a hash of the task and by row.
 
     Returns the values of each column; the task of each run of rows of one task, and how many rows it has; the number
     of each row, and its codes.
@@ -394,7 +394,7 @@ def _sorted(base: Any, source: Source, task: str) -> tuple[dict[str, list[str]],
 def _coded(
     source: Source, task: str, values: dict[str, list[str]], runs_of: Any, length: Any, found: list[Any]
 ) -> tuple[dict[str, Coded], Any]:
-    """Sort what is sorted by a hash of the task by task and row, and code the task."""
+    """Sort rows that are sorted by a hash of the task by task and row, and encode the task."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

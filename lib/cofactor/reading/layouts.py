@@ -68,13 +68,13 @@ def _beginning(prefix: str) -> Callable[[pd.DataFrame], list[str]]:
 
 
 def _beside_gold(frame: pd.DataFrame) -> list[str]:
-    """Columns X with a column X_gold; where there is none, those that vary within a task."""
+    """Return the columns X with a column X_gold; if there are none, those that vary within a task."""
     found = [str(name) for name in frame if f"{name}_gold" in frame]
     return found or [name for name in _varying(frame, "_unit_id") if not name.startswith("_")]
 
 
 def _varying(frame: pd.DataFrame, task: str = "id") -> list[str]:
-    """Columns with different cells within a task; where there is none, those that are not of the tool's own."""
+    """Return the columns that vary within a task; if there are none, those that are not the tool's own."""
     own = (task, "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
     free = [str(name) for name in frame if name not in own]
     several = frame.groupby(task)[free].nunique() if free else pd.DataFrame()
@@ -174,7 +174,7 @@ def _of_platform(frame: pd.DataFrame, layout: Layout, columns: Sequence[str]) ->
 
 
 def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
-    """Older tables of Toloka do not number the tasks: what was shown tells them apart."""
+    """Add task ids to older tables of Toloka, which identify a task only by its inputs."""
     task, worker = "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"
     shown = _beginning("INPUT:")(frame)
     if worker not in frame or task in frame or not shown:
@@ -183,7 +183,7 @@ def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_user_of_pybossa(frame: pd.DataFrame) -> pd.DataFrame:
-    """PYBOSSA names those who were logged in by a number, others by an address: either is a worker."""
+    """Add a column of workers to tables of PYBOSSA: the user number, or the address if not logged in."""
     if not {"task_id", "user_id", "user_ip", "info"} <= set(frame):
         return frame
     user, address = (frame[name].astype(object) for name in ("user_id", "user_ip"))
@@ -192,7 +192,7 @@ def _with_user_of_pybossa(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _label_of(frame: pd.DataFrame, layout: Layout, wanted: str) -> tuple[pd.DataFrame, str]:
-    """Return the column of the label; one made of columns of true and false, a column a class, is added."""
+    """Return the column of the label, after adding one if there is one true/false column per class."""
     if wanted in frame:
         return frame, wanted
     names = layout.answers(frame)
@@ -223,7 +223,7 @@ def _taken(
     known: dict[Any, Any] | None = None,
     made: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Return the chosen columns under the wanted names, and say so in one note, but for those made here."""
+    """Return the chosen columns under the wanted names, with a note that lists them, except those made here."""
     said = [f"{role} from {name}" for role, name in zip(USUAL, chosen.values(), strict=True) if name not in made]
     message = f"{layout}: {', '.join([*said, *more])}; to use other columns, set task, worker or label"
     warnings.warn(message, DataWarning, stacklevel=6)
@@ -272,7 +272,7 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
 
 
 def _refuse_no_header(frame: pd.DataFrame) -> None:
-    """Refuse a text file whose first line holds values that stand in their columns below, too."""
+    """Refuse a text file whose first line has values that also occur in the columns below."""
     names = [str(name) for name in frame]
     again = [name for n, name in enumerate(names) if (frame.iloc[:, n] == name).any()]
     if frame.index.name == "row" and len(names) >= 3 and len(again) >= 2:
@@ -283,7 +283,7 @@ def _refuse_no_header(frame: pd.DataFrame) -> None:
 def _of_classes(
     frame: pd.DataFrame, task: str, worker: str, names: Sequence[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Return one label a row, of a table with a column a class."""
+    """Return one label per row of a table with one column per class."""
     found = of_marks(frame, names)
     if found is None:
         return frame
@@ -293,7 +293,7 @@ def _of_classes(
 
 
 def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
-    """Return the column that says how often a label was given to a task, if each pair is there once."""
+    """Return the column that counts how often a task got a label, if each pair occurs once."""
     names = [str(name) for name in frame if str(name).strip().casefold() in COUNTED]
     if len(names) != 1 or frame.duplicated([task, label]).any() or not frame[task].duplicated().any():
         return None
@@ -301,7 +301,7 @@ def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
 
 
 def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row an answer, of a table with a row a task and class and a column of counts."""
+    """Return one row per answer of a table with one row per task and class and a column of counts."""
     rows = frame.loc[:, [task, label]].iloc[np.repeat(np.arange(len(frame)), frame[counted].astype(int))]
     rows = rows.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(rows) + 1)]})
     chosen = dict(zip(columns, (task, columns[1], label), strict=True))
@@ -310,7 +310,7 @@ def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, column
 
 
 def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequence[str]] = USUAL) -> str | None:
-    """Return the one column of a role: the wanted one, else, of the usual names, the only one that is there."""
+    """Return the column of a role: the wanted one, otherwise the only one with a usual name."""
     if wanted in frame:
         return wanted
     if wanted != role:  # the user named another one, which is not there
@@ -321,7 +321,7 @@ def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequ
 
 
 def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> bool:
-    """Whether a column could name the workers: values repeat, and a task does not decide them."""
+    """Whether a column could name the workers: its values repeat, and are not determined by the task."""
     several = frame[task].duplicated().any()
     for name in names:
         repeats = 1 < frame[name].astype(str).nunique() < len(frame)
@@ -400,7 +400,7 @@ def _refuse_nested(cells: pd.DataFrame) -> None:
 
 
 def _columns_of_workers(frame: pd.DataFrame, task: str) -> tuple[list[str], dict[Any, Any], list[str]]:
-    """Return the columns that may be workers', the class by task of a column of truth, and columns that are neither."""
+    """Return columns that may be workers, the true class of each task, and columns that are neither."""
     names = {str(name): str(name).strip().casefold() for name in frame if name != task}
     cells = frame[list(names)].mask(frame[list(names)].isin(NO_VALUE))
     truth = [name for name, plain in names.items() if plain in KNOWN]
@@ -421,13 +421,13 @@ def _is_numbered_worker(name: str) -> bool:
 
 
 def _classes_of_two(cells: pd.DataFrame) -> list[str]:
-    """Return the answers that occur in two columns or more, as classes do."""
+    """Return the answers that occur in at least two columns, as classes do."""
     where = pd.Series([value for name in cells for value in cells[name].dropna().unique()]).value_counts()
     return [str(value) for value in where[where > 1].index]
 
 
 def _are_counts(cells: pd.DataFrame) -> bool:
-    """Whether cells count answers: whole numbers with the same sum, two or more, in every row.
+    """Whether cells count answers: whole numbers with the same sum of at least two in every row.
 
     Where the sums differ: a class that got more answers left fewer to the others, so that columns of counts fall as
     others rise; columns of workers who grade the same tasks rise together.

@@ -45,7 +45,7 @@ def is_array_file(path: str | PathLike[str]) -> bool:
 
 
 def _parted(path: str | PathLike[str]) -> tuple[str, str]:
-    """Return the file, and the name of the one of its matrices that is asked for as FILE.mat:NAME or FILE.npz:NAME."""
+    """Split FILE.mat:NAME or FILE.npz:NAME into the file and the name of one of its matrices."""
     file, _, name = str(path).rpartition(":")
     asked = file.lower().endswith(SEVERAL) and not Path(path).exists()
     return (file, name) if asked else (str(path), "")
@@ -101,7 +101,7 @@ def read_matrix(
 
 
 def _check_shape(matrix: Any, path: Path) -> None:
-    """Refuse a sparse matrix whose file claims rows and columns without end: each takes memory, even if empty."""
+    """Refuse a sparse matrix with far more rows and columns than its file can fill: even empty ones take memory."""
     size = DOUBLE * sum(matrix.shape)
     if size > max(LARGE, RATIO * path.stat().st_size):
         shape = " x ".join(map(str, matrix.shape))
@@ -149,7 +149,7 @@ def _read_npy(path: str, _: str) -> Any:
 
 
 def _one_of(names: list[str], asked: str, path: str) -> str:
-    """Return the matrix that is asked for, or the only one."""
+    """Return the name of the requested matrix, or of the only one."""
     if asked and asked not in names:
         raise CofactorError(f"{path} holds no matrix {asked}: choose one of {listing(names)}")
     if len(names) > 1 and not asked:
@@ -171,7 +171,7 @@ _READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_m
 
 
 def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
-    """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily.
+    """Whether a first column numbers the rows or says where they were measured: it rises or falls steadily.
 
     Whole numbers under the name of an index are one in any order, as in rows that were shuffled. Those that rise or
     fall in unequal steps, under another name, may be data: they are kept, and that is said.
@@ -193,13 +193,13 @@ def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
 
 
 def _bare(name: str) -> str:
-    """Return the name of a column without its unit, in small letters; "" for one that pandas named by its place."""
+    """Return the name of a column in lower case without its unit; "" for one that pandas named by position."""
     bare = name.strip().casefold().partition("(")[0].strip()
     return "" if bare.startswith("unnamed") else bare
 
 
 def _names_rows(cells: pd.Series[Any]) -> bool:
-    """Whether a first column with other things than numbers names the rows: gaps, or some texts, do not make it so.
+    """Whether a first column that is not all numbers names the rows: gaps or a few texts are not enough.
 
     Where most cells are numbers, it does if these are whole and none repeats (101, 102, 103b).
     """
@@ -212,7 +212,7 @@ def _names_rows(cells: pd.Series[Any]) -> bool:
 
 
 def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of text whose first line is a row where it is one: of numbers alone, in no order of their own."""
+    """Make the first line of a text table a row if it holds only numbers, in no order of their own."""
     first = list(frame.attrs.get(HEADER) or ())
     values = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce")
     blank = np.array([cell in NO_VALUE for cell in first], dtype=bool)
@@ -231,7 +231,7 @@ def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose only column holds numbers with blanks between them, as `numpy.savetxt` writes, as many."""
+    """Split the only column of a table into numbers separated by blanks, as `numpy.savetxt` writes them."""
     if frame.shape[1] != 1 or HEADER not in frame.attrs:
         return frame
     lines = [str(line).split() for line in (frame.attrs[HEADER][0], *frame.iloc[:, 0])]
@@ -257,7 +257,7 @@ def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]:
-    """Take the first columns away that count or name the rows, and say so of numbers; also return the names."""
+    """Remove first columns that number or name the rows, with a note if they are numbers; also return the names."""
     rows: Names = None
     while frame.shape[1] > 1:
         first = frame.iloc[:, 0]
@@ -279,7 +279,7 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
 
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
-    """Write numbers of a table plainly, and say how they were written."""
+    """Convert numbers of a table to plain form, and note how they were written."""
     if np.isfinite(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)).all():
         return frame
     found = [plain(frame.iloc[:, n]) for n in range(frame.shape[1])]

@@ -56,7 +56,7 @@ def odd_labels(labels: Sequence[str], n_labels: int) -> Iterator[str]:
 
 
 def _compound(labels: Sequence[str]) -> Iterator[str]:
-    """Say where all labels are paths, or orders of the same things."""
+    """Yield a note if all labels are paths, or orderings of the same items."""
     for mark in (">", "<", ","):
         orders = [[part.strip() for part in name.split(mark)] for name in labels]
         if len(labels) > 1 and len(orders[0]) > 2 and all(sorted(one) == sorted(orders[0]) for one in orders):
@@ -153,7 +153,7 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
 
 
 def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
-    """Name values that are different, and read the same, such as 1 and "1"."""
+    """Yield a note on different values with the same text, such as 1 and "1"."""
     if len(set(map(type, values))) < 2:
         return
     same: defaultdict[str, list[Any]] = defaultdict(list)
@@ -165,7 +165,7 @@ def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
 
 
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
-    """Name workers who use no class of anybody else, where others share theirs."""
+    """Yield a note on workers who share no class with anyone, if others share theirs."""
     n_workers, n_classes = len(worker.values), len(label.values)
     pair: NDArray[Any] = worker.codes.astype(np.int32 if n_workers * n_classes < np.iinfo(np.int32).max else np.int64)
     pair *= n_classes

@@ -144,7 +144,7 @@ def _check_objects(numbered: Sequence[tuple[int, Any]], word: str, pairs: tuple[
 
 
 def _lines(text: str) -> list[tuple[int, Any]]:
-    """Parse one object a line, or one object over several lines."""
+    """Parse one object per line, or one object over several lines."""
     found: list[tuple[int, Any]] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -161,7 +161,7 @@ def _lines(text: str) -> list[tuple[int, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
+    """Parse JSON with numbers as written, so that 1.0 and 10^30 are unchanged; NaN is missing."""
     found = from_json(
         text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_pairs_hook=_each_key_once
     )
@@ -175,7 +175,7 @@ def _parsed(text: str) -> Any:
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:
-    """Refuse an object with one key twice: which of the two is meant, is not said."""
+    """Refuse an object with a duplicate key, since it is unclear which of the two is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -185,7 +185,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:
 
 
 def _table_within(record: Record, wanted: set[str]) -> list[Any] | None:
-    """Return the rows of an object that holds all of them; None where it does not.
+    """Return the rows of an object that contains all of them; None if it does not.
 
     Forms: rows in a list under one key; rows by their number or name; lists, or objects, of cells by column; a list of
     the columns' names and one of the rows' cells.
@@ -295,7 +295,7 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
 
 
 def _unwrap(records: Sequence[Record], label: str) -> None:
-    """Take the one answer out of lists of one, as doccano writes them; longer ones are refused later."""
+    """Unwrap lists of one answer, as doccano writes them; longer lists are refused later."""
     if all(isinstance(record.get(label), list) and len(record[label]) <= 1 for record in records):
         for record in records:
             record[label] = record[label][0] if record[label] else None
@@ -373,7 +373,7 @@ def _argilla(records: Sequence[Record], task: str, worker: str, label: str) -> t
 
 
 def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield question, worker, answer and status of every response, in the older form and in the newer one."""
+    """Yield question, worker, answer and status of every response, in the older or the newer form."""
     who = "user_id" if worker == "worker" else worker
     if isinstance(responses, dict):
         for question, given in responses.items():
@@ -385,7 +385,7 @@ def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any
 
 
 def _lists(record: Record) -> tuple[str, str] | None:
-    """Return the names of two lists of one length, of workers and of labels."""
+    """Return the names of two lists of equal length, of workers and of labels."""
     lists = {key: len(value) for key, value in record.items() if isinstance(value, list) and value}
     whose = [key for key in lists if key.casefold().rstrip("s") in USUAL["worker"]]
     what = [key for key in lists if key.casefold().rstrip("s") in USUAL["label"]]
@@ -409,7 +409,7 @@ def _of_lists(records: Sequence[Record], task: str, worker: str, label: str) -> 
 
 
 def _nested(record: Record) -> tuple[str, str, str] | None:
-    """Return the names of a list of flat objects, and in these of the worker and of the label."""
+    """Return the name of a list of flat objects, and their fields for worker and label."""
     lists = {key: value[0] for key, value in record.items() if isinstance(value, list) and value}
     lists = {key: one for key, one in lists.items() if isinstance(one, dict)}
     for key, one in lists.items():
@@ -435,7 +435,7 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
 
 
 def _is_by_task(record: Record) -> bool:
-    """Whether an object has, by task, objects that have a label by worker."""
+    """Whether an object maps tasks to objects that map workers to labels."""
     inner = list(record.values())
     flat = all(isinstance(one, dict) and one for one in inner)
     return len(inner) > 1 and flat and not any(isinstance(x, list | dict) for one in inner for x in one.values())
@@ -473,7 +473,7 @@ def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> t
 
 
 def _is_free(record: Record) -> bool:
-    """Whether an answer marks regions or is free text, instead of choosing a class."""
+    """Whether an answer marks regions or is free text instead of a class."""
     if "accept" in record or "options" in record:
         return False
     view = str(record.get("_view_id", ""))

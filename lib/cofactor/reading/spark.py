@@ -174,7 +174,7 @@ def _distinct(texts: Any, name: str) -> list[Any]:
 
 
 def _piece(batches: Iterator[Any], code: list[dict[str, int]]) -> Iterator[Any]:
-    """Make one piece of the rows of a partition, which are sorted by task."""
+    """Convert the rows of a partition, sorted by task, to one piece."""
     import pyarrow as pa
 
     some = list(batches)

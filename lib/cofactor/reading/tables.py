@@ -171,7 +171,7 @@ def _is_sorted(values: list[Any]) -> bool:
 
 
 def _order(values: list[Any]) -> list[int]:
-    """Return the places of values in sorted order; as they come, where they cannot be compared."""
+    """Return the positions of values in sorted order, or in their own order if they cannot be compared."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -320,7 +320,7 @@ def check_sep(sep: str | None) -> None:
 
 @contextmanager
 def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[dict[str, Any]]:
-    """Turn whatever goes wrong into a CofactorError; yields where to write what is known of the file."""
+    """Convert any failure to a CofactorError; yields a dict for what is known about the file."""
     name, seen = _called(path), {"form": "a table", "content": b""}
     try:
         yield seen
@@ -345,7 +345,7 @@ def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[d
 
 
 def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
-    """Return the place of the first byte that cannot be read in a whole file: pandas counts from where it read on."""
+    """Return the position in the file of the first undecodable byte, since pandas counts from its last chunk."""
     try:
         whole(content).decode(encoding)
     except UnicodeDecodeError as first:
@@ -358,7 +358,7 @@ def _called(path: str | PathLike[str]) -> str:
 
 
 def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
-    """Return the first bytes, and what pandas and pyarrow read: the path itself where nothing has to be unpacked."""
+    """Return the first bytes, and the source for pandas and pyarrow: the path itself unless it is compressed."""
     content: Any = path
     if path == STDIN:
         if sys.stdin is None:
@@ -392,7 +392,7 @@ def _form(head: bytes, encoding: str) -> str:
 
 
 def _read_parquet(content: Any, columns: Sequence[str], optional: Sequence[str], name: str) -> pd.DataFrame:
-    """Read the columns that are wanted, all of them where one is not there or none is named."""
+    """Read the wanted columns, or all columns if one is missing or none is named."""
     with reading_parquet(name):
         import pyarrow.parquet
 
@@ -408,7 +408,7 @@ def _read_parquet(content: Any, columns: Sequence[str], optional: Sequence[str],
 
 
 def _of_arrow(column: Any) -> Any:
-    """Text of a column as a CSV file would hold it; of floats that are whole, without their point."""
+    """Convert a column to text as in a CSV file; whole floats are written without a decimal point."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type):

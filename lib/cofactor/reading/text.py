@@ -114,7 +114,7 @@ def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Seque
 
 
 def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: int) -> pd.DataFrame | None:
-    """Read a simple text as columns of categories; None where pyarrow refuses it, or rows are empty."""
+    """Read simple text as categorical columns; None if pyarrow refuses it or rows are empty."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -194,7 +194,7 @@ def separator_of(begin: str, columns: Sequence[str]) -> str:
 
 
 def _row(begin: str, sep: str, number: int) -> list[str]:
-    """Return the cells of a row, the header being 0; none where the text has no such row."""
+    """Return the cells of a row (0 is the header); [] if the text has no such row."""
     with suppress(csv.Error):
         rows = csv.reader(io.StringIO(begin, newline=""), delimiter=sep)
         return [cell.strip() for cell in next(islice(rows, number, None), [])]
@@ -202,7 +202,7 @@ def _row(begin: str, sep: str, number: int) -> list[str]:
 
 
 def _name_ragged(text: str, sep: str) -> None:
-    """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
+    """Refuse rows with more cells than the header, listed by their row numbers in a spreadsheet."""
     rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
     header: list[str] = next((cells for _, cells in rows if cells), [])
     bad = [f"{n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
@@ -239,7 +239,7 @@ def check_text(content: Any, encoding: str, sep: str) -> bool:
 
 
 def _all_around(text: Any, sep: str) -> bool:
-    """Whether quotes stand in pairs, the first behind a separator or an end of line, the second before one."""
+    """Whether quotes come in pairs, the first after a separator or line end and the second before one."""
     signs = np.frombuffer(text, dtype=np.uint8)
     end = np.zeros(256, dtype=bool)
     end[[ord(one) for one in (sep, "\n", "\r")]] = True
@@ -255,7 +255,7 @@ def _all_around(text: Any, sep: str) -> bool:
 
 
 def _note_returns(text: Any, sep: str) -> None:
-    """Name the rows that end in a carriage return alone, if some end otherwise: it may belong to a cell."""
+    """Warn of rows that end in a carriage return alone if others do not: it may belong to a cell."""
     quoted = rb'(?:\A%b|(?<![^\r\n%b]))"(?:[^"]++|"")*+"' % (BOM_UTF8, re.escape(sep.encode()))
     row, alone, others = 1, [], 0
     for found in re.compile(rb"%b|(\r++)(\n|\Z)?|\n" % quoted).finditer(text):
@@ -273,7 +273,7 @@ def _note_returns(text: Any, sep: str) -> None:
 
 
 def _row_after_quote(text: Any, sep: str) -> int:
-    """Return the row of the first cell that goes on behind its closing quote with more than blanks; 0 for none."""
+    """Return the row of the first cell with text after its closing quote; 0 if there is none."""
     mark = re.escape(sep.encode())
     blanks = rb"[^\S\r\n%b]*+" % mark
     quoted, bare = rb'"(?:[^"]++|"")*+"' + blanks, rb'[^"\r\n%b][^\r\n%b]*+' % (mark, mark)
@@ -290,7 +290,7 @@ def _row_after_quote(text: Any, sep: str) -> int:
 
 @contextmanager
 def _bytes_of(content: Any, encoding: str) -> Iterator[Any]:
-    """The bytes of a text in UTF-8, or in an encoding of which signs are the same; a file is not read as a whole."""
+    """Yield text as bytes in UTF-8, or in an encoding with the same separators; files are memory-mapped."""
     if encoding.casefold() not in ONE_BYTE_SIGNS:
         yield whole(content).decode(encoding).encode("utf8", "surrogatepass")
     elif isinstance(content, io.BytesIO):

@@ -151,7 +151,7 @@ def _warn(text: str) -> None:
 
 
 def _usual(frame: pd.DataFrame, wanted: str) -> str | None:
-    """Return the only column that is called as wanted, or by another usual name of the same."""
+    """Return the column with the wanted name, or the only one with a usual name for it."""
     if wanted in frame:
         return wanted
     there = [str(name) for name in frame if str(name).strip().casefold() in (wanted, *USUAL[wanted])]
@@ -190,7 +190,7 @@ def _whole(n: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series[Any]:
-    """Return a column with names that differ in capitals and the like as one, where asked for; else say so."""
+    """Merge names of a column that differ only in capitals and the like if asked; otherwise note them."""
     names = {str(name): int(count) for name, count in column.value_counts(sort=False).items()}
     if spelling == "all" and (known := merged_names(names)):
         _warn(merged_note(known, what))
@@ -201,7 +201,7 @@ def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series
 
 
 def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
-    """Return the counts of a table with a row a document and a column a word; None where it is no such table."""
+    """Return the counts of a table with one row per document and one column per word; None for other tables."""
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     first = asked.document if asked.document is not None and asked.document in frame else str(frame.columns[0])
     at = list(map(str, frame.columns)).index(first)
@@ -230,18 +230,18 @@ def _text_column(frame: pd.DataFrame, asked: Asked) -> str | None:
 
 
 def _filled(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the cells that hold something, and no word such as NA."""
+    """Return the cells that are neither empty nor a word such as NA."""
     cells = column.dropna().astype(str)
     return cells[~cells.isin((*NO_VALUE, *LIKE_MISSING))]
 
 
 def _are_texts(column: pd.Series[Any]) -> bool:
-    """Whether most cells that are not empty hold several words."""
+    """Whether most nonempty cells hold several words."""
     return bool((_filled(column).str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
 
 
 def _run_together(column: pd.Series[Any]) -> bool:
-    """Whether most cells that are not empty are longer than a word, in a script that has no blanks between words."""
+    """Whether most nonempty cells are longer than a word in a script without blanks between words."""
     cells = _filled(column)
     letters = cells.str.count(NO_BLANKS)
     return bool(((letters >= LONG_WORD) & (cells.str.count(r"\s") < letters / LONG_WORD)).mean() > 0.5)
@@ -280,7 +280,7 @@ def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts
 
 
 def _document_column(frame: pd.DataFrame, text: str, asked: Asked) -> str | None:
-    """Return the column that names the documents: the one asked for, or of a usual name with a name for each."""
+    """Return the column that names the documents: the requested one, or one with a usual name and unique values."""
     if asked.document is not None:
         check_columns(frame, [asked.document], "documents")
         return asked.document

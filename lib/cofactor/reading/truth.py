@@ -44,7 +44,7 @@ def read_task_and_truth(
 
 
 def _known_to_export(path: str | PathLike[str], encoding: str, sep: str | None) -> pd.DataFrame | None:
-    """Return the tasks of known class of an export of labels that has some, such as golden units of Figure Eight."""
+    """Return the tasks of known class in an export of labels, such as golden units of Figure Eight."""
     try:
         with warnings.catch_warnings(action="ignore", category=DataWarning):  # the labels may be others
             unfolded = partial(unfold, columns=COLUMNS)
@@ -103,7 +103,7 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
         )
     if len(unknown):
         n, found = amount(len(unknown), "task"), listing(unknown.unique())
-        message = f"{path}: no worker chose the true class of {n} ({found}), so every method gets it wrong"
+        message = f"{path}: no worker chose the true class of {n} ({found}), so every method is wrong there"
         warnings.warn(message, TruthWarning, stacklevel=2)
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
@@ -111,14 +111,14 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
 
 
 def _alike(tasks: pd.Series[Any], labels: CrowdLabels) -> str:
-    """Say which of some tasks without a label look like one that has some; "" for none."""
+    """Describe which tasks without labels look like a labelled one; "" if there are none."""
     keys = {skeleton(str(task)): str(task) for task in labels.tasks}
     found = listing(f"{task!r} like {keys[key]!r}" for task in tasks if (key := skeleton(task)) in keys)
     return f"; some differ from labelled tasks only in spelling: {found}" if found else ""
 
 
 def _as_classes(column: pd.Series[Any], labels: CrowdLabels, path: str | PathLike[str]) -> pd.Series[Any]:
-    """Return true classes under the names of the labels' classes, where they look like just one of these; say so."""
+    """Rename true classes that look like exactly one of the labels' classes, with a warning."""
     known = [str(name) for name in labels.classes]
     alike: dict[str, list[str]] = {}
     for name in known:

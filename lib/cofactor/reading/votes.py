@@ -253,13 +253,13 @@ def square_of(
 
 
 def _places(columns: Sequence[str]) -> list[str]:
-    """Return the columns that are called like places of an order, where there are three or more."""
+    """Return the columns named like positions in an ordering, if there are at least three."""
     found = [str(name) for name in columns if PLACE.fullmatch(str(name).strip().casefold())]
     return found if len(found) > 2 else []
 
 
 def _with_prompt(named: Named) -> dict[str, Any]:
-    """Name the second of two columns of users "prompt"."""
+    """Rename the second of two user columns to "prompt"."""
     user = named["user"]
     users = list(user) if isinstance(user, list | tuple) else [user]
     if not 1 <= len(users) <= 2:
@@ -293,7 +293,7 @@ class _Votes:
         return (what if what in self.frame else None) if named[what] is None else named[what] or None
 
     def _repeating(self) -> list[str]:
-        """Note columns that are called like prompts or users, repeat, and are not used."""
+        """Return notes on columns named like prompts or users whose values repeat but which are not used."""
         used, m, notes = {self.user, self.prompt, self.layout.first, self.layout.second}, len(self.frame), []
         for name in REPEATING:
             different = self.frame[name].nunique() if name in self.frame and name not in used else 0
@@ -344,7 +344,7 @@ class _Votes:
         return Reading(found.with_ids(users, items), X, self.notes)
 
     def _without_result(self) -> None:
-        """Leave out rows that do not say who won, such as fixtures that were not played."""
+        """Leave out rows without a result, such as matches that were not played."""
         told_by = [name for name in (self.layout.outcome, *self.layout.each[:2], *self.layout.scores) if name]
         if not told_by:
             return
@@ -362,7 +362,7 @@ class _Votes:
             self.frame = self.frame[~none]
 
     def _without_bad(self, covariates: list[str], words: tuple[str, str] | None) -> None:
-        """Leave out rows that cannot be read, and say which and why."""
+        """Leave out rows that cannot be read, and note which and why."""
         bad, whys = np.zeros(len(self.frame), dtype=bool), list[str]()
 
         def left_out(rows: NDArray[np.bool_], what: str, _: str) -> None:
@@ -382,7 +382,7 @@ class _Votes:
             self.frame = self.frame[~bad]
 
     def _check_cells(self, refuse: Refuse) -> None:
-        """Refuse rows without an item or a user, and of an item with itself."""
+        """Refuse rows without an item or a user, and comparisons of an item with itself."""
         first, second = self.layout.first, self.layout.second
         for name in filter(None, (first, second, self.user, self.prompt)):
             column = self.frame[name]
@@ -396,7 +396,7 @@ class _Votes:
             refuse(same, what, ": drop these rows")
 
     def _counts(self, refuse: Refuse | None = None) -> Floats | None:
-        """Return weights, and leave out rows of none."""
+        """Return the weights, and leave out rows of weight zero."""
         if not self.weight:
             return None
         meaning = f"{self.weight} (how often this comparison was made)"
@@ -438,7 +438,7 @@ class _Votes:
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Return the cells that hold no result."""
+    """Return a mask of the cells without a result."""
     column = Coded.of(cells)
     return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 
@@ -457,7 +457,7 @@ def renamed(cells: pd.Series[Any], known: Mapping[str, str]) -> pd.Series[Any]:
 
 
 def _ties(frame: pd.DataFrame, name: str, refuse: Refuse) -> Floats:
-    """Outcomes by a column that says whether a row is a tie."""
+    """Return outcomes from a column that says whether a row is a tie."""
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
     words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
     values = np.asarray(words.map(dict.fromkeys(YES_WORDS, 0.5) | dict.fromkeys(NO_WORDS, 1.0)), dtype=np.float64)[code]
@@ -536,7 +536,7 @@ def _each(columns: Sequence[str], first: str, second: str) -> tuple[str, ...]:
 
 
 def _short(side: str) -> str:
-    """Return what tells a side from the other: "a" of "model_a"."""
+    """Return the part of a name that distinguishes the sides: "a" of "model_a"."""
     return side.rpartition("_")[2]
 
 
@@ -588,7 +588,7 @@ def _of_words(
     notes: list[str],
     refuse: Refuse,
 ) -> Floats:
-    """Read a column of who won: names of the items of a row where all words are, else words for the sides.
+    """Read a column that says who won, by names of the items if all words are such names, else by words for sides.
 
     Raises a CofactorError for words that name an item but may also mean a side.
     """
@@ -631,20 +631,20 @@ def _of_words(
 
 
 def _named(columns: Sequence[Coded]) -> Floats:
-    """Return 1 where the word of a row is its first item, 0 where it is its second, NaN elsewhere."""
+    """Return 1 if the word of a row is its first item, 0 if it is its second, and NaN otherwise."""
     word, left, right = np.split(Coded.joined(columns).codes, 3)
     return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
 
 
 def _words(cells: list[Any]) -> list[str | None]:
-    """Return cells as text without blanks around it; empty ones are none."""
+    """Convert cells to stripped text; empty cells become None."""
     return [str(cell).strip() or None for cell in cells]
 
 
 def _meaning(
     text: list[str], layout: Layout, words: tuple[str, str] | None, often: Sequence[int], some: bool
 ) -> dict[str, float]:
-    """Return what every word says; words that no list explains are left out.
+    """Return the outcome that each word means; words in no list are left out.
 
     With `some`, not all words need be in one list: it is the list that explains most of the cells; without, scores are
     such a list, so that what is none of them is named.
@@ -677,7 +677,7 @@ def _meaning(
 
 
 def _scores(text: list[str]) -> dict[str, float]:
-    """Return what words such as 2-1, 0:3 or 6-4 3-6 7-6(5) say; of several sets, who won more."""
+    """Return the outcomes of scores such as 2-1, 0:3 or 6-4 3-6 7-6(5); with several sets, by sets won."""
     found = {}
     for word in text:
         sets = [SCORE.fullmatch(part) for part in re.split(r"\s*[,;]\s*|(?<=[\d)])\s+(?=\d+[-\u2013:])", word)]

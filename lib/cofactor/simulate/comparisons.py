@@ -85,7 +85,7 @@ def balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
 
 
 def _signed(U: Floats, V: Floats) -> tuple[Floats, Floats]:
-    """Make the largest entry of each column of U positive: a singular value decomposition leaves signs open.
+    """Make the largest entry of each column of U positive, since a singular value decomposition leaves signs open.
 
     LAPACK's choice depends on the processor; without this rule, so would the features that one seed draws.
     """
@@ -154,7 +154,7 @@ def tennis_seasons(
 
 
 def _knock_out(u: Floats, players: Indices, rng: np.random.Generator) -> list[Indices]:
-    """Return left, right and who won of every round."""
+    """Return left, right and outcome of every round."""
     rounds = []
     while len(players) > 1:
         left, right = players[0::2], players[1::2]
@@ -282,7 +282,7 @@ def _draw(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None
 
 
 def _pairs(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """Two different items each: uniform by a shift of the second, weighted by drawing equal ones again."""
+    """Draw pairs of different items: uniformly by shifting the second, weighted by drawing equal ones again."""
     left = _draw(rng, n, size, weights)
     if weights is None:
         right = rng.integers(n - 1, size=size)

@@ -87,7 +87,7 @@ def dawid_skene_model(
 
 
 def _specialist(n_classes: int, error: float) -> Floats:
-    """Confusion matrix (1 - s) I + s 1 1'/K whose rows are `error` away from unit vectors."""
+    """Return the confusion matrix (1 - s) I + s 1 1'/K whose rows have distance `error` from unit vectors."""
     spread = np.full((n_classes, n_classes), 1 / n_classes)
     most = np.linalg.norm(np.eye(n_classes)[0] - spread[0])
     if not is_number(error) or not 0 <= error < most:

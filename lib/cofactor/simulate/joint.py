@@ -64,7 +64,7 @@ def _scaled(A: Floats) -> Floats:
 
 
 def _planted(A: Floats, separability: float) -> Floats:
-    """Put anchors into the first F rows; the others keep the rest of every column."""
+    """Make the first F rows anchors; the other rows share the rest of every column."""
     I, F = A.shape
     if separability not in MIXING or F > I:
         raise CofactorError(
