@@ -145,7 +145,7 @@ def test_labels_beside_their_truth_may_be_declared(tmp_path):
     assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
     assert [sound for sound, _ in checked(tmp_path)] == [True]
     known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
-    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: ignored 1 task without labels"):
         sets_of(tmp_path, "crowd")[0].read()
     assert [sound for sound, _ in checked(tmp_path)] == [False]
 

@@ -51,7 +51,7 @@ def test_columns_that_count_or_name_rows_are_no_data_and_said(tmp_path, header, 
         ([*NUMBERS, "x,y,1,1"], "cells that are not numbers in row 8 .*, columns a, b: fill"),
         ([*NUMBERS, ",1,1,1"], "gaps in row 8 .*, columns a: fill"),
         ([*NUMBERS, "NA,1,1,1"], "gaps in row 8 .*, columns a: fill"),
-        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold text"),
+        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold only text"),
         ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are not numbers in rows 4, 5, 6 and 7"),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_frame_has_columns_of_numbers(tmp_path):
     frame = pd.DataFrame({"name": ["x", "y"], "a": [1.0, np.nan], "b": [3, 4]})
     matrix, rows, columns = matrix_of(frame)
     assert rows == ["x", "y"] and columns == ["a", "b"] and np.isnan(matrix[1, 0])
-    with pytest.raises(CofactorError, match="columns b hold cells that are no numbers"):
+    with pytest.raises(CofactorError, match="columns b hold cells that are not numbers"):
         matrix_of(frame.assign(b=["1", "many"]))
 
 
