@@ -159,11 +159,12 @@ def held():
     for tables in of.values():
         raw = pd.concat(tables)
         far = set(raw.loc[raw["away"], "setting"])
+        dear = raw.loc[raw["seconds"] > DEAR + FAR * raw["away"], ["setting", "trial", "method"]]
+        dear = set(dear.itertuples(index=False, name=None))
         for (setting, trial), methods in cheapest(raw, ["method"]).items():
             name, _, rest = setting.partition("/")
-            took = raw[(raw["setting"] == setting) & (raw["trial"] == trial)].groupby("method")["seconds"].max()
-            methods = {one for one in methods if not took[one] > DEAR + FAR * (setting in far)}
-            plans.setdefault((name, setting in far), {})[rest, trial] = methods
+            if methods := {one for one in methods if (setting, trial, one) not in dear}:
+                plans.setdefault((name, setting in far), {})[rest, trial] = methods
     return plans
 
 
