@@ -15,6 +15,7 @@ from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
 from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.parser import output_file
 
 READING = ("columns", "bins", "encoding", "sep", "spelling", "skip_bad")
 POOLED_SHOWN = 4  # columns whose pooled estimates are printed
@@ -78,7 +79,10 @@ def _sample(arguments: argparse.Namespace) -> tuple[int, Path | None]:
     if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST_SETTING:
         first = f"first the number of rows, a whole number from 1 to {LARGEST_SETTING}"
         raise CofactorError(f"--sample {number} {path}: {first}, then a file")
-    return int(digits), Path(path)
+    try:
+        return int(digits), output_file(path)
+    except argparse.ArgumentTypeError as error:
+        raise CofactorError(f"--sample: {error}") from None
 
 
 def _write_draws(arguments: argparse.Namespace, writer: Writer, found: JointResult) -> list[str]:

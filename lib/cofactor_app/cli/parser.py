@@ -207,7 +207,10 @@ def _add_rank(commands: Any) -> None:
     columns = command.add_argument_group("comparisons, and columns that are not recognised")
     what = f"one a row, or a table of wins: {TABLES}"
     columns.add_argument("comparisons", metavar="COMPARISONS", help=what)
-    for column, side in (("winner", "that won, or the first side"), ("loser", "that lost, or the second side")):
+    for column, side in (
+        ("winner", "that won; with --outcome, the first one"),
+        ("loser", "that lost; or the second one"),
+    ):
         columns.add_argument(f"--{column}", metavar="COLUMN", help=f"the item {side}")
     columns.add_argument("--tie", metavar="COLUMN", help="yes or no: neither won")
     columns.add_argument("--outcome", metavar="COLUMN", help="who won: 1, 0, tie; a name; A, B; H, D, A; a score 2-1")
@@ -327,7 +330,9 @@ def _add_reproduce(commands: Any) -> None:
 
 def _add_report(commands: Any) -> None:
     command = new_command(commands, "report", "Write one HTML page of all results found.", "experiments.report")
-    command.add_argument("-o", "--output", type=Path, default=Path("report.html"), help="(default: report.html)")
+    command.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", default=Path("report.html"), help="(default: report.html)"
+    )
     command.add_argument("--force", action="store_true", help="overwrite the page if it exists")
     _add_results(command)
 
@@ -356,9 +361,11 @@ def _add_bench(commands: Any) -> None:
     problems = "of the method (default: by the name of its first argument: labels, table, X, comparisons)"
     command.add_argument("--problem", choices=("crowd", "pmf", "separable", "comparisons"), help=problems)
     kept = "each result is added, and not run again (default: bench.jsonl)"
-    command.add_argument("--keep", type=Path, default=Path("bench.jsonl"), metavar="FILE", help=kept)
-    command.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"one row a set and method: {WRITTEN}")
-    command.add_argument("--report", type=Path, metavar="FILE", help="HTML page: families, choice, set by set")
+    command.add_argument("--keep", type=output_file, default=Path("bench.jsonl"), metavar="FILE", help=kept)
+    command.add_argument(
+        "-o", "--output", type=output_file, metavar="FILE", help=f"a row per set and method: {WRITTEN}"
+    )
+    command.add_argument("--report", type=output_file, metavar="FILE", help="HTML page: families, choice, set by set")
     add_writing(command)
     command.epilog = BENCH
 
@@ -410,7 +417,7 @@ def add_common(command: argparse.ArgumentParser, output: str, report: str, **tab
     group = command.add_argument_group(f"reading and writing (tables: {WRITTEN})")
     group.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
     for name, what in {**tables, "report": f"HTML page: {report}"}.items():
-        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
+        group.add_argument(f"--{name}", type=output_file, metavar="FILE", help=what)
     add_writing(group)
     group.add_argument("-q", "--quiet", action="store_true", help="print warnings and errors only")
     group.add_argument("-v", "--verbose", action="store_true", help="print all about the fit")
@@ -418,8 +425,12 @@ def add_common(command: argparse.ArgumentParser, output: str, report: str, **tab
 
 
 def output_file(name: str) -> Path:
-    """Return the path of an output; the system's names of standard output are that."""
-    return Path("-" if name in STDOUT else name)
+    """Return the path of an output, `-` for the system's names of standard output; a bare number is an error."""
+    try:
+        float(file_name(name))
+    except ValueError:
+        return Path("-" if name in STDOUT else name)
+    raise argparse.ArgumentTypeError(f"{name} is a number, not a file name; to name a file like that, write ./{name}")
 
 
 def file_name(text: str) -> str:
