@@ -31,7 +31,7 @@ from cofactor_app.bench import (
 )
 from cofactor_app.bench.answers import problem_of
 from cofactor_app.bench.folder import sets_of
-from cofactor_app.bench.sets import SIMULATED, drawn
+from cofactor_app.bench.sets import SIMULATED, drawn_crowd
 from cofactor_app.cli import main
 from cofactor_app.peak import CLEAR_REFS
 
@@ -102,7 +102,7 @@ def searches(labels):
 @pytest.fixture
 def mine(tmp_path):
     """A file with methods, and a folder with one set of one's own."""
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "mine.csv", index=False)
     pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "mine_truth.csv", index=False)
     path = tmp_path / "my.py"
@@ -118,7 +118,7 @@ def trials(*methods, sets, **more):
 
 
 def test_functions_objects_and_codes_are_methods(mine):
-    labels, _ = drawn("sim_one_accuracy")
+    labels, _ = drawn_crowd("sim_one_accuracy")
     codes = vote_shares(labels).argmax(axis=1)
     for method in (
         vote_shares,
@@ -153,7 +153,7 @@ def most_frequent(df):
 
 @pytest.mark.slow
 def test_methods_of_tables_run_as_they_are():
-    labels, _ = drawn("sim_specialists")
+    labels, _ = drawn_crowd("sim_specialists")
     labels = cf.CrowdLabels.from_frame(
         labels.to_frame().assign(label=lambda df: df["label"].map(["c", "a", "b"].__getitem__))
     )
@@ -187,7 +187,7 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
 
 
 def test_what_is_no_method_gets_one_sentence(mine):
-    labels, _ = drawn("sim_one_accuracy")
+    labels, _ = drawn_crowd("sim_one_accuracy")
     for where, said in (
         ("nowhere.py:vote", "no file nowhere.py"),
         (f"{mine}:Mine", "has no Mine; it has vote, Half"),
@@ -247,7 +247,7 @@ def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, mo
     found = list(bench(["LDA"], known_sets("separable", ["sim_midpoints"]), problem="separable"))
     assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
-    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
+    assert run._answer("MV-EM", drawn_crowd("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
 
 @pytest.mark.slow
@@ -305,14 +305,14 @@ def test_an_open_of_the_data_is_refused_and_told(mine, monkeypatch, tmp_path):
         watch("open", (str(tmp_path / "truth.csv"), "r", 0))
 
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", opens)
-    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
+    assert run._answer("MV-EM", drawn_crowd("sim_copies")[0]).error == f"the method {run.OPENS}"
     monkeypatch.setattr(run, "loaded", opens)
     with pytest.raises(CofactorError, match=r"my\.py:vote opens data sets"):
         run._find(f"{mine}:vote")
 
 
 def test_a_process_that_ends_is_a_row_and_another_is_begun(here, monkeypatch):
-    given = drawn("sim_copies")[0]
+    given = drawn_crowd("sim_copies")[0]
     with run._Process([]) as process:
         first = process("MajorityVote", given)
         pool = process.pool
@@ -343,19 +343,19 @@ def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
 
 def test_simulated_crowds_are_what_their_names_say():
     for name in SIMULATED["crowd"]:
-        labels, truth = drawn(name)
+        labels, truth = drawn_crowd(name)
         assert labels.n_tasks == len(truth) == 400
         kinds = {"sim_specialists": 3, "sim_one_label": 4, "sim_grades": 5, "sim_dawid_skene": 4, "sim_drifting": 2}
         assert labels.n_classes == kinds.get(name, 2) == len(set(truth)), name
         assert (
-            np.array_equal(drawn(name)[1], truth)
-            and drawn(name)[0].table.values.tolist() == labels.table.values.tolist()
+            np.array_equal(drawn_crowd(name)[1], truth)
+            and drawn_crowd(name)[0].table.values.tolist() == labels.table.values.tolist()
         )
         assert error_rate(vote_shares(labels), truth) < 0.5, name
-    assert (drawn("sim_one_label")[0].table.entries_per_row == 1).all()
-    codes = drawn("sim_copies")[0].table.codes
+    assert (drawn_crowd("sim_one_label")[0].table.entries_per_row == 1).all()
+    codes = drawn_crowd("sim_copies")[0].table.codes
     assert (codes[:, :4] == codes[:, [0]]).all()
-    shared = drawn("sim_shared_errors")
+    shared = drawn_crowd("sim_shared_errors")
     wrong = shared[0].table.codes != shared[1][:, None]
     among = [np.corrcoef(wrong[:, pair].T)[0, 1] for pair in ([0, 1], [4, 5])]
     assert among[0] > 0.5 > abs(among[1])
@@ -591,7 +591,7 @@ def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypa
 def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(here, mine, tmp_path, monkeypatch, capsys):
     """It knows the first labels of one set by heart. What the other families choose is what may be claimed."""
     monkeypatch.chdir(tmp_path)
-    labels, truth = drawn("sim_copies")
+    labels, truth = drawn_crowd("sim_copies")
     np.savez(tmp_path / "heart.npz", first=labels.table.codes[:50], truth=truth)
     (tmp_path / "cheat.py").write_text(
         f"""
@@ -628,6 +628,19 @@ class Mine:
     assert tuned["sim_copies"] == 100 and tuned.mean() > steady.mean() + 1
     assert chosen["sim_copies"] == steady["sim_copies"] and chosen.mean() < tuned.mean() - 5
     assert "but there the same sets choose and judge" in capsys.readouterr().out
+
+
+def test_methods_of_one_name_in_two_files_are_no_variants_of_each_other(quick, tmp_path, monkeypatch, capsys):
+    """A package's own `MajorityVote` is another method than the built-in one, which was never seen to be the same."""
+    monkeypatch.chdir(tmp_path)
+    answer = "def Independence(table, value=0):\n    return np.where(table.codes < 0, value, table.codes)\n"
+    for name in ("one.py", "two.py"):
+        Path(name).write_text(f"import numpy as np\n\n\n{answer}", encoding="utf8")
+    sets = ["sim_joint", "sim_joint_sparse", "sim_joint_independent"]
+    for method, count in (("one.py:Independence", 0), ("two.py:Independence", 0), ("two.py:Independence(value=1)", 2)):
+        assert main(["bench", method, *sets, "--problem", "pmf"]) == 0
+        said = capsys.readouterr().out
+        assert ("variants" in said) == (f"{count} variants of Independence" in said) == (count > 0), method
 
 
 # ---- other libraries through the same door ----

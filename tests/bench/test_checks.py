@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, choices, points, table
+from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, comparisons, points, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -286,4 +286,4 @@ def test_what_is_no_method_gets_one_sentence():
 
 def test_small_data_are_what_they_are_said_to_be():
     assert (table().codes < 0).mean() == pytest.approx(0.1, abs=0.03) and points().shape == (12, 30)
-    assert len(choices()) == 360 and (choices().outcome == 0.5).mean() < 0.15
+    assert len(comparisons()) == 360 and (comparisons().outcome == 0.5).mean() < 0.15

@@ -8,7 +8,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.reading.truth import TruthWarning
 from cofactor_app.bench.folder import FIELDS, ROLES, checked, declared, sets_of
-from cofactor_app.bench.sets import drawn
+from cofactor_app.bench.sets import drawn_crowd
 from cofactor_app.cli import main
 
 SAID = {
@@ -31,7 +31,7 @@ def declare(folder, name, files, **fields):
 @pytest.fixture
 def folder(tmp_path):
     """A set of every problem, and one without a TOML file."""
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "labels.csv", index=False)
     pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "truth.csv", index=False)
     for name in ("plain", "plain_truth"):
@@ -69,7 +69,7 @@ def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
     assert [one.name for one in sets_of(folder, "crowd")] == ["kitchen", "plain"]
     assert [one.family for one in sets_of(folder, "crowd")] == ["cooking", "your folder"]
     labels, truth = sets_of(folder, "crowd")[0].read()
-    assert np.array_equal(truth, drawn("sim_one_accuracy", 5)[1]) and labels.n_tasks == 400
+    assert np.array_equal(truth, drawn_crowd("sim_one_accuracy", 5)[1]) and labels.n_tasks == 400
     sizes = {}
     for problem in ("pmf", "separable", "comparisons"):
         (one,) = sets_of(folder, problem)
@@ -137,7 +137,7 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
 
 
 def test_labels_beside_their_truth_may_be_declared(tmp_path):
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "kitchen.csv", index=False)
     known = pd.DataFrame({"task": labels.tasks, "truth": truth})
     known.to_csv(tmp_path / "kitchen_truth.csv", index=False)

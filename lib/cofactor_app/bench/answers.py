@@ -70,10 +70,10 @@ def answer_by(method: Any, question: Question) -> Any:
 
 
 def _method(name: str, question: Question) -> Any:
-    return loaded(name) if is_outside(name) else of_kit(name, question.problem, question.asked)
+    return loaded(name) if is_outside(name) else built_in(name, question.problem, question.asked)
 
 
-def of_kit(name: str, problem: str, n_anchors: int = 0) -> Any:
+def built_in(name: str, problem: str, n_anchors: int = 0) -> Any:
     """Return a built-in method, not fitted."""
     make = listed(problem)[name].make
     if problem != "separable":

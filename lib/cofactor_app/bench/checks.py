@@ -22,7 +22,7 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import Outside
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.registry import listed, loaded
-from cofactor_app.bench.answers import FIRST, Question, answer_by, of_kit
+from cofactor_app.bench.answers import FIRST, Question, answer_by, built_in
 
 Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing
 
@@ -107,7 +107,7 @@ def _made(method: Any, problem: str) -> Any:
         known = listed(problem)
         if method not in known:
             raise CofactorError(f"no {problem} method {method!r}; there are {listing(known, 50)}")
-        return known[method].make() if problem == "crowd" else of_kit(method, problem, N_ANCHORS)
+        return known[method].make() if problem == "crowd" else built_in(method, problem, N_ANCHORS)
     made = method() if isinstance(method, type | partial) else loaded(method) if isinstance(method, str) else method
     if not (callable(made) or hasattr(made, "fit")):
         raise CofactorError(f"{type(made).__name__} is no method: give a function, or what has fit and predict_proba")
@@ -403,20 +403,20 @@ def _separable() -> Example:
 # ---- comparisons ----
 
 
-def choices() -> Comparisons:
+def comparisons() -> Comparisons:
     """360 comparisons of six items by twelve users, an item better than the next; a tenth are ties."""
     rng = np.random.default_rng(0)
     user, left = rng.integers(USERS, size=360), rng.integers(ITEMS, size=360)
     right = (left + rng.integers(1, ITEMS, 360)) % ITEMS
     won = (rng.random(360) < 1 / (1 + np.exp(0.6 * (left - right)))).astype(float)
-    return _choices(user, left, right, np.where(rng.random(360) < 0.1, 0.5, won))
+    return _compared(user, left, right, np.where(rng.random(360) < 0.1, 0.5, won))
 
 
-def _choices(user: Any, left: Any, right: Any, outcome: Any) -> Comparisons:
+def _compared(user: Any, left: Any, right: Any, outcome: Any) -> Comparisons:
     return Comparisons(user, left, right, outcome, USERS, ITEMS)
 
 
-def chances(method: Any, data: Comparisons) -> Floats:
+def win_probabilities(method: Any, data: Comparisons) -> Floats:
     """Return the (users, items, items) chances of the left item; of an item with itself 0.5."""
     left, right = np.nonzero(~np.eye(ITEMS, dtype=bool))
     asked = np.column_stack([np.repeat(np.arange(USERS), len(left)), np.tile([left, right], USERS).T])
@@ -425,7 +425,7 @@ def chances(method: Any, data: Comparisons) -> Floats:
     return found
 
 
-def chances_differ(one: Floats, other: Floats, what: str) -> str:
+def win_probabilities_differ(one: Floats, other: Floats, what: str) -> str:
     """Say how far chances move."""
     most = float(np.abs(one - other).max())
     return f"{what}: chances move by up to {most:.2g}" if most > CLOSE_CHANCE else ""
@@ -434,27 +434,27 @@ def chances_differ(one: Floats, other: Floats, what: str) -> str:
 def _comparisons() -> Example:
     rng = np.random.default_rng(1)
     user, item, order = rng.permutation(USERS), rng.permutation(ITEMS), np.random.default_rng(2).permutation(360)
-    law, accepts = partial(_law, chances, chances_differ), partial(_accepts, chances)
+    law, accepts = partial(_law, win_probabilities, win_probabilities_differ), partial(_accepts, win_probabilities)
     checks = {
         "ids": law(
             "the numbers of users and items matter",
-            lambda data: _choices(user[data.user], item[data.left], item[data.right], data.outcome),
+            lambda data: _compared(user[data.user], item[data.left], item[data.right], data.outcome),
             lambda found: found[np.ix_(user, item, item)],
         ),
         "order": law("the order of the comparisons matters", lambda data: data.take(order), lambda found: found),
         "sides": law(
             "it matters which item stood left",
-            lambda data: _choices(data.user, data.right, data.left, 1 - data.outcome),
+            lambda data: _compared(data.user, data.right, data.left, 1 - data.outcome),
             lambda found: found,
         ),
         "one comparison a user": accepts(lambda data: data.take(np.unique(data.user, return_index=True)[1])),
         "a user without comparisons": accepts(lambda data: data.take(data.user > 0)),
         "an item without comparisons": accepts(lambda data: data.take((data.left > 0) & (data.right > 0))),
         "one user only": accepts(lambda data: data.take(data.user == 0)),
-        "one outcome only": accepts(lambda data: _choices(data.user, data.left, data.right, np.ones(len(data)))),
-        "ties only": accepts(lambda data: _choices(data.user, data.left, data.right, np.full(len(data), 0.5))),
+        "one outcome only": accepts(lambda data: _compared(data.user, data.left, data.right, np.ones(len(data)))),
+        "ties only": accepts(lambda data: _compared(data.user, data.left, data.right, np.full(len(data), 0.5))),
     }
-    return Example(choices, chances, chances_differ, checks)
+    return Example(comparisons, win_probabilities, win_probabilities_differ, checks)
 
 
 EXAMPLES = {"crowd": _crowd(), "pmf": _pmf(), "separable": _separable(), "comparisons": _comparisons()}

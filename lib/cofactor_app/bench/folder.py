@@ -36,7 +36,7 @@ from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import TruthWarning, read_truth
 from cofactor.reading.votes import reading
 from cofactor_app.bench.answers import Question
-from cofactor_app.bench.sets import KnownSet, cells_of, choices_of
+from cofactor_app.bench.sets import KnownSet, comparisons_of, hidden_cells_of
 
 FIELDS = ("name", "problem", "family", "licence", "source", "files")
 ROLES = MappingProxyType(
@@ -53,7 +53,7 @@ Found = tuple[Any, Ints]
 
 
 @dataclass(frozen=True)
-class Set:
+class FolderSet:
     """A set of a folder, not read yet."""
 
     name: str
@@ -95,7 +95,7 @@ def _declarations(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
+def _plain(folder: Path, declared_sets: Sequence[FolderSet]) -> list[FolderSet]:
     """Return labels that lie beside their truth, and that no TOML file declares."""
     used = {path for one in declared_sets for path in one.files.values()}
     pairs = [
@@ -104,13 +104,13 @@ def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
         for path in sorted(folder.glob(f"*{ending}"))
         if path not in used and (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
     ]
-    return [Set(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
+    return [FolderSet(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
 
 
 # ---- the TOML file ----
 
 
-def declared(path: Path) -> Set:
+def declared(path: Path) -> FolderSet:
     """Return the set that a TOML file declares; raises `CofactorError` with all that is wrong in it."""
     try:
         said = tomllib.loads(path.read_text(encoding="utf8"))
@@ -119,7 +119,7 @@ def declared(path: Path) -> Set:
     if wrong := list(_wrong(said, path.parent)):
         raise CofactorError(f"{path.name}: {'; '.join(wrong)}")
     files = {role: path.parent / name for role, name in said["files"].items()}
-    return Set(said["name"], said["problem"], said["family"], files)
+    return FolderSet(said["name"], said["problem"], said["family"], files)
 
 
 def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
@@ -154,7 +154,7 @@ def checked(folder: Path) -> Iterator[tuple[bool, str]]:
 
     Cost: every file is read.
     """
-    names, sound, paths = list[str](), list[Set](), _declarations(folder)
+    names, sound, paths = list[str](), list[FolderSet](), _declarations(folder)
     for path in paths:
         try:
             sound.append(declared(path))
@@ -170,7 +170,7 @@ def checked(folder: Path) -> Iterator[tuple[bool, str]]:
         yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: {one.problem}, {has}"
 
 
-def _looked_at(one: Set) -> tuple[list[str], str]:
+def _looked_at(one: FolderSet) -> tuple[list[str], str]:
     """Return what is wrong with the files of a set, and what it has."""
     with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
         try:
@@ -203,7 +203,7 @@ def _table(table: Path) -> Found:
     found = CategoricalFrame.from_frame(read_frame(table, None, row="case"))
     if found.table.n_variables < 2:
         raise CofactorError(f"{table}: one column can be used, {found.names[0]}: a method needs two")
-    return cells_of(found.table, np.random.default_rng(0))
+    return hidden_cells_of(found.table, np.random.default_rng(0))
 
 
 def _points(points: Path, anchors: Path) -> Found:
@@ -220,11 +220,11 @@ def _points(points: Path, anchors: Path) -> Found:
     return Question("separable", np.ascontiguousarray(X[:, order]), len(found)), np.argsort(order)[found]
 
 
-def _votes(comparisons: Path) -> Found:
+def _comparisons(comparisons: Path) -> Found:
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    return choices_of(reading(comparisons, named).comparisons, np.random.default_rng(0))
+    return comparisons_of(reading(comparisons, named).comparisons, np.random.default_rng(0))
 
 
 _READERS: Mapping[str, Callable[..., Found]] = MappingProxyType(
-    {"crowd": _labels, "pmf": _table, "separable": _points, "comparisons": _votes}
+    {"crowd": _labels, "pmf": _table, "separable": _points, "comparisons": _comparisons}
 )

@@ -128,26 +128,26 @@ def bench(
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
     with ExitStack() as processes:
-        kit = processes.enter_context(_Process(sealed))
-        runs = {n: processes.enter_context(_Process(sealed, n)) if is_outside(n) else kit for n in names}
-        for crowd in sets:
-            known = [earlier.get((crowd.name, name, sources[name])) for name in names]
-            for trial in known if all(known) else _on_one_set(crowd, runs, sources):
+        built_in = processes.enter_context(_Process(sealed))
+        runs = {n: processes.enter_context(_Process(sealed, n)) if is_outside(n) else built_in for n in names}
+        for one in sets:
+            known = [earlier.get((one.name, name, sources[name])) for name in names]
+            for trial in known if all(known) else _on_one_set(one, runs, sources):
                 assert trial is not None
                 if kept and (trial.set, trial.method, trial.source) not in earlier:
                     _keep(trial, kept)
                 yield trial
 
 
-def _on_one_set(crowd: KnownSet, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
-    given, truth = crowd.read()
+def _on_one_set(known: KnownSet, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
+    given, truth = known.read()
     problem = given.problem if isinstance(given, Question) else "crowd"
     if isinstance(given, CrowdLabels):
         given = CrowdLabels(given.table, list(range(given.n_tasks)), list(range(given.n_workers)), given.classes)
     found = {name: run(name, given) for name, run in runs.items()}
     trivial, default = (found[name].said for name in ANSWERS[problem])
     for name, answer in found.items():
-        trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
+        trial = Trial(known.name, known.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
         if answer.said is not None and trivial is not None:
             trial = replace(trial, seconds=answer.seconds, memory=answer.memory)
             trial = _scored(trial, problem, (answer.said, trivial, default), truth)
@@ -233,11 +233,11 @@ class _Process:
         if self.pool:
             self.pool.shutdown()
 
-    def __call__(self, name: str, labels: CrowdLabels | Question) -> _Answer:
+    def __call__(self, name: str, given: CrowdLabels | Question) -> _Answer:
         """Run a method on a set."""
         self.pool = self.pool or self._begun()
         try:
-            return self.pool.submit(_answer, name, labels).result()
+            return self.pool.submit(_answer, name, given).result()
         except BrokenProcessPool:
             self.pool = None
             return _Answer(error="the process ended, as it does where memory is short or compiled code fails")
@@ -271,11 +271,11 @@ def _find(name: str) -> None:
         raise CofactorError(f"{name} {OPENS}") from None
 
 
-def _answer(name: str, labels: CrowdLabels | Question) -> _Answer:
+def _answer(name: str, given: CrowdLabels | Question) -> _Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            run = _prepared(name, labels)
+            run = _prepared(name, given)
             if CLEAR_REFS.exists():
                 CLEAR_REFS.write_text("5")  # the highest size so far becomes the one of now
             began, said = time.process_time(), run()

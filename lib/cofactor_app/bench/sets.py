@@ -44,7 +44,7 @@ FAMILIES = MappingProxyType(
 FAMILY = MappingProxyType({name: family for family, names in FAMILIES.items() for name in names})
 SAMPLE = 3000  # rows of a table that are used, drawn by seed 0
 TABLES = ("car", "votes", "credit", "credit_approval", "nursery", "mushroom", "adult", "connect4")
-CHOICES = ("food", "cars1", "cars2", "colors")
+COMPARISONS = ("food", "cars1", "cars2", "colors")
 Read = Callable[[], tuple[Any, Ints]]
 
 
@@ -111,20 +111,20 @@ def _public_crowd(name: str) -> tuple[CrowdLabels, Ints]:
 
 
 def _public_table(name: str) -> tuple[Question, Ints]:
-    return cells_of(load(name).table, np.random.default_rng(0))
+    return hidden_cells_of(load(name).table, np.random.default_rng(0))
 
 
-def _public_choices(name: str) -> tuple[Question, Ints]:
-    return choices_of(load(name).comparisons, np.random.default_rng(0))
+def _public_comparisons(name: str) -> tuple[Question, Ints]:
+    return comparisons_of(load(name).comparisons, np.random.default_rng(0))
 
 
-def cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Question, Ints]:
+def hidden_cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Question, Ints]:
     """A fifth of the known cells hidden, in at most SAMPLE rows."""
     rows = np.sort(rng.permutation(table.n_rows)[:SAMPLE])
     return _hidden(np.array(table.codes[rows]), table.sizes.tolist(), rng)
 
 
-def choices_of(found: Comparisons, rng: np.random.Generator) -> tuple[Question, Ints]:
+def comparisons_of(found: Comparisons, rng: np.random.Generator) -> tuple[Question, Ints]:
     """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
     given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
     return _questions(given, held_out.take(held_out.outcome != 0.5))
@@ -150,10 +150,10 @@ def _questions(given: Comparisons, asked: Comparisons) -> tuple[Question, Ints]:
 # ---- simulated crowds: 400 tasks, seed 0; 25 workers, or as many as are named ----
 
 
-def drawn(name: str, seed: int = 0) -> tuple[CrowdLabels, Ints]:
+def drawn_crowd(name: str, seed: int = 0) -> tuple[CrowdLabels, Ints]:
     """Draw a simulated crowd: labels, and the (400,) true classes."""
     rng = np.random.default_rng(seed)
-    return CROWDS[name](rng)
+    return DRAWN_CROWDS[name](rng)
 
 
 def _labels(codes: Ints, truth: Ints, K: int) -> tuple[CrowdLabels, Ints]:
@@ -245,7 +245,7 @@ def _dawid_skene(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
 # ---- other simulated sets, of seed 0 ----
 
 
-def _table(rank: int, observed: float) -> tuple[Question, Ints]:
+def _drawn_table(rank: int, observed: float) -> tuple[Question, Ints]:
     """1,000 rows of 8 variables with 4 values; a fifth of the known cells is hidden."""
     rng = np.random.default_rng(0)
     model = simulate.joint_model(8, 4, rank, random_state=rng)
@@ -253,7 +253,7 @@ def _table(rank: int, observed: float) -> tuple[Question, Ints]:
     return _hidden(codes, [4] * 8, rng)
 
 
-def _points(kind: str, snr: float) -> tuple[Question, Ints]:
+def _drawn_points(kind: str, snr: float) -> tuple[Question, Ints]:
     """Twenty (or ten) anchors among mixtures of them, in random order."""
     rng = np.random.default_rng(0)
     if kind == "dirichlet":
@@ -265,7 +265,7 @@ def _points(kind: str, snr: float) -> tuple[Question, Ints]:
     return Question("separable", np.ascontiguousarray(found.X[:, order]), len(anchors)), anchors
 
 
-def _choices(rank: int, n: int) -> tuple[Question, Ints]:
+def _drawn_comparisons(rank: int, n: int) -> tuple[Question, Ints]:
     """Of 50 users and 30 items, n comparisons are given and 2,000 are asked."""
     rng = np.random.default_rng(0)
     U, V = simulate.comparison_factors(50, 30, rank, scale=2.0, random_state=rng)
@@ -292,7 +292,7 @@ def _drifting_skill() -> tuple[Question, Ints]:
     return _questions(given, asked)
 
 
-CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] = MappingProxyType(
+DRAWN_CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] = MappingProxyType(
     {
         "sim_one_accuracy": _one_accuracy,
         "sim_specialists": _specialists,
@@ -308,21 +308,21 @@ CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] 
 )
 SIMULATED: Mapping[str, dict[str, Read]] = MappingProxyType(
     {
-        "crowd": {name: partial(drawn, name) for name in CROWDS},
+        "crowd": {name: partial(drawn_crowd, name) for name in DRAWN_CROWDS},
         "pmf": {
-            "sim_joint": partial(_table, 4, 1.0),
-            "sim_joint_sparse": partial(_table, 4, 0.4),
-            "sim_joint_independent": partial(_table, 1, 1.0),
+            "sim_joint": partial(_drawn_table, 4, 1.0),
+            "sim_joint_sparse": partial(_drawn_table, 4, 0.4),
+            "sim_joint_independent": partial(_drawn_table, 1, 1.0),
         },
         "separable": {
-            "sim_dirichlet": partial(_points, "dirichlet", 20.0),
-            "sim_dirichlet_noisy": partial(_points, "dirichlet", 10.0),
-            "sim_midpoints": partial(_points, "midpoints", 10.0),
+            "sim_dirichlet": partial(_drawn_points, "dirichlet", 20.0),
+            "sim_dirichlet_noisy": partial(_drawn_points, "dirichlet", 10.0),
+            "sim_midpoints": partial(_drawn_points, "midpoints", 10.0),
         },
         "comparisons": {
-            "sim_tastes": partial(_choices, 3, 3000),
-            "sim_tastes_few": partial(_choices, 3, 800),
-            "sim_one_taste": partial(_choices, 1, 3000),
+            "sim_tastes": partial(_drawn_comparisons, 3, 3000),
+            "sim_tastes_few": partial(_drawn_comparisons, 3, 800),
+            "sim_one_taste": partial(_drawn_comparisons, 1, 3000),
             "sim_two_way": _two_way,
             "sim_drifting_skill": _drifting_skill,
         },
@@ -332,6 +332,6 @@ PUBLIC: Mapping[str, dict[str, Read]] = MappingProxyType(
     {
         "crowd": {name: partial(_public_crowd, name) for name in FAMILY},
         "pmf": {name: partial(_public_table, name) for name in TABLES},
-        "comparisons": {name: partial(_public_choices, name) for name in CHOICES},
+        "comparisons": {name: partial(_public_comparisons, name) for name in COMPARISONS},
     }
 )

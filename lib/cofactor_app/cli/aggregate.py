@@ -35,7 +35,7 @@ def aggregate(arguments: argparse.Namespace) -> None:
     inputs = [*arguments.labels, arguments.gold, arguments.truth, arguments.group]
     tables = [arguments.workers, arguments.confusion]
     if arguments.spark:
-        _check_folder(arguments)
+        _check_spark_output(arguments)
     else:
         tables.append(arguments.output)
     with outputs(arguments, tables, inputs, [arguments.report]) as writer:
@@ -66,7 +66,7 @@ def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> N
         write_page(arguments.report, page_of(found), writer.said)
 
 
-def _check_folder(arguments: argparse.Namespace) -> None:
+def _check_spark_output(arguments: argparse.Namespace) -> None:
     """Refuse an output that Spark cannot write."""
     if arguments.output and (arguments.output.suffix != ".parquet" or arguments.wide):
         message = "--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide"

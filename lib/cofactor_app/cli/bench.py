@@ -40,7 +40,7 @@ def bench(arguments: argparse.Namespace) -> int | None:
     own = sets_of(arguments.data, problem) if arguments.data else []
     known = known_sets(problem, arguments.sets, own, arguments.simulated)
     methods = [arguments.method, *arguments.beside]
-    variants = [name for name in methods if _name(name) == _name(arguments.method)]
+    variants = [name for name in methods if _code_of(name) == _code_of(arguments.method)]
     if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in known})) < 2:
         message = "--leave-family-out chooses among variants of the method, by sets of two families at least: name more"
         raise CofactorError(f"{message} of the method with --beside, such as --beside 'my.py:Mine(alpha=2)'")
@@ -83,8 +83,8 @@ def _check_data(folder: Path) -> None:
 
 def _lines(arguments: argparse.Namespace, problem: str, trials: Sequence[Trial]) -> list[str]:
     """Tables of the trials, and how many variants of the method gave an answer in this file: only they are compared."""
-    own = _name(arguments.method)
-    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
+    own, code = _name(arguments.method), _code_of(arguments.method)
+    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _code_of(t.method) == code and not t.error}
     trivial, default = ANSWERS[problem]
     what = f"problem {problem}: {ASKED[problem]}; beside {trivial}, the trivial answer, and {default}, the default"
     return [*([] if problem == "crowd" else [what]), *report(trials, {own: len(tried)}, problem)]
@@ -101,5 +101,10 @@ def _about(arguments: argparse.Namespace, problem: str, methods: Sequence[str]) 
 
 
 def _name(method: str) -> str:
-    """Return the name of a method without its file and its options, by which variants are one."""
+    """Return the name of a method without its file and its options."""
     return parts_of(method)[1] if is_outside(method) else method
+
+
+def _code_of(method: str) -> tuple[str, str]:
+    """Return the file or module of a method, empty for a built-in one, and its name there: variants share both."""
+    return parts_of(method)[:2] if is_outside(method) else ("", method)
