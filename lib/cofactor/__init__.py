@@ -1,7 +1,7 @@
 """Infer true labels, rankings, joint distributions and topics from pairwise counts.
 
-The verbs take a path, a DataFrame, arrays, or the name of a data set, and return a result with tables, notes and a
-`report`:
+The verbs take a path, a DataFrame, arrays, or the name of a data set. They return a result with tables and notes, which
+the first five also write as an HTML page with `report`:
 
     aggregate         labels of several workers: one label per task, with its probability
     rank              comparisons: a ranking with intervals

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +25,13 @@ from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import believed, readings
 from cofactor.reading.labels import of_table, read_database, read_labels
 from cofactor.reading.tables import read_frame
-from cofactor.reading.truth import codes_of, read_truth, without_strange
+from cofactor.reading.truth import codes_of, read_task_and_truth, read_truth, without_strange
 from cofactor.registry import Methods, names
-from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, judged_by, notes_of
+from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, errors_of, judged_by, notes_of
 from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
+
+if TYPE_CHECKING:
+    from cofactor.reading.spark import SparkLabels
 
 METHODS = Methods("crowd")
 DEFAULT = "WorkerTypes"
@@ -111,8 +116,6 @@ def aggregate(
     name = _name_of(method, order)
     columns = {"task": task, "worker": worker, "label": label}
     if spark is not None:
-        from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
-
         if not (method == DEFAULT and len(paths_of(source)) == 1):
             raise CofactorError(f"spark fits {DEFAULT} to one file or folder, with no other method")
         given = {"order": order is not None, "group": group is not None, "conflicts": conflicts != "error"}
@@ -120,7 +123,7 @@ def aggregate(
         given |= {"skip_bad": skip_bad, "sep": sep is not None}
         if unused := [option for option, used in given.items() if used]:
             raise CofactorError(f"spark takes no {listing(unused)}: prepare the file, or leave spark out")
-        return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
+        return _on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
     notes, warned = list[str](), list[str]()
     with noting(notes, []):
         how = {"classes": classes, "ignore": ignore, "conflicts": conflicts, "spelling": spelling, "skip_bad": skip_bad}
@@ -289,3 +292,86 @@ def _fitted(
     settings |= {} if order is None else {"order": labels.classes}
     found = Outside(method, **settings) if ":" in method else METHODS[method](**settings)
     return found.fit(labels, gold=gold), {}
+
+
+# ---- on a Spark cluster: the fit is of all labels, a sample stands for single rows ----
+
+
+@dataclass(repr=False, eq=False)
+class ClusterConsensus(Consensus):
+    """Result of `aggregate` on a cluster: `crowd` and `labels` are of a sample where there are many; `write` has all.
+
+    Attributes
+    ----------
+    on_spark : SparkLabels
+        All labels.
+    judged : (CrowdLabels, codes) or None
+        Labels of the tasks of known truth, and that truth.
+    """
+
+    on_spark: SparkLabels | None = None
+    judged: tuple[CrowdLabels, Ints] | None = None
+
+    def write(self, path: Path, overwrite: bool = False) -> None:
+        """Write the labels of all tasks as a folder of parquet, atomically."""
+        assert self.on_spark is not None and isinstance(self.method, WorkerTypes)
+        self.on_spark.write(partial(_consensus_of, method=self.method), path, overwrite)
+
+    @cached_property
+    def errors(self) -> tuple[float, float, int] | None:
+        """Error rates of the method and of the vote, and the number of tasks of known truth."""
+        if self.judged is None:
+            return None
+        labels, truth = self.judged
+        return errors_of(self.method, self.method.predict_proba(labels), labels, truth)
+
+
+def _on_cluster(
+    master: str,
+    path: str,
+    columns: tuple[str, str, str],
+    gold: Any,
+    truth: Any,
+    encoding: str,
+    draws: int,
+    verbose: bool,
+) -> ClusterConsensus:
+    """Fit the default to all labels of a file or folder that Spark reads; see `aggregate`."""
+    from cofactor.reading.spark import read_spark  # it needs Spark and Java
+
+    if not all(known is None or is_path(known) for known in (gold, truth)):
+        raise CofactorError("with spark, gold and truth are files")
+    notes, warned = list[str](), list[str]()
+    with noting(notes, warned):
+        labels = read_spark(master, path, columns)
+        told: dict[Any, int] = {}
+        if gold is not None:
+            known, codes = _truth_on_cluster(gold, labels, encoding)
+            told = {task: code for task, code in zip(known.tasks, codes.tolist(), strict=True) if code >= 0}
+        method = labels.fit(told, verbose=verbose)
+        some, judged = labels.sample, None
+        if truth is not None:
+            known, codes = _truth_on_cluster(truth, labels, encoding)
+            left = judged_by(codes, np.array([told.get(task, -1) for task in known.tasks]))
+            judged = None if left is None else (known, left)
+        posterior = method.predict_proba(some)
+    if some.n_tasks < labels.n_tasks:
+        notes.append(f"classes and workers are those of a sample of {some.n_tasks:,} tasks; the fit is of all")
+    table = consensus_frame(some, posterior, method)
+    known_to_result = {"draws": draws, "notes": notes, "warnings": warned, "on_spark": labels, "judged": judged}
+    found = ClusterConsensus(path, type(method).__name__, method, some, posterior, table, **known_to_result)  # type: ignore[arg-type]
+    doubt(found, path)
+    notes += [note for note in notes_of(found) if note not in notes]
+    return found
+
+
+def _truth_on_cluster(path: Any, labels: SparkLabels, encoding: str) -> tuple[CrowdLabels, Ints]:
+    """Return the labels of the tasks of a file of true classes, and these as codes."""
+    frame = read_task_and_truth(path, encoding)
+    tasks = set(frame["task"])
+    known = labels.of_tasks({*tasks, *(int(task) for task in tasks if task.isdigit())})
+    return known, without_strange(codes_of(frame, known, path), known, path)
+
+
+def _consensus_of(labels: CrowdLabels, method: WorkerTypes) -> pd.DataFrame:
+    return consensus_frame(labels, method.predict_proba(labels), method)

@@ -48,7 +48,7 @@ TINY = 1e-12  # worth of a label that is rounding
 
 @dataclass(frozen=True)
 class NextTasks:
-    """Labels to ask for, and the error that can be expected of the tasks' labels.
+    """Tasks to label next, and the expected error before and after. It has no `report`; `table` can be saved.
 
     Attributes
     ----------

@@ -95,7 +95,8 @@ def plan(
     Returns
     -------
     Plan
-        `needed` answers how many labels, `curve` holds the errors.
+        `needed` has the number of labels, `curve` the errors. It has no `report`; `draw_plan` of
+        `cofactor_app.plots.crowd` draws it.
 
     Raises
     ------
