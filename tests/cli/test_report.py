@@ -89,9 +89,14 @@ def test_workers_are_those_of_the_table(page):
     method = cf.crowd.WorkerTypes(random_state=0).fit(labels)
     boot, seen = cf.crowd.bootstrap(method, labels, 50, random_state=0), readings(labels, method)
     table = cf.crowd.workers_table(method, labels, boot, readings=seen)
-    text = page.replace("&#39;", "'")
-    for row in table.head(20).itertuples():  # all gave equally many labels
-        words = f'<td class="text why">{row.verdict}</td><td class="text why">{row.mistake}</td>'
+    text = page.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
+    mean, chance = f"({100 * table['accuracy'].mean():.0f} %)", "(50 %)"  # all gave equally many labels
+    numbers = {"above the crowd's mean": mean, "below the crowd's mean": mean, "worse than chance": chance}
+    numbers["better than chance"] = f"{chance}, no clear difference from the crowd's mean {mean}"
+    assert {*table["verdict"]} & {*numbers} == {*numbers}
+    for row in table.head(20).itertuples():
+        verdict = f"{row.verdict} {numbers.get(row.verdict, '')}".strip()
+        words = f'<td class="text why">{verdict}</td><td class="text why">{row.mistake}</td>'
         assert f"<td>{100 * row.agreement:.0f}</td>{words}" in text
     assert len(set(table["verdict"])) > 3 and "not known from these labels" not in set(table["verdict"])
     assert "How reliable each worker is cannot be told" not in page and "Without intervals" not in page

@@ -110,6 +110,7 @@ def crowd_page(result: Consensus) -> str:
     accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))  # over all labels
     agreement = mean_agreement(labels)  # over all pairs of labels of one task
     count = Counter(check.status for check in checks)
+    verdicts = _verdicts(1 / labels.n_classes, accuracy)
     return report(
         "crowd",
         _crowd_pictures(result, shown),
@@ -121,7 +122,7 @@ def crowd_page(result: Consensus) -> str:
         cards=_crowd_cards(result),
         findings=[
             *([f"On {amount(against, 'task')} the label is not the one that most workers gave"] if against else []),
-            *_of_workers(people),
+            *_of_workers(people, verdicts),
         ],
         diagnosis=replace(diagnosis, checks=checks),
         others=amount(len(passed & {check.name for check in diagnosis.checks}), "more check"),
@@ -129,7 +130,7 @@ def crowd_page(result: Consensus) -> str:
         draws=len(result.bootstrap.draws) if result.bootstrap else 0,
         level=LEVEL,
         classes=_classes(result),
-        workers=_workers(people),
+        workers=_workers(people, verdicts),
         n_workers=labels.n_workers,
         mean={"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement},
         doubtful=_doubtful(posterior, labels),
@@ -173,7 +174,19 @@ def _crowd_cards(result: Consensus) -> list[tuple[str, str]]:
     ]
 
 
-def _of_workers(people: pd.DataFrame) -> Iterator[str]:
+def _verdicts(chance: float, mean: float) -> dict[str, str]:
+    """Return the verdicts with the number that each compares the worker's interval with."""
+    above_chance, of_mean = f"{BETTER} ({percent(chance)})", f"the crowd's mean ({percent(mean)})"
+    return {
+        ABOVE: f"{ABOVE} ({percent(mean)})",
+        BETTER: f"{above_chance}, no clear difference from {of_mean}",
+        BELOW: f"{BELOW} ({percent(mean)})",
+        WORSE: f"{WORSE} ({percent(chance)})",
+        UNCLEAR: UNCLEAR,
+    }
+
+
+def _of_workers(people: pd.DataFrame, verdicts: Mapping[str, str]) -> Iterator[str]:
     """Yield how many workers differ from chance, and from the crowd's mean."""
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
@@ -188,7 +201,6 @@ def _of_workers(people: pd.DataFrame) -> Iterator[str]:
     if depends == len(people):
         yield "How reliable each worker is cannot be told from these labels (the warnings and facts say why)"
         return
-    verdicts = {ABOVE: ABOVE, BETTER: f"about the mean and {BETTER}", BELOW: BELOW, WORSE: WORSE, UNCLEAR: UNCLEAR}
     said = ", ".join(f"{counts[name]} {words}" for name, words in verdicts.items() if name in counts)
     if said:
         yield f"Of {amount(len(people), 'worker')}: {said} ({percent(LEVEL)} intervals)"
@@ -203,10 +215,11 @@ def _classes(result: Consensus) -> list[dict[str, Any]]:
     ]
 
 
-def _workers(people: pd.DataFrame) -> list[dict[Hashable, Any]]:
+def _workers(people: pd.DataFrame, verdicts: Mapping[str, str]) -> list[dict[Hashable, Any]]:
     """Rows of the busiest workers, the most often right first; what is not known is None."""
     busiest = people.sort_values("n_labels", ascending=False, kind="stable").head(MOST_ROWS)
     busiest = busiest.sort_values("accuracy", ascending=False, kind="stable")
+    busiest = busiest.assign(verdict=busiest["verdict"].replace(verdicts))
     return busiest.astype(object).where(busiest.notna(), None).to_dict("records")
 
 
