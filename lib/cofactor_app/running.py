@@ -5,8 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -53,16 +52,6 @@ def _of_no_machine(word: str) -> str:
 
 
 CURRENT: ContextVar[Run | None] = ContextVar("run", default=None)
-
-
-@contextmanager
-def running(run: Run) -> Iterator[Run]:
-    """Make a run the current one."""
-    token = CURRENT.set(run)
-    try:
-        yield run
-    finally:
-        CURRENT.reset(token)
 
 
 def digest(path: Path) -> str:

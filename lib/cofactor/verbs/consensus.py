@@ -1,6 +1,6 @@
 """What `aggregate` found: the labels and tables of their workers, and what is said of them.
 
-The first screen, details of the fit, notes, and warnings that question the answer are functions of the result.
+The lines of the first screen, notes, and warnings that question the answer are functions of the result.
 """
 
 from __future__ import annotations
@@ -109,13 +109,24 @@ class Consensus(Result):
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """A row per entry of a confusion matrix: worker, true, said, probability."""
-        return confusion_frame(self.method)
+        """A row per entry of every worker's confusion matrix: worker, true, said, probability; O(M K^2)."""
+        A, classes = np.array(self.method.model_.conditionals), pd.Series(self.method.classes_)
+        M, K = len(A), len(classes)
+        codes = np.arange(K)
+        true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
+        worker = pd.Series(self.method.workers_)[np.repeat(np.arange(M), K * K)]
+        columns = {"worker": worker, "true": true, "said": said}
+        found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
+        return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
 
     @property
     def wide(self) -> pd.DataFrame:
         """The labels, with the probability of every class beside."""
-        return widened(self.labels, self.posterior, self.crowd)
+        classes = [str(name) for name in self.crowd.classes]
+        if len({"task", *classes}) <= len(classes):  # two columns of one name
+            classes = [f"class {code}: {name}" for code, name in enumerate(classes)]
+        names = [f"probability {name}" for name in classes]
+        return pd.concat([self.labels, pd.DataFrame(self.posterior.round(6), columns=names)], axis=1)
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -125,12 +136,33 @@ class Consensus(Result):
     @property
     def summary(self) -> list[str]:
         """The size of the crowd, each class by the method and by the vote, the error, and what is uncertain."""
-        return summary(self)
+        return [size_line(self), *class_lines(self), error_line(self), doubtful_line(self)]
 
     @property
     def details(self) -> list[str]:
         """The fit, the workers, the gold tasks, a line each."""
-        return details(self)
+        method, labels = self.method, self.crowd
+        disputed = amount(int(self.labels["disputed"].sum()), "task")
+        tied = tied_share(labels)
+        ties = f"tied votes: {100 * tied:.1f} % of the tasks; there, any of the tied classes agrees with the vote"
+        start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
+        ended = "converged" if method.result_.converged else "NOT CONVERGED"
+        lines = [
+            f"{self.name}{start}: {ended}, {method.result_.reason}",
+            f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
+            *_tempered(method),
+            *_silent(method, labels),
+            f"disputed (differs from the vote of the workers with information): {disputed}",
+            *([ties] if tied else []),
+            *_grades(method, labels),
+            *([f"readings: {self.readings}"] if self.readings else []),
+            *_reliability(method, labels, self.readings),
+            *_choice(method, self.right),
+            *([of_gold(method)] if method.gold_ else []),
+        ]
+        return lines + (
+            [] if self.truth is None else list(steps_off(self.name, method, self.posterior, labels, self.truth))
+        )
 
     def screen(self, more: str = "") -> list[str]:
         """Return the summary as the command prints it; it needs no `more`."""
@@ -169,34 +201,6 @@ def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) 
     return pd.DataFrame(columns)
 
 
-def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return the task and the probability of every class, in a column of its name."""
-    names = [str(name) for name in labels.classes]
-    if len({"task", *names}) <= len(names):  # two columns of one name
-        names = [f"class {code}: {name}" for code, name in enumerate(names)]
-    frame = pd.DataFrame(posterior.round(6), columns=names)
-    frame.insert(0, "task", labels.tasks)
-    return frame
-
-
-def widened(frame: pd.DataFrame, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return a consensus with the probability of every class beside, in columns such as "probability yes"."""
-    of_classes = posterior_frame(posterior, labels).iloc[:, 1:]
-    return pd.concat([frame, of_classes.add_prefix("probability ")], axis=1)
-
-
-def confusion_frame(method: Aggregator) -> pd.DataFrame:
-    """Return every entry of every annotator confusion matrix: worker, true, said, probability; O(M K^2)."""
-    A, classes = np.array(method.model_.conditionals), pd.Series(method.classes_)
-    M, K = len(A), len(classes)
-    codes = np.arange(K)
-    true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
-    worker = pd.Series(method.workers_)[np.repeat(np.arange(M), K * K)]
-    columns = {"worker": worker, "true": true, "said": said}
-    found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
-    return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
-
-
 def votes_behind(predicted: Ints, labels: CrowdLabels) -> Ints:
     """Return of every task how many votes the class of most votes has more than the one that was predicted."""
     votes = labels.votes
@@ -204,11 +208,6 @@ def votes_behind(predicted: Ints, labels: CrowdLabels) -> Ints:
 
 
 # ---- the first screen ----
-
-
-def summary(found: Consensus) -> list[str]:
-    """Return what a result says first, a line each."""
-    return [size_line(found), *class_lines(found), error_line(found), doubtful_line(found)]
 
 
 def size_line(found: Consensus) -> str:
@@ -295,34 +294,6 @@ def doubtful_line(found: Consensus) -> str:
 
 
 # ---- details ----
-
-
-def details(found: Consensus) -> list[str]:
-    """Return more about the fit, a line each."""
-    method, labels = found.method, found.crowd
-    disputed = amount(int(found.labels["disputed"].sum()), "task")
-    start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
-    lines = [
-        f"{found.name}{start}: {'converged' if method.result_.converged else 'NOT CONVERGED'}, {method.result_.reason}",
-        f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
-        *_tempered(method),
-        *_silent(method, labels),
-        f"disputed (differs from the vote of the workers with information): {disputed}",
-        *_ties(labels),
-        *_grades(method, labels),
-        *([f"readings: {found.readings}"] if found.readings else []),
-        *_reliability(method, labels, found.readings),
-        *_choice(method, found.right),
-        *([of_gold(method)] if method.gold_ else []),
-    ]
-    return lines + (
-        [] if found.truth is None else list(steps_off(found.name, method, found.posterior, labels, found.truth))
-    )
-
-
-def _ties(labels: CrowdLabels) -> Iterator[str]:
-    if share := tied_share(labels):
-        yield f"tied votes: {100 * share:.1f} % of the tasks; there, any of the tied classes agrees with the vote"
 
 
 def _tempered(method: Aggregator) -> Iterator[str]:

@@ -164,11 +164,6 @@ def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
     print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
 
 
-def note_of(message: Warning | str) -> str:
-    """Say a warning in the words of the command line."""
-    return _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
-
-
 @contextmanager
 def _ended_in_order() -> Iterator[None]:
     """Let SIGTERM end the command as an exit does, so that locks and unfinished outputs go; codes are the shell's."""
@@ -188,10 +183,14 @@ def _ended_in_order() -> Iterator[None]:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show warnings as one-line notes, each once."""
+    """Show warnings as one-line notes, each once, and keep them for the report of the command that runs."""
+    from cofactor_app.running import CURRENT
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = short(note_of(message))
+        text = _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
+        if (run := CURRENT.get()) and text not in run.notes:
+            run.notes.append(text)
+        text = short(text)
         if text not in shown:
             shown.add(text)
             print(f"note: {visible(text)}", file=sys.stderr)

@@ -15,11 +15,10 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
 from cofactor.verbs.aggregate import aggregate as verb
 from cofactor.verbs.aggregate import read_crowd
-from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
-from cofactor_app.cli.output import Writer, answered, noted, one_or_all, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import answered, noted, one_or_all, outputs, say_later, tell_result, write_report
 
 COLUMNS = ("task", "worker", "label")
 READING = ("classes", "ignore", "conflicts", "spelling", "skip_bad")
@@ -41,29 +40,21 @@ def aggregate(arguments: argparse.Namespace) -> None:
     with outputs(arguments, tables, inputs, [arguments.report]) as writer:
         wrote = say_later(writer)
         found = answered(arguments, partial(verb, source, verbose=not arguments.quiet, **options))
-        _write(arguments, writer, found)
+        if arguments.spark and arguments.output:
+            found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
+            writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
+        elif arguments.output:
+            labels = found.wide if arguments.wide else found.labels
+            writer.write(arguments.output, [labels], amount(len(labels), "task"))
+        if arguments.workers:
+            writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
+        if arguments.confusion:
+            matrices = f"{len(found.crowd.workers):,} confusion matrices"
+            writer.write(arguments.confusion, [found.confusion], matrices)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, [], [])
         if wrote and not arguments.quiet:
             print(visible("\n".join(wrote)))
-
-
-def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> None:
-    """Write the tables and the page that were asked for."""
-    if arguments.spark and arguments.output:
-        found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
-        writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
-    elif arguments.output:
-        labels = found.wide if arguments.wide else found.labels
-        writer.write(arguments.output, [labels], amount(len(labels), "task"))
-    if arguments.workers:
-        writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
-    if arguments.confusion:
-        matrices = f"{len(found.crowd.workers):,} confusion matrices"
-        writer.write(arguments.confusion, [found.confusion], matrices)
-    if arguments.report:
-        from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-        write_page(arguments.report, page_of(found), writer.said)
 
 
 def _check_spark_output(arguments: argparse.Namespace) -> None:

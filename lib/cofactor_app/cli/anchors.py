@@ -14,7 +14,7 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
-from cofactor_app.cli.output import Writer, answered, one_or_all, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, one_or_all, outputs, say_later, tell_result, write_report
 
 READING = ("rows", "scale", "no_data", "skip_bad", "encoding", "sep")
 ARRAYS = ".npz"  # weights that are no table
@@ -39,10 +39,7 @@ def anchors(arguments: argparse.Namespace) -> None:
             writer.write(table, [found.weights.round(6)], amount(len(found.weights), "point"))
         if arrays:
             _write_arrays(arrays, found, writer)
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, [], wrote)
 
 

@@ -14,7 +14,7 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
-from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_report
 from cofactor_app.cli.parser import output_file
 
 READING = ("columns", "bins", "encoding", "sep", "spelling", "skip_bad")
@@ -52,10 +52,7 @@ def joint(arguments: argparse.Namespace) -> None:
                 writer.write(getattr(arguments, name), [table.round(6)], what)
         if drawn:
             writer.write(drawn, [found.sample(n_drawn)], f"{amount(n_drawn, 'row')} drawn")
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, lines, wrote)
 
 

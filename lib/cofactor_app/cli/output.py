@@ -24,8 +24,8 @@ from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.files import locked, naming_a_full_disk, whole_file
 from cofactor.core.lazy import pd
 from cofactor.verbs.result import Result
-from cofactor_app.cli import in_options, note_of, short, visible
-from cofactor_app.running import CURRENT, Run, running
+from cofactor_app.cli import in_options, short, visible
+from cofactor_app.running import CURRENT, Run
 
 Found = TypeVar("Found", bound=Result)
 STDOUT = Path("-")
@@ -120,13 +120,6 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
         yield
 
 
-def as_in_files() -> TextIO:
-    """Return standard output, which writes UTF-8 from now on, whatever the terminal's encoding is."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf8")
-    return sys.stdout
-
-
 @contextmanager
 def outputs(
     arguments: argparse.Namespace,
@@ -141,7 +134,9 @@ def outputs(
     asked = [path for path in tables if path]
     for path in asked:
         _form(path)
-    writer = Writer(as_in_files() if STDOUT in asked else sys.stdout, arguments.raw_cells)
+    if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's encoding is
+    writer = Writer(sys.stdout, arguments.raw_cells)
     paths = [*asked, *(path for path in others if path)]
     if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise CofactorError("two tables cannot be written to one file: name another output")
@@ -149,31 +144,17 @@ def outputs(
     with (
         reserved([path for path in paths if path != STDOUT or path not in asked], arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
-        running(Run(arguments.argv, read, paths)) as run,
-        _noting(run.notes),
     ):
-        yield writer
-        if writer.escaped:
-            message = f"{writer.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
-            warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
-
-
-@contextmanager
-def _noting(notes: list[str]) -> Iterator[None]:
-    """Add each note to a list when it is shown."""
-    before = warnings.showwarning
-
-    def noted(message: Warning | str, *more: Any, **options: Any) -> None:
-        text = note_of(message)
-        if text not in notes:
-            notes.append(text)
-        before(message, *more, **options)
-
-    warnings.showwarning = noted
-    try:
-        yield
-    finally:
-        warnings.showwarning = before
+        token = CURRENT.set(Run(arguments.argv, read, paths))
+        try:
+            yield writer
+            if writer.escaped:
+                message = (
+                    f"{writer.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
+                )
+                warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
+        finally:
+            CURRENT.reset(token)
 
 
 def _say(path: Path, what: str) -> None:
@@ -185,6 +166,14 @@ def write_page(path: Path, page: str, said: Callable[[Path, str], None] = _say) 
     with whole_file(path) as part:
         part.write_text(page, encoding="utf8")
     said(path, "")
+
+
+def write_report(arguments: argparse.Namespace, found: Result, writer: Writer) -> None:
+    """Write the page of a result where --report asks for one."""
+    if arguments.report:
+        from cofactor_app.pages.reports import page_of  # pictures take a second to import
+
+        write_page(arguments.report, page_of(found), writer.said)
 
 
 def _form(path: Path) -> str:

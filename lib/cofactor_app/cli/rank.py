@@ -9,7 +9,7 @@ from functools import partial
 from cofactor.core.errors import CofactorError, amount
 from cofactor.verbs.rank import RankingResult
 from cofactor.verbs.rank import rank as verb
-from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_report
 
 COLUMNS = ("winner", "loser", "user", "tie", "outcome", "weight")
 READING = ("words", "covariates", "home", "method", "encoding", "sep", "spelling", "skip_bad")
@@ -31,10 +31,7 @@ def rank(arguments: argparse.Namespace) -> None:
             writer.write(arguments.probabilities, [pairs], f"{amount(len(pairs), 'pair')} of items")
         if arguments.coefficients:
             writer.write(arguments.coefficients, [found.coefficients], amount(len(found.coefficients), "coefficient"))
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, asked, wrote)
 
 
