@@ -26,9 +26,9 @@ OPTIONS = ("method", "gold", "truth", "order", "group", "database", "query", "sp
 
 
 def aggregate(arguments: argparse.Namespace) -> None:
-    """Aggregate, write what was asked for, and print it."""
+    """Aggregate, write the requested files, and print the result."""
     if arguments.wide and not arguments.output:
-        raise CofactorError("--wide says how -o is written: name the file by -o")
+        raise CofactorError("--wide changes the table that -o writes: name its file with -o")
     options = {name: getattr(arguments, name) for name in (*COLUMNS, *READING, *OPTIONS)}
     source = one_or_all(arguments.labels) or None  # none where a database is the source
     inputs = [*arguments.labels, arguments.gold, arguments.truth, arguments.group]
@@ -60,14 +60,14 @@ def aggregate(arguments: argparse.Namespace) -> None:
 def _check_spark_output(arguments: argparse.Namespace) -> None:
     """Refuse an output that Spark cannot write."""
     if arguments.output and (arguments.output.suffix != ".parquet" or arguments.wide):
-        message = "--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide"
+        message = "--spark writes one table, as a folder of Parquet files: use -o NAME.parquet without --wide"
         raise CofactorError(message)
     if arguments.output and arguments.output.exists() and not arguments.force:
-        raise CofactorError(f"{arguments.output} exists: name another output, or overwrite it with --force")
+        raise CofactorError(f"{arguments.output} already exists: name another output, or overwrite it with --force")
 
 
 def diagnose(arguments: argparse.Namespace) -> None:
-    """Print the checks before the fit."""
+    """Print checks of the labels."""
     labels, _ = _read(arguments)
     print(visible(str(checks(labels))))
 
@@ -86,13 +86,13 @@ def plan(arguments: argparse.Namespace) -> None:
 
 
 def next_tasks(arguments: argparse.Namespace) -> None:
-    """Print how sure the labels are, and write which tasks to label next."""
+    """Print the expected error, and write the tasks to label next."""
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
         labels = _read(arguments)[0].whole
         if arguments.checks is not None:
             seen = readings(labels)
             table = seen.checks(arguments.checks)
-            how = "look up the truth of these tasks, and give it with `cofactor aggregate --gold` (columns task, truth)"
+            how = "check these tasks by hand, then pass a file of task and truth with `cofactor aggregate --gold`"
             found = f"readings: {seen}\n{how}: {listing(table['task'])}"
         else:
             asked = next_of(labels, arguments.budget, arguments.error)

@@ -21,7 +21,7 @@ ARRAYS = ".npz"  # weights that are no table
 
 
 def anchors(arguments: argparse.Namespace) -> None:
-    """Find anchors, write what was asked for, and print them."""
+    """Find anchors, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in READING}
     method = arguments.method
     if is_outside(method):
@@ -44,12 +44,12 @@ def anchors(arguments: argparse.Namespace) -> None:
 
 
 def split_weights(path: Path | None) -> tuple[Path | None, Path | None]:
-    """Return where weights go as a table, and where as arrays."""
+    """Return the path of the weights as a table and as arrays; one of them is None."""
     return (None, path) if path and path.suffix == ARRAYS else (path, None)
 
 
 def write_arrays(path: Path, weights: pd.DataFrame, names: list[str], writer: Writer, **more: np.ndarray) -> None:
-    """Write weights, a row a point or document, their names and columns, and more arrays."""
+    """Write weights, one row per point or document, with row names, column names and further arrays."""
     arrays = {"weights": weights.to_numpy(), "names": np.array(names), "columns": np.array(list(weights))}
     with whole_file(path) as part:
         save_arrays(part, **arrays, **more)

@@ -1,4 +1,4 @@
-"""``cofactor completion``: the script by which a shell completes commands, options, choices and names of files."""
+"""``cofactor completion``: a script with which a shell completes commands, options, choices and file names."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ READING = ("words", "covariates", "home", "method", "encoding", "sep", "spelling
 
 
 def rank(arguments: argparse.Namespace) -> None:
-    """Rank, write what was asked for, and print it."""
+    """Rank, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in (*COLUMNS, *READING)}
     tables = [arguments.output, arguments.probabilities, arguments.coefficients]
     scale = None if arguments.elo is None else _scale(arguments.elo)
@@ -41,7 +41,7 @@ def _scale(elo: str) -> tuple[str | None, float]:
     try:
         return name or None, float(number)
     except ValueError:
-        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or a number for the mean of all items") from None
+        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or one number for the mean of all items") from None
 
 
 def _asked(arguments: argparse.Namespace, found: RankingResult) -> list[str]:
@@ -50,11 +50,11 @@ def _asked(arguments: argparse.Namespace, found: RankingResult) -> list[str]:
     if arguments.chance:
         one, two = arguments.chance
         match = found.chance(one, two)
-        tie = f", of a tie {match['tie']:.3f}" if match["tie"] else ""
+        tie = f"; probability of a tie: {match['tie']:.3f}" if match["tie"] else ""
         interval = f"{match['chance']:.3f} ({match['low']:.3f} to {match['high']:.3f})"
-        lines.append(f"chance that {one} beats {two}, if one does: {interval}{tie}")
+        lines.append(f"probability that {one} beats {two}, ties aside: {interval}{tie}")
     if arguments.next is not None:
         pairs = Counter(found.next_pairs(arguments.next)[["item", "against"]].itertuples(index=False, name=None))
         asked = (f"{one} and {other}" + f" ({n} times)" * (n > 1) for (one, other), n in pairs.items())
-        lines.append(f"compare next: {', '.join(asked)}")
+        lines.append(f"most informative comparisons: {', '.join(asked)}")
     return lines

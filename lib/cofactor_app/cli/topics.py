@@ -14,7 +14,7 @@ COMMON = ("spelling", "skip_bad", "encoding", "sep")
 
 
 def topics(arguments: argparse.Namespace) -> None:
-    """Find topics, write what was asked for, and print them."""
+    """Find topics, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in (*READING, *COMMON)}
     table, arrays = split_weights(arguments.weights)
     inputs, others = [*arguments.texts, arguments.vocabulary], [arrays, arguments.report]

@@ -54,7 +54,7 @@ NAMED = 4  # outliers named in a scatter plot
 MARKED = 40  # wrong labels marked one by one; more are drawn as shares of groups of tasks
 GROUPS = 25
 TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
-CERTAIN = 1 - 1e-5  # posteriors above are drawn here
+CERTAIN = 1 - 1e-5  # probabilities above are drawn here
 LETTER = 0.08  # inches a letter of a tick takes
 MOST_NAMES = 20  # of workers along an axis
 WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
@@ -94,7 +94,7 @@ def draw_confusions(
     Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
     """
     right = worker_accuracy(model) if accuracy is None else accuracy
-    chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
+    chosen = spread_workers(model) if which is None else _checked_codes(which, model.n_variables, "worker")
     chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
@@ -187,10 +187,10 @@ def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
 
 @styled
 def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the posterior of the winning class of every task: errors should gather where it is low.
+    """Draw the highest class probability of every task: errors should gather where it is low.
 
-    The scale is that of log-odds, since most posteriors are near one. With known truth, wrong labels are crossed; in a
-    new picture, many of them are also drawn as shares of groups of tasks, below.
+    The scale is that of log-odds, since most probabilities are near one. With known truth, wrong labels are crossed
+    out; if there are many in a new picture, bars below also show the error rates of groups of tasks.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def _fill_uncertainty(ax: Axes, posterior: Floats, wrong: NDArray[np.bool_] | No
     ax.set_yscale("logit")
     ax.set_yticks([*TICKS, CERTAIN], [*(f"{100 * tick:.6g}" for tick in TICKS), f"≥ {100 * CERTAIN:.6g}"])
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="tasks, least certain first", ylabel="posterior of winning class (%)")
+    ax.set(xlabel="tasks, least certain first", ylabel="posterior probability\nof the label (%)")
     ax.set(xlim=(0, len(order) + 1), ylim=(min(0.45, 0.9 * height.min()), 1 - (1 - CERTAIN) / 2))
 
 
@@ -254,7 +254,7 @@ def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
     return f"{text}, {(bad & uncertain).sum()} of the {bad.sum()} wrong labels"
 
 
-def known(codes: ArrayLike, limit: int, kind: str) -> Ints:
+def _checked_codes(codes: ArrayLike, limit: int, kind: str) -> Ints:
     """Check codes of tasks or workers; the ones that do not exist are named."""
     checked = np.atleast_1d(np.asarray(codes))
     if checked.dtype.kind not in "iu" or not checked.size:
