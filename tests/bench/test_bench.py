@@ -175,7 +175,7 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
     kept = ["--keep", str(tmp_path / "kept.jsonl")]
     assert main(["bench", f"{mine}:wrong_shape", "sim_copies", "sim_one_label", *kept]) == 1
     said = capsys.readouterr()
-    assert said.out == "" and said.err.endswith("No result: wrong_shape failed on all of the 2 sets\n")
+    assert said.out == "" and said.err.startswith("error: wrong_shape failed on all 2 sets: ")
     assert said.err.startswith("error: the method must answer with (400, ") and said.err.count("must answer") <= 2
     assert main(["bench", f"{mine}:Half(least=401)", "sim_copies", "sim_one_label", *kept]) == 1
     assert capsys.readouterr().err.count("too few") == 1
@@ -516,7 +516,7 @@ def test_the_command_takes_the_problem_of_the_argument(quick, tmp_path, capsys):
     path.write_text(LINES, encoding="utf8")
     keep = ("--keep", f"{tmp_path}/kept.jsonl")
     assert main(["bench", f"{path}:mode", "sim_joint_sparse", *keep]) == 0
-    assert "problem pmf: the share of hidden cells" in capsys.readouterr().out
+    assert "problem pmf: accuracy is the fraction of hidden cells" in capsys.readouterr().out
     assert main(["bench", f"{path}:mode", "nowhere", *keep]) == 1
     assert "no pmf set is named 'nowhere'" in capsys.readouterr().err
 
@@ -567,12 +567,12 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, t
     assert main([*asked, "-o", "out.csv"]) == 0
     assert "chosen among 2 variants by the other families" in capsys.readouterr().out
     out = pd.read_csv("out.csv")
-    chosen = out[out["method"] == "vote (chosen by the other families)"].set_index("set")["accuracy"]
+    chosen = out[out["method"] == "vote (chosen using the other families)"].set_index("set")["accuracy"]
     assert list(chosen.index) == sets
     assert (chosen == out[out["method"] == first].set_index("set")["accuracy"]).all()
     for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
         assert main(few) == 1
-        assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
+        assert "needs two variants of the method and sets of two families" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -583,7 +583,7 @@ def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypa
     asked = ["bench", first, *sets, "--beside", second, "KOS", "--leave-family-out"]  # KOS is for two classes only
     assert main([*asked, "--report", str(page)]) == 0
     text = page.read_text(encoding="utf8")
-    assert "<h1>vote on trial</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
+    assert "<h1>Benchmark of vote</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
     assert "Content-Security-Policy" in text and str(mine) not in text
 
 
@@ -624,7 +624,7 @@ class Mine:
     assert main([*asked, "-o", "out.csv"]) == 0
     out = pd.read_csv("out.csv").pivot_table(index="set", columns="method", values="accuracy")
     tuned, steady = (out[f"cheat.py:Mine(tuned={k})"] for k in (1, 0))
-    chosen = out["Mine (chosen by the other families)"]
+    chosen = out["Mine (chosen using the other families)"]
     assert tuned["sim_copies"] == 100 and tuned.mean() > steady.mean() + 1
     assert chosen["sim_copies"] == steady["sim_copies"] and chosen.mean() < tuned.mean() - 5
     assert "but there the same sets choose and judge" in capsys.readouterr().out

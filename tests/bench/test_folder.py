@@ -193,7 +193,7 @@ def test_a_folder_without_sets_says_what_it_needs(tmp_path, capsys):
     assert "it needs NAME.toml, or NAME.csv (task, worker, label) beside" in capsys.readouterr().err
     assert main(["bench", "--check-data", str(tmp_path / "gone")]) == 1 and "no folder" in capsys.readouterr().err
     assert main(["bench", "--check-data", str(tmp_path)]) == 1 and "1 of 1 sets" in capsys.readouterr().err
-    assert main(["bench"]) == 1 and "which method?" in capsys.readouterr().err
+    assert main(["bench"]) == 1 and "no method is named: give" in capsys.readouterr().err
     declare(tmp_path, "votes", {"comparisons": "votes.csv"}, problem="comparisons")
     (tmp_path / "votes.csv").write_text("winner,loser\na,b\n", encoding="utf8")
     with pytest.raises(CofactorError, match=r"has no pmf set: it has votes \(comparisons\)"):

@@ -214,7 +214,7 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
     columns = {"\U00012000 \U00012001": kind, "x" * 10_000: kind ^ (np.arange(60) % 9 == 0), "b": np.arange(60) % 3}
     pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
     assert main(["joint", str(tmp_path / "a.csv"), *FAST, "--report", str(tmp_path / "a.html")]) == 0
-    said = "note: pictures show boxes for letters that no known font has, tables are right: install a font"
+    said = "note: pictures show boxes for characters that no known font has (tables are not affected): install a font"
     assert capsys.readouterr().err.count(said) == 1
     page = (tmp_path / "a.html").read_text(encoding="utf8")
     assert page.count("<img") == 2 and page.count("Note: pictures show boxes") == 1 and "Glyph" not in page
@@ -226,12 +226,15 @@ REFUSED = {
     "a rank of none": (["--rank", "0"], "--rank 0: the number of latent classes is a whole number of at least 1"),
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
-    "pooled from nothing": (["--pooled", "a.csv"], "--pooled needs --draws"),
-    "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
-    "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
+    "pooled from nothing": (
+        ["--pooled", "a.csv"],
+        "--pooled needs the number of tables to draw, for example --draws 20",
+    ),
+    "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: give the number of rows"),
+    "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: give the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
     "no such method": (["--method", "EM"], "no method 'EM'; there are CNMF-SPA"),
-    "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),
+    "an output there already": (["-o", "old.csv"], "old.csv already exists: name another output"),
 }
 
 
@@ -304,7 +307,7 @@ def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, 
     refused = {
         ("my.py:nothing",): "must answer with a cofactor.LatentClassModel",
         ("my.py:wrong_sizes",): "values, and the columns have",
-        ("my.py:halves", "--rank", "3"): "follow its name, in brackets",
+        ("my.py:halves", "--rank", "3"): "put options after its name, as in NAME(rank=2)",
     }
     for method, told in refused.items():
         assert main(["joint", "cases.csv", "--method", *method, "-o", "no.csv"]) == 1

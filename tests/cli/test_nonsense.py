@@ -64,7 +64,7 @@ def test_a_file_option_without_a_name_is_refused(capsys):
     ):
         with pytest.raises(SystemExit):
             main(command)
-        assert "no file is named: leave the option out, or name one" in capsys.readouterr().err, command
+        assert "the file name is empty: name a file, or leave the option out" in capsys.readouterr().err, command
 
 
 def test_an_output_whose_name_is_a_number_is_refused(tmp_path, monkeypatch, capsys):
@@ -171,7 +171,7 @@ def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tm
     with open("/dev/full", "w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert re.match(r"error: the system refused to read or to print \(No space left on device\): if", done.stderr)
+    assert re.match(r"error: reading or printing failed \(No space left on device\): if", done.stderr)
 
 
 def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, monkeypatch, capsys):

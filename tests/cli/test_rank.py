@@ -107,7 +107,7 @@ def test_a_pair_that_is_best_asked_again_is_named_once(tmp_path, capsys):
     rows = ["a,b", "b,a"] + ["c,d", "d,c"] * 200 + ["a,c", "c,a"] * 200
     (tmp_path / "votes.csv").write_text("\n".join(["winner,loser", *rows]))
     assert main(["rank", str(tmp_path / "votes.csv"), "--next", "4"]) == 0
-    (line,) = re.findall("compare next: (.*)", capsys.readouterr().out)
+    (line,) = re.findall("most informative comparisons: (.*)", capsys.readouterr().out)
     counts = [int(n or 1) for n in re.findall(r"\w and \w(?: \((\d) times\))?", line)]
     assert sum(counts) == 4 and max(counts) > 1 and len(set(line.split(", "))) == len(counts)
 
@@ -229,8 +229,8 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert table.loc["team0", "elo"] > table.loc["team2", "elo"] == 1500 > table.loc["team4", "elo"]
     assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--next", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "chance that team0 beats team4, if one does: 0." in printed and ", of a tie 0." in printed
-    assert "compare next: team" in printed
+    assert "probability that team0 beats team4, ties aside: 0." in printed and "; probability of a tie: 0." in printed
+    assert "most informative comparisons: team" in printed
     for wrong, said in (
         (["--next", "-1"], "error: --next -1: give a whole number of at least 1"),
         (["--next", "0"], "error: --next 0: "),
