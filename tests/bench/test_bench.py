@@ -189,11 +189,11 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
 def test_what_is_no_method_gets_one_sentence(mine):
     labels, _ = drawn_crowd("sim_one_accuracy")
     for where, said in (
-        ("nowhere.py:vote", "no file nowhere.py"),
+        ("nowhere.py:vote", "file nowhere.py does not exist"),
         (f"{mine}:Mine", "has no Mine; it has vote, Half"),
-        (f"{mine}:vote(power=x)", "options are written as"),
+        (f"{mine}:vote(power=x)", "cannot read the options of"),
         (f"{mine}:vote(strength=2)", "strength"),
-        (f"{mine}:", "names no method"),
+        (f"{mine}:", "is not the name of a method"),
         ("no_such_package:vote", "cannot be imported"),
         (f"{mine}:wrong_shape", r"must answer with \(400, 2\) probabilities or 400 class codes, not shape \(2,\)"),
         (f"{mine}:Half", r"stops in my.py, line \d+: ValueError: too few"),
@@ -240,12 +240,12 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
     lines = "\n".join(report(found, {"vote": 3}))
     assert "Half(least=401) failed on sim_copies, mine: the method stops in my.py" in lines
-    assert "3 variants of vote were run here" in lines
+    assert "3 variants of vote have been run" in lines
 
 
 def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
     found = list(bench(["LDA"], known_sets("separable", ["sim_midpoints"]), problem="separable"))
-    assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
+    assert found[-1].error == "LDA finds topics of words, not columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
     assert run._answer("MV-EM", drawn_crowd("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
@@ -319,7 +319,7 @@ def test_a_process_that_ends_is_a_row_and_another_is_begun(here, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(pool, "submit", mock.Mock(side_effect=run.BrokenProcessPool))
             broken = process("MajorityVote", given)
-        assert "the process ended, as it does where memory is short" in broken.error and broken.said is None
+        assert "the process ended unexpectedly, perhaps because memory is short" in broken.error and broken.said is None
         again = process("MajorityVote", given)
         assert np.array_equal(again.said, first.said) and process.pool is not pool
     assert process.pool.ended
@@ -337,7 +337,7 @@ def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
     assert source_of(name) != before
     assert len(list(bench([name], sets, kept))) == 3 and len(kept.read_text().splitlines()) == 4
     kept.write_text("task,worker\n")
-    with pytest.raises(CofactorError, match="holds no results"):
+    with pytest.raises(CofactorError, match="does not contain results"):
         list(bench([name], sets, kept))
 
 
@@ -363,9 +363,11 @@ def test_simulated_crowds_are_what_their_names_say():
 
 def test_sets_by_name():
     assert [c.name for c in known_sets("crowd", ["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
-    with pytest.raises(CofactorError, match="no crowd set is named 'nowhere'; there are adult_content"):
+    with pytest.raises(CofactorError, match="no crowd set is named 'nowhere': choose from adult_content"):
         known_sets("crowd", ["nowhere"])
-    with pytest.raises(CofactorError, match=r"named 'labelme' \(labelme: a data set, but none of the bench; give"):
+    with pytest.raises(
+        CofactorError, match=r"named 'labelme' \(labelme is a data set that the bench does not include; give"
+    ):
         known_sets("crowd", ["labelme"])
     own = KnownSet("bluebird", "mine", tuple)
     assert known_sets("crowd", ["bluebird"], [own]) == [own]
@@ -383,8 +385,8 @@ def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     }
     assert "variants" not in said
     assert main(["bench", f"{mine}:vote(power=2)", "sim_copies", "--keep", str(kept)]) == 0
-    assert "2 variants of vote were run here" in capsys.readouterr().out
-    for least, told in ((401, ""), (1, ""), (2, "2 variants of Half were run here")):  # the first gives no answer
+    assert "2 variants of vote have been run" in capsys.readouterr().out
+    for least, told in ((401, ""), (1, ""), (2, "2 variants of Half have been run")):  # the first gives no answer
         main(["bench", f"{mine}:Half(least={least})", "sim_copies", "--keep", str(kept)])
         assert ("variants of Half" in (said := capsys.readouterr().out)) == bool(told) and told in said, least
     assert main(["bench", f"{mine}:nothing", "sim_copies", "--keep", str(kept)]) == 1
@@ -565,7 +567,7 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, t
     sets = ["sim_copies", "sim_one_accuracy", "sim_spammers"]
     asked = ["bench", first, *sets, "--beside", second, "--leave-family-out"]
     assert main([*asked, "-o", "out.csv"]) == 0
-    assert "chosen among 2 variants by the other families" in capsys.readouterr().out
+    assert "with one of 2 variants chosen using the other families" in capsys.readouterr().out
     out = pd.read_csv("out.csv")
     chosen = out[out["method"] == "vote (chosen using the other families)"].set_index("set")["accuracy"]
     assert list(chosen.index) == sets
@@ -627,7 +629,7 @@ class Mine:
     chosen = out["Mine (chosen using the other families)"]
     assert tuned["sim_copies"] == 100 and tuned.mean() > steady.mean() + 1
     assert chosen["sim_copies"] == steady["sim_copies"] and chosen.mean() < tuned.mean() - 5
-    assert "but there the same sets choose and judge" in capsys.readouterr().out
+    assert "but there the same sets choose and score the variant" in capsys.readouterr().out
 
 
 def test_methods_of_one_name_in_two_files_are_no_variants_of_each_other(quick, tmp_path, monkeypatch, capsys):

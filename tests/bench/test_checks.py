@@ -266,19 +266,19 @@ def test_a_mistake_is_found_by_its_check(problem):
         with pytest.raises(cf.CofactorError, match=rf"(?m)^{name}: "):
             check_method(method, problem)
     if problem == "comparisons":
-        with pytest.raises(cf.CofactorError, match=r"^pickle: one that was sent to another process answers otherwise"):
+        with pytest.raises(cf.CofactorError, match=r"^pickle: after pickling, it gives a different answer"):
             check_method(Forgets)
 
 
 def test_what_is_no_method_gets_one_sentence():
     for method, problem, said in (
         (vote, "crowds", "problem='crowds': one of crowd, pmf, separable, comparisons"),
-        ("Independence", "comparisons", "no comparisons method 'Independence'; there are ComparisonMF"),
-        (3, "pmf", "int is no method: give a function"),
+        ("Independence", "comparisons", "no comparisons method 'Independence': choose one of ComparisonMF"),
+        (3, "pmf", "int is not a method: give a function"),
         (lambda labels: labels.votes[0], None, r"^the method must answer with \(60, 3\) probabilities or 60 class"),
-        (lambda table: [0], None, r"must answer with a model or a table of \(80, 5\) codes"),
+        (lambda table: [0], None, r"must return a model or a table of \(80, 5\) codes"),
         (lambda X, n: [0], None, "must answer with 4 indices from 0 to 29"),
-        (lambda comparisons: 3, None, "must answer with 6 finite scores or with predict_proba"),
+        (lambda comparisons: 3, None, "must return 6 finite scores or an object with predict_proba"),
     ):
         with pytest.raises(cf.CofactorError, match=said):
             check_method(method, problem)

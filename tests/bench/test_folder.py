@@ -111,27 +111,27 @@ def test_methods_of_every_line_run_on_the_folder(quick, folder, monkeypatch, cap
 def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     files = {"labels": "labels.csv", "truth": "truth.csv"}
     for fields, its, said in (
-        ({"licence": None, "source": None}, files, "no licence, source"),
-        ({"licence": ""}, files, "no licence"),
-        ({"license": "MIT"}, files, "unknown fields license; there are name, problem"),
+        ({"licence": None, "source": None}, files, "missing licence, source"),
+        ({"licence": ""}, files, "missing licence"),
+        ({"license": "MIT"}, files, "unknown fields license; the fields are name, problem"),
         ({"family": 3}, files, "family must be text"),
-        ({"problem": "crowds"}, files, "problem 'crowds' is none of crowd, pmf"),
+        ({"problem": "crowds"}, files, "problem 'crowds' is not one of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
         ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not have"),
         ({}, {**files, "truth": "gone.csv"}, "no file gone.csv"),
-        ({}, {**files, "truth": "../x.csv"}, "outside of the folder, where a method could open it"),
-        ({}, {**files, "truth": 3}, "must have a name of a file for each role"),
+        ({}, {**files, "truth": "../x.csv"}, "is outside the folder, so a method could open it"),
+        ({}, {**files, "truth": 3}, "must have a file name for each role"),
         (
             {"problem": "pmf", "licence": None},
             files,
-            r"no licence; \[files\] has no table .*; .* has labels",
+            r"missing licence; \[files\] has no table .*; .* has labels",
         ),
     ):
         declare(folder, "wrong", its, **fields)
         with pytest.raises(CofactorError, match=f"^wrong.toml: .*{said}"):
             declared(folder / "wrong.toml")
     (folder / "wrong.toml").write_text("name = kitchen", encoding="utf8")
-    with pytest.raises(CofactorError, match=r"wrong\.toml: no TOML: "):
+    with pytest.raises(CofactorError, match=r"wrong\.toml is not valid TOML: "):
         sets_of(folder, "crowd")
     assert set(FIELDS) == {*SAID, "files"} and set(ROLES) == {"crowd", "pmf", "separable", "comparisons"}
 
@@ -172,11 +172,11 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
         ("unknown_tasks", "7 tasks without labels are ignored"),
-        ("one_class", "the truth has one class only"),
+        ("one_class", "the truth has only one class"),
         ("new_class", "8"),
         ("twice", "gives two truths for tasks"),
-        ("again", "another set has this name"),
-        ("anchors", "q2 are no columns of spectra.csv"),
+        ("again", "another set has the same name"),
+        ("anchors", "q2 are not columns of spectra.csv"),
         ("few", "nothing to hold out"),
     ):
         assert said in found.pop(name), name
@@ -184,14 +184,17 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     assert main(["bench", "--check-data", str(folder)]) == 1
     printed = capsys.readouterr()
     assert "WARNING: one_class: the truth has" in printed.out and "7 of 13 sets of" in printed.err
-    with pytest.raises(CofactorError, match="two sets are called again"):
+    with pytest.raises(CofactorError, match="two sets have the name again"):
         sets_of(folder, "crowd")
 
 
 def test_a_folder_without_sets_says_what_it_needs(tmp_path, capsys):
     assert main(["bench", "MV-EM", "--data", str(tmp_path)]) == 1
-    assert "it needs NAME.toml, or NAME.csv (task, worker, label) beside" in capsys.readouterr().err
-    assert main(["bench", "--check-data", str(tmp_path / "gone")]) == 1 and "no folder" in capsys.readouterr().err
+    assert "it needs NAME.toml, or NAME.csv (task, worker, label) and" in capsys.readouterr().err
+    assert (
+        main(["bench", "--check-data", str(tmp_path / "gone")]) == 1
+        and "gone does not exist" in capsys.readouterr().err
+    )
     assert main(["bench", "--check-data", str(tmp_path)]) == 1 and "1 of 1 sets" in capsys.readouterr().err
     assert main(["bench"]) == 1 and "no method is named: give" in capsys.readouterr().err
     declare(tmp_path, "votes", {"comparisons": "votes.csv"}, problem="comparisons")

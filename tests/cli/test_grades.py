@@ -90,7 +90,10 @@ def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path
     [
         (("--order", "awful,weak"), "leaves out 'best', 'fine', 'mixed'"),
         (("--order", ""), "give all classes in a list"),
-        (("--order", ",".join(WORDS), "--method", "MV-EM"), "order can only be used with WorkerTypes: leave out method MV-EM"),
+        (
+            ("--order", ",".join(WORDS), "--method", "MV-EM"),
+            "order can only be used with WorkerTypes: leave out method MV-EM",
+        ),
     ],
 )
 def test_what_does_not_go_with_grades_is_refused(words, error, graded, capsys):

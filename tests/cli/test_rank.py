@@ -78,8 +78,8 @@ def test_quiet_prints_nothing_and_verbose_the_fit(arena, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     assert main(["rank", str(arena), *ARENA, "-v"]) == 0
     printed = capsys.readouterr().out
-    assert "intervals of 90 %, taking users as independent" in printed and "\nlength: 0.00" in printed
-    assert "chosen by the evidence" in printed
+    assert "90 % intervals, assuming independent users" in printed and "\nlength: 0.00" in printed
+    assert "chosen by marginal likelihood" in printed
 
 
 def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
@@ -100,7 +100,7 @@ def test_without_covariates_a_page_with_ties_has_no_section_for_them_and_no_zero
     assert main(["rank", str(tmp_path / "votes.csv"), "--report", str(tmp_path / "page.html")]) == 0
     text = (tmp_path / "page.html").read_text(encoding="utf8")
     assert "log of tie parameter" in text and "Covariates" not in text
-    assert "possible rank" not in text and "<strong>0</strong>" not in text
+    assert "only one possible rank" not in text and "<strong>0</strong>" not in text
 
 
 def test_a_pair_that_is_best_asked_again_is_named_once(tmp_path, capsys):
@@ -204,7 +204,7 @@ def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
     assert main(["rank", str(path), "--user", "voter", "--user", "prompt", "-v"]) == 0
     printed = capsys.readouterr().out
     assert "10 users, 6 prompts\n" in printed
-    assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
+    assert "assuming independent users and prompts (they count as 10 and 6 equally active" in printed
     assert main(["rank", str(path), "--user", "voter"]) == 0
     assert "--user prompt beside --user voter allows for that" in capsys.readouterr().err
 

@@ -74,7 +74,9 @@ def test_workers_are_named_for_every_label_asked_for_and_new_ones_where_too_few_
         left = labels.n_workers - len(seen[row.task])
         assert len(who) == min(left, max(row.ask, 3)) and not seen[row.task] & set(who)
         short += left < row.ask
-    assert short == found.new_workers > 0 and f"new workers are needed: {short} tasks with fewer workers left" in str(found)
+    assert short == found.new_workers > 0 and f"new workers are needed: {short} tasks with fewer workers left" in str(
+        found
+    )
     assert "new workers" not in str(next_tasks(labels.take_tasks(range(60)), 1))
 
 

@@ -170,7 +170,11 @@ def test_notes_and_warnings_are_those_of_the_command(tmp_path, capsys):
     assert main(["aggregate", str(path), "--truth", str(truth)]) == 0
     captured = capsys.readouterr()
     said = [line.partition(": ")[2] for line in captured.err.splitlines()]
-    assert said == found.notes and len(said) > 1 and said[-1].startswith("duplicate workers (same labels, same mistakes) count as one")
+    assert (
+        said == found.notes
+        and len(said) > 1
+        and said[-1].startswith("duplicate workers (same labels, same mistakes) count as one")
+    )
     assert {str(one.message) for one in told} <= set(found.notes)
     assert captured.out.splitlines() == found.summary == repr(found).splitlines()
     assert main(["aggregate", str(path), "--strict"]) == 1
@@ -213,12 +217,12 @@ def test_what_cannot_be_used_is_said():
         ("give the labels either as files", (), {}),
         ("give its address as database", (frame,), {"query": "SELECT 1"}),
         ("expected crowd labels, got ndarray of shape", (np.zeros((3, 2)),), {}),
-        ("cannot use task='a': data sets and CrowdLabels have no columns", (cf.load("bluebird").labels,), {"task": "a"}),
+        ("cannot use task='a': data sets and CrowdLabels have no", (cf.load("bluebird").labels,), {"task": "a"}),
         ("group names workers that gave no label: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
-        ("with spark, only WorkerTypes can be fitted, and only to one file", (frame,), {"spark": "local[2]"}),
-        ("with spark, only WorkerTypes can be fitted, and only to one file", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
+        ("with spark, only WorkerTypes can be fitted", (frame,), {"spark": "local[2]"}),
+        ("with spark, only WorkerTypes can be fitted", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
         *((f"spark does not support {option}: prepare the file", ("a.csv",), {"spark": "local[2]", option: value})
           for option, value in ON_NO_CLUSTER.items()),
     ):  # fmt: skip

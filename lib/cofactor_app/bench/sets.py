@@ -1,6 +1,6 @@
-"""Sets of known truth by problem: registered ones, simulated ones, and those of a folder.
+"""Data sets with known truth by problem: registered sets, simulated sets, and those in a folder.
 
-Sets of one family, such as three parts of one collection, are not independent: tables count families.
+Sets of one family, such as three parts of one collection, are not independent, so tables average over families.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Read = Callable[[], tuple[Any, Ints]]
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set, not read yet: its name and family, and what returns its data and (N,) true classes, -1 where unknown."""
+    """A set that is not yet read: its name, its family, and a function that returns its data and its truth."""
 
     name: str
     family: str
@@ -60,23 +60,23 @@ class KnownSet:
 def known_sets(
     problem: str, names: Sequence[str] = (), own: Sequence[KnownSet] = (), simulated: bool = False
 ) -> list[KnownSet]:
-    """Return the sets of a problem that have these names; without names, all that are asked for.
+    """Return the sets of a problem with these names; without names, all those requested.
 
     Parameters
     ----------
     problem : crowd, pmf, separable or comparisons
     names : sequence of str
-        Own sets, registered or simulated ones; an own set stands in place of another of its name.
+        Names of your own, registered or simulated sets; your own set is preferred to another of its name.
     own : sequence of KnownSet
-        Those of a folder, see `cofactor_app.bench.folder`; without names, they stand in place of the others.
+        Your own sets, see `cofactor_app.bench.folder`; without names, they replace the others.
     simulated : bool
-        Sets simulated from models: see `SIMULATED`. Of other problems than crowds, also where nothing
-        is asked for, since few sets of them are registered.
+        Also return sets simulated from models, see `SIMULATED`. For problems other than crowds, this is the default,
+        because few of their sets are registered.
 
     Raises
     ------
     CofactorError
-        Names that are no set, or a crowd that is not on this machine; nothing is downloaded.
+        If a name is not that of a set, or a crowd is not on this machine; nothing is downloaded.
     """
     registered, crowd = PUBLIC.get(problem, {}), problem == "crowd"
     known = {name: KnownSet(name, name if crowd else "simulated", read) for name, read in SIMULATED[problem].items()}
@@ -85,8 +85,12 @@ def known_sets(
     if strange := [name for name in names if name not in known | mine]:
         there = ", ".join(known | mine)
         others = [name for name in strange if name in entries()]
-        but = f" ({listing(others)}: a data set, but none of the bench; give its files by --data)" if others else ""
-        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}{but}; there are {there}")
+        but = (
+            f" ({listing(others)} is a data set that the bench does not include; give its files with --data)"
+            if others
+            else ""
+        )
+        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}{but}: choose from {there}")
     if names:
         return [(known | mine)[name] for name in names]  # the user's own before a registered one
     simulations = SIMULATED[problem] if simulated or not (own or crowd) else ()
@@ -105,7 +109,7 @@ def missing(problem: str) -> list[str]:
 
 def _public_crowd(name: str) -> tuple[CrowdLabels, Ints]:
     if not offline(entries()[name]):
-        raise CofactorError(f"{name} is not on this machine: `cofactor datasets fetch {name}` brings it")
+        raise CofactorError(f"{name} is not on this machine: `cofactor datasets fetch {name}` downloads it")
     found = load(name, "crowd")
     return found.labels, found.truth
 
@@ -119,13 +123,13 @@ def _public_comparisons(name: str) -> tuple[Question, Ints]:
 
 
 def hidden_cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Question, Ints]:
-    """A fifth of the known cells hidden, in at most SAMPLE rows."""
+    """Return a table with a fifth of the known cells hidden, in at most SAMPLE rows, and the hidden codes."""
     rows = np.sort(rng.permutation(table.n_rows)[:SAMPLE])
     return _hidden(np.array(table.codes[rows]), table.sizes.tolist(), rng)
 
 
 def comparisons_of(found: Comparisons, rng: np.random.Generator) -> tuple[Question, Ints]:
-    """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
+    """Return at most SAMPLE comparisons with a fifth of every user's held out, and the outcomes of these but ties."""
     given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
     return _questions(given, held_out.take(held_out.outcome != 0.5))
 
