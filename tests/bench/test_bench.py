@@ -176,7 +176,7 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
     assert main(["bench", f"{mine}:wrong_shape", "sim_copies", "sim_one_label", *kept]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith("error: wrong_shape failed on all 2 sets: ")
-    assert said.err.startswith("error: the method must answer with (400, ") and said.err.count("must answer") <= 2
+    assert "the method must answer with (400, " in said.err and said.err.count("must answer") <= 2
     assert main(["bench", f"{mine}:Half(least=401)", "sim_copies", "sim_one_label", *kept]) == 1
     assert capsys.readouterr().err.count("too few") == 1
     Path(mine.parent, "few.py").write_text(
@@ -378,7 +378,7 @@ def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
     assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "accuracy in % by family (2)" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
+    assert "accuracy in % by family (2, with equal weights):" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
     assert len(pd.read_csv(out)) == 6 and {json.loads(line)["set"] for line in kept.read_text().splitlines()} == {
         "sim_copies",
         "sim_one_label",
@@ -555,7 +555,7 @@ def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
     assert [trial.accuracy for trial in chosen] == [70, 70, 50, 50, 50, 50]
     said = "\n".join(choice_report(found, names[1:]))
     assert "mean" in said and "56.67" in said  # (70 + 50 + 50) / 3, where the best on all has 71.33
-    assert "what was chosen: below the vote on 4 of 6 sets" in said and "Mine(tuned=0), has 71.33" in said
+    assert "chosen variants: below the vote on 4 of 6 sets" in said and "Mine(tuned=0), has 71.33" in said
     for few in (left_out(found, names[2:]), left_out([t for t in found if t.family == "a"], names[1:])):
         assert few == ({}, [])
 

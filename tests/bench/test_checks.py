@@ -277,7 +277,7 @@ def test_what_is_no_method_gets_one_sentence():
         (3, "pmf", "int is not a method: give a function"),
         (lambda labels: labels.votes[0], None, r"^the method must answer with \(60, 3\) probabilities or 60 class"),
         (lambda table: [0], None, r"must return a model or a table of \(80, 5\) codes"),
-        (lambda X, n: [0], None, "must answer with 4 indices from 0 to 29"),
+        (lambda X, n: [0], None, "must return 4 indices from 0 to 29"),
         (lambda comparisons: 3, None, "must return 6 finite scores or an object with predict_proba"),
     ):
         with pytest.raises(cf.CofactorError, match=said):

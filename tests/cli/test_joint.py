@@ -310,7 +310,7 @@ def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, 
     judged = [[line for line in lines if line.startswith("held-out cells")] for lines in (own, kit)]
     assert judged[0] == judged[1] and len(judged[0]) == 1
     refused = {
-        ("my.py:nothing",): "must answer with a cofactor.LatentClassModel",
+        ("my.py:nothing",): "must return a cofactor.LatentClassModel",
         ("my.py:wrong_sizes",): "values, but the columns have",
         ("my.py:halves", "--rank", "3"): "put options after its name, as in NAME(rank=2)",
     }

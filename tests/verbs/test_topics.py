@@ -52,7 +52,7 @@ def test_a_count_without_a_word_or_a_document_is_refused_with_its_row(folder):
 def test_a_list_has_no_column_and_suggests_no_number():
     with pytest.warns(cf.DataWarning, match="^the list holds texts: a document a row"):
         cf.topics(TEXTS, 2)
-    with pytest.raises(CofactorError, match=r"how many topics.* give n_topics"):
+    with pytest.raises(CofactorError, match=r"n_topics is required.* give n_topics"):
         cf.topics(TEXTS)
 
 

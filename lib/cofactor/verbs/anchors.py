@@ -341,7 +341,7 @@ def _number(X: Floats, asked: int | None) -> tuple[int, str, float | None]:
         return asked, "number as requested", None
     K, margin = suggest_n_anchors(X)
     if margin < CLEAR_MARGIN:
-        _warn(f"the number of anchors is uncertain (margin {margin:.2f}, clear from {CLEAR_MARGIN}): compare others")
+        _warn(f"the number of anchors is uncertain (margin {margin:.2f}, clear from {CLEAR_MARGIN}): try other numbers")
     return K, "number chosen by the residual", margin
 
 
@@ -372,7 +372,7 @@ def _judge(table: pd.DataFrame, held_out: HeldOut | None) -> None:
     """Warn of anchors that stand for nothing but themselves, and where k-means does better."""
     alone = table.loc[table["leads"] <= 1, "point"].tolist() if len(table) > 1 else []
     if alone:
-        _warn(f"these anchors have the largest weight only in themselves, so they may be outliers: {listing(alone)}")
+        _warn(f"these anchors have the largest weight in no other point, so they may be outliers: {listing(alone)}")
     if held_out and held_out.centres < held_out.mixtures:
         near = (
             f"{held_out.centres:.1f} degrees from the nearest centre, {held_out.mixtures:.1f} from mixtures of anchors"

@@ -137,7 +137,7 @@ class Consensus(Result):
 
     @property
     def details(self) -> list[str]:
-        """The fit, the workers, the gold tasks, a line each."""
+        """The fit, the workers and the gold tasks, one line each."""
         method, labels = self.method, self.crowd
         disputed = amount(int(self.labels["disputed"].sum()), "task")
         tied = tied_share(labels)
@@ -238,7 +238,7 @@ def class_lines(found: Consensus) -> Iterator[str]:
 
 
 def error_line(found: Consensus) -> str:
-    """Return the errors of the method and of the vote where truth is known, else the error that the model expects."""
+    """Return the errors of the method and of the vote if truth is known, else the expected error of the model."""
     if found.errors is not None:
         ours, votes, known = found.errors
         on = f"{amount(known, 'task')} with known truth"
@@ -302,7 +302,7 @@ def _tempered(method: Aggregator) -> Iterator[str]:
     elif method.gold_check_ is not None:
         why = "this value predicts held-out gold tasks best"
     elif method.difficulty_ is not None:
-        why = "tasks of a class seem to differ in difficulty, so that labels of a task are not independent"
+        why = "tasks of a class seem to differ in difficulty, so the labels of a task are not independent"
     else:
         why = "the usual value, because there are too many classes to estimate it"
     yield f"probabilities were lowered (design effect {method.design_effect_:.1f}): {why}"
@@ -329,7 +329,7 @@ def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
 
 
 def of_gold(method: Aggregator) -> str:
-    """Return how many gold tasks were used in a fit, and how well they are predicted where that was tried."""
+    """Return how many gold tasks were used in a fit, and how well they were predicted when held out."""
     check, told = getattr(method, "gold_check_", None), f"gold tasks used in the fit: {len(method.gold_)}"
     if check is None:
         return told
@@ -368,12 +368,12 @@ def graded(method: Aggregator) -> bool:
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
-    """Return the posterior; for grades, whose answer may not be the most probable class, one at the answer."""
+    """Return the posterior; for grades, whose answer may not be the most probable class, a one at the answer."""
     return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 
 def _grades(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
-    """Yield how well grades agree."""
+    """Yield the agreement of grades."""
     if graded(method):
         alphas = (f"{level} {krippendorff_alpha(labels, level):.2f}" for level in ("ordinal", "interval"))
         yield f"agreement of grades (Krippendorff's alpha): {', '.join(alphas)}"
@@ -381,7 +381,7 @@ def _grades(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
 
 
 def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> Iterator[str]:
-    """Yield how many steps answers are off, beside the median and the rounded mean of a task's labels."""
+    """Yield how far answers are from the truth, in steps, compared with the median and mean of a task's labels."""
     known = (truth >= 0) & (truth < labels.n_classes)
     if not graded(method) or not known.any():
         return
@@ -396,7 +396,7 @@ def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLab
 
 
 def notes_of(found: Consensus) -> Iterator[str]:
-    """Yield what was taken unasked, or may be missing."""
+    """Yield notes on assumptions that were made, and on declarations that may be missing."""
     method, labels = found.method, found.crowd
     if not isinstance(method, WorkerTypes):
         return
@@ -432,7 +432,7 @@ def _always_one_class(labels: CrowdLabels) -> Iterator[str]:
 
 
 def doubt(found: Consensus, file: str) -> None:
-    """Warn of what must be read before the labels are used, and add it to notes and warnings; `file` has the labels."""
+    """Warn of what users must know before they use the labels, and add it to notes and warnings."""
     two_ways = [found.readings.warning(file)] if found.readings and found.readings.ambiguous else []
     for text in (*two_ways, *_worse_than_the_vote(found), *_against_all(found)):
         found.notes.append(text)

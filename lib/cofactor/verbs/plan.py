@@ -261,7 +261,7 @@ class _Ladder:
         return [level.difficulty for level in self.levels]
 
     def populations(self, taus: Floats) -> list[Population]:
-        """Return one population for every difficulty, between two levels where need be."""
+        """Return one population for every difficulty, interpolated between two levels if needed."""
         clarities = np.interp(taus, self.difficulties, [level.clarity for level in self.levels])
         ends = zip(taus.tolist(), clarities.tolist(), strict=True)
         return [replace(self.levels[0], difficulty=tau, clarity=b) for tau, b in ends]

@@ -149,7 +149,7 @@ def _add_aggregate(commands: Any) -> None:
 
 
 def _add_diagnose(commands: Any) -> None:
-    about = "Check crowd labels before aggregation: which classes can be told apart, and which methods suit."
+    about = "Check crowd labels before aggregation: which classes can be distinguished, and which methods suit."
     command = new_command(commands, "diagnose", about, "aggregate.diagnose")
     command.usage = "%(prog)s LABELS [options]"
     _add_labels(command)
@@ -225,7 +225,7 @@ def _add_rank(commands: Any) -> None:
         metavar="COLUMN",
         help="who won: 1, 0 or tie; an item's name; A or B; H, D or A; or a score such as 2-1",
     )
-    words = "values of the outcome column where the first and where the second item won"
+    words = "values of the outcome column for a win of the first and of the second item"
     columns.add_argument("--words", nargs=2, metavar=("FIRST", "SECOND"), help=words)
     columns.add_argument("--weight", metavar="COLUMN", help="how often each comparison was made")
     user = "who chose, for valid intervals; repeat it for another grouping, such as the prompt"
@@ -363,7 +363,7 @@ def _add_report(commands: Any) -> None:
 
 def _add_results(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"where results are (default: {RESULTS})"
+        "--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"folder of results (default: {RESULTS})"
     )
 
 
@@ -437,7 +437,7 @@ def add_writing(group: Any) -> None:
 
 
 def add_common(command: argparse.ArgumentParser, output: str, report: str, **tables: str) -> None:
-    """Add the eleven options that all verbs have; `output`, `report` and `tables` say what is in these files."""
+    """Add the options that all verbs share; `output`, `report` and `tables` describe these files."""
     group = command.add_argument_group(f"reading and writing (tables: {WRITTEN})")
     group.add_argument("-o", "--output", type=output_file, metavar="FILE", help=output)
     for name, what in {**tables, "report": f"HTML page: {report}"}.items():
@@ -488,7 +488,7 @@ class LateParser(argparse.ArgumentParser):
     late_epilog: Callable[[], str] | None = None
 
     def format_help(self) -> str:
-        """Return the help with its epilog; usage and description stand together."""
+        """Return the help with its epilog, without a blank line between usage and description."""
         if self.late_epilog:
             self.epilog = self.late_epilog()
         return super().format_help().replace("\n\n", "\n", 1)
