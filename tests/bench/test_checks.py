@@ -272,7 +272,7 @@ def test_a_mistake_is_found_by_its_check(problem):
 
 def test_what_is_no_method_gets_one_sentence():
     for method, problem, said in (
-        (vote, "crowds", "problem='crowds': one of crowd, pmf, separable, comparisons"),
+        (vote, "crowds", "problem='crowds': choose one of crowd, pmf, separable, comparisons"),
         ("Independence", "comparisons", "no comparisons method 'Independence': choose one of ComparisonMF"),
         (3, "pmf", "int is not a method: give a function"),
         (lambda labels: labels.votes[0], None, r"^the method must answer with \(60, 3\) probabilities or 60 class"),

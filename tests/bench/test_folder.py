@@ -117,7 +117,7 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
         ({"family": 3}, files, "family must be text"),
         ({"problem": "crowds"}, files, "problem 'crowds' is not one of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
-        ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not have"),
+        ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not use"),
         ({}, {**files, "truth": "gone.csv"}, "no file gone.csv"),
         ({}, {**files, "truth": "../x.csv"}, "is outside the folder, so a method could open it"),
         ({}, {**files, "truth": 3}, "must have a file name for each role"),
