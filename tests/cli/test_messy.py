@@ -178,7 +178,6 @@ def test_export_fields_can_be_chosen(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[1].startswith("T1,")
 
 
-FORMULAS = ["=1+1", "+cmd", "@SUM(A1)", "-x"]
 DANGEROUS = "task,worker,label\n=1+1,w1,-x\n=1+1,w2,-x\n+cmd,w1,@SUM(A1)\n-5,w1,-x\nplain,w1,@SUM(A1)\n"
 
 
