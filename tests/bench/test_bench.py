@@ -378,7 +378,7 @@ def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
     assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "accuracy in % by family (2, with equal weights):" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
+    assert "% by family (2, with equal weights):" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
     assert len(pd.read_csv(out)) == 6 and {json.loads(line)["set"] for line in kept.read_text().splitlines()} == {
         "sim_copies",
         "sim_one_label",
