@@ -118,7 +118,7 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
         ({"problem": "crowds"}, files, "problem 'crowds' is not one of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
         ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not use"),
-        ({}, {**files, "truth": "gone.csv"}, "no file gone.csv"),
+        ({}, {**files, "truth": "gone.csv"}, "file gone.csv does not exist"),
         ({}, {**files, "truth": "../x.csv"}, "is outside the folder, so a method could open it"),
         ({}, {**files, "truth": 3}, "must have a file name for each role"),
         (
@@ -145,7 +145,7 @@ def test_labels_beside_their_truth_may_be_declared(tmp_path):
     assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
     assert [sound for sound, _ in checked(tmp_path)] == [True]
     known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
-    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: ignored 1 task without labels"):
         sets_of(tmp_path, "crowd")[0].read()
     assert [sound for sound, _ in checked(tmp_path)] == [False]
 
@@ -171,7 +171,7 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     declare(folder, "few", {"comparisons": "ties.csv"}, problem="comparisons")
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
-        ("unknown_tasks", "7 tasks without labels are ignored"),
+        ("unknown_tasks", "ignored 7 tasks without labels"),
         ("one_class", "the truth has only one class"),
         ("new_class", "8"),
         ("twice", "gives two truths for tasks"),
