@@ -376,10 +376,10 @@ def located(
 
 
 def numbered_rows(numbers: Iterable[object], word: str = "row") -> str:
-    """Name rows by their numbers, and say from where they are counted; "" for none.
+    """Write row numbers, with the row from which they are counted; "" if there are none.
 
-    `word` is what is counted: rows of a file (of which its first line is row 1, header or not), its lines, records or
-    annotations from 1, or data rows of a frame from 0.
+    `word` says what is counted: rows of a file (its first line is row 1, header or not), lines, records or annotations
+    from 1, or data rows of a frame from 0.
 
     >>> numbered_rows([8]), numbered_rows([3, 8, 12], "line")
     ('row 8 (counting the header line)', 'lines 3, 8 and 12')
