@@ -149,9 +149,9 @@ def test(extra: list[str]) -> int:
     pytest += ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []  # of old libraries about new ones
     if any((ROOT / one.split("::")[0]).exists() for one in extra):
         return python(*pytest, *extra, **REPRODUCIBLE)
-    # the cells of a notebook share a kernel, so each process gets whole files
+    # the cells of a notebook share a kernel, so each process gets whole files; of all tests, some wait for browsers
     pytest += ["--dist", "loadscope", "--no-loadscope-reorder"]
-    pytest += [] if any(one.startswith("-n") for one in extra) else ["-n", str(os.cpu_count() or 1)]
+    pytest += [] if any(one.startswith("-n") for one in extra) else ["-n", str((os.cpu_count() or 1) + everything)]
     pytest += ["tests", "lib", "evaluation", *(["notebooks"] if everything else sorted(ROOT.glob("notebooks/*.ipynb")))]
     pytest += [] if everything else ["-m", "not slow"]
     return (lint([]) if VERSIONS == "pinned" else 0) or python(*pytest, *extra, **REPRODUCIBLE)

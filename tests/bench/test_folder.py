@@ -145,7 +145,7 @@ def test_labels_beside_their_truth_may_be_declared(tmp_path):
     assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
     assert [sound for sound, _ in checked(tmp_path)] == [True]
     known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
-    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: ignored 1 task without labels"):
         sets_of(tmp_path, "crowd")[0].read()
     assert [sound for sound, _ in checked(tmp_path)] == [False]
 
@@ -171,10 +171,10 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     declare(folder, "few", {"comparisons": "ties.csv"}, problem="comparisons")
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
-        ("unknown_tasks", "7 tasks without labels are ignored"),
+        ("unknown_tasks", "ignored 7 tasks without labels"),
         ("one_class", "the truth has one class only"),
         ("new_class", "8"),
-        ("twice", "gives two truths for tasks"),
+        ("twice", "gives several true classes for tasks"),
         ("again", "another set has this name"),
         ("anchors", "q2 are no columns of spectra.csv"),
         ("few", "nothing to hold out"),

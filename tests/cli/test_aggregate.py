@@ -160,7 +160,7 @@ def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, cap
 
 def test_one_column_for_two_roles_is_refused(labels_csv, capsys):
     assert run("aggregate", labels_csv, "--task", "worker") == 1
-    told = "error: --task worker, --worker worker, --label label: one column is named twice"
+    told = "error: --task worker, --worker worker, --label label: the same column is named twice"
     assert capsys.readouterr().err.startswith(told)
 
 
@@ -203,7 +203,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     rows = [(labels.tasks[n], labels.classes[codes[n]]) for n in range(20)]
     pd.DataFrame([*rows, ("nobody's", "yes")], columns=["task", "truth"]).to_csv(gold, index=False)
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path, "-v")
-    assert "1 tasks without labels are ignored" in said.err
+    assert "ignored 1 task without labels" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "known truth" not in said.out
     assert "gold contradicts the vote on 17 of 20 tasks: are its classes swapped?" in said.err
     with pytest.warns(DataWarning, match="contradicts the vote"):
@@ -215,7 +215,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
         gold, index=False
     )
     said = written(capsys, labels_csv, "--gold", gold, "-v")
-    assert "1 gold tasks of classes that no worker chose are ignored" in said.err
+    assert "ignored 1 gold task whose class no worker chose" in said.err
     assert "used in the fit: 1" in said.out
     assert run("aggregate", labels_csv, "--gold", gold, "--method", "KOS") == 1
     assert "cannot use gold tasks" in capsys.readouterr().err
@@ -361,7 +361,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch, capsys, tmp_path):
         ("n_jobs=0: at least one process", "--jobs 0: at least one process"),
         ("keep one with conflicts='first' or 'last'", "keep one with --conflicts first or last"),
         ("for example encoding='latin-1'", "for example --encoding latin-1"),
-        ("sep=';;': one character", "--sep ';;': one character"),
+        ("sep=';;': must be one ASCII character", "--sep ';;': must be one ASCII character"),
         ("such as task='a b', or rename", "such as --task 'a b', or rename"),
         ("mask=3 and n_workers=4 stay", "mask=3 and n_workers=4 stay"),
     ],

@@ -249,7 +249,10 @@ MESSY = {
     "columns never seen together": ("a,b\n" + "x,\n,y\n" * 20, "groups: 2, never observed together: a; b"),
     "nothing but gaps": ("a,b\n?,NA\n,\n?,\n", "no column is left: a (no cell has a value), b (no cell has a value)"),
     "header only": ("a,b\n", "no cases: the table has a header but no rows"),
-    "rows that are too long": ("a,b\n1,2\n1,2,3\n", "in row 3 (3 cells) (the first line is row 1)"),
+    "rows that are too long": (
+        "a,b\n1,2\n1,2,3\n",
+        "in row 3 (3 cells) (counting the header line)",
+    ),
 }
 
 

@@ -194,7 +194,7 @@ def test_few_comparisons_say_that_no_order_can_be_told(tmp_path, capsys):
     for votes in (["ab", "ac", "ad"], ["ab", "cd"]):
         path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
         assert main(["rank", str(path)]) == 1
-        assert "or every item won always or lost always, which tells no order" in capsys.readouterr().err
+        assert "or every item always won or always lost, so none can be ranked" in capsys.readouterr().err
 
 
 def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
@@ -206,7 +206,7 @@ def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
     assert "10 users, 6 prompts\n" in printed
     assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
     assert main(["rank", str(path), "--user", "voter"]) == 0
-    assert "--user prompt beside --user voter allows for that" in capsys.readouterr().err
+    assert "to allow for that, set --user prompt in addition to --user voter" in capsys.readouterr().err
 
 
 def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
@@ -220,8 +220,8 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     path.write_text("\n".join([*rows, "other,else,1,0", "team0,team1,,"]))
     assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out), "-v"]) == 0
     printed = capsys.readouterr()
-    assert "note: columns taken unasked: home, away, hg, ag\n" in printed.err
-    assert "note: 1 comparison without a result left out: rows 123 (the first line is row 1)\n" in printed.err
+    assert "note: columns used by default: home, away, hg, ag\n" in printed.err
+    assert "note: left out 1 comparison without a result: row 123 (counting the header line)\n" in printed.err
     assert "else, other; ranked are the 5 items of that part" in printed.err
     assert "team2  1500 (1500 to 1500)" in printed.out and "the sides alone" in printed.out
     assert "\nhome: 0." in printed.out

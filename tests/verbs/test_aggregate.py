@@ -101,21 +101,21 @@ def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):
     ]
     path = tmp_path / "labels.csv"
     pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(path, index=False)
-    with pytest.raises(cf.CofactorError, match="missing label in rows 7"):
+    with pytest.raises(cf.CofactorError, match="missing label in row 7"):
         quietly(path, ignore=["skip"])
     found = quietly(path, ignore=["skip"], skip_bad=True)
     assert found.labels["task"].tolist() == ["t10", "t9"]
-    assert "1 tasks without any label left are left out: t2" in found.notes
-    assert "1 tasks without any label left are left out: t1" in found.notes
-    assert any("1 labels with an empty cell are left out: rows 7" in note for note in found.notes)
+    assert "left out 1 task without labels: t2" in found.notes
+    assert "left out 1 task without labels: t1" in found.notes
+    assert any("left out 1 label with an empty cell: row 7" in note for note in found.notes)
     found = quietly(path, ignore=["skip"], skip_bad=True, classes=["x", "z"])
     assert found.labels["task"].tolist() == ["t10"]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"]).replace("", None)
     pd.testing.assert_frame_equal(quietly(frame, ignore="skip", skip_bad=True, classes="z, x").labels, found.labels)
-    with pytest.raises(cf.CofactorError, match=r"missing label in data rows 5 .*with skip_bad"):
+    with pytest.raises(cf.CofactorError, match=r"missing label in data row 5 .*set skip_bad"):
         quietly(frame)
     misspelt = quietly(path, ignore=["skp"], skip_bad=True).notes
-    assert any("no label is 'skp', so ignore leaves nothing out for it" in note for note in misspelt)
+    assert any("ignored labels that do not occur: 'skp'" in note for note in misspelt)
     numbers = pd.DataFrame({"task": [10, 9, 2, 10], "worker": list("abab"), "label": [1, 0, 1, 1]})
     assert quietly(numbers).labels["task"].tolist() == [2, 9, 10]
 
@@ -131,9 +131,7 @@ def test_columns_of_other_names_are_found_in_tables_of_tasks_too(labels, tmp_pat
         for role in ("truth", "gold"):
             found = quietly(long, task="post", **{role: known})
             assert (found.truth if role == "truth" else np.array(list(found.method.gold_))).size == labels.n_tasks
-    with pytest.raises(
-        cf.CofactorError, match=r"truth.csv: no column truth .* beside a column task; found post, truth"
-    ):
+    with pytest.raises(cf.CofactorError, match=r"truth.csv: no columns task and truth .*; found post, truth"):
         quietly(labels, truth=tmp_path / "truth.csv")
     with pytest.raises(cf.CofactorError, match=r"no column pst; .* did you mean post\?"):
         quietly(long, task="pst")

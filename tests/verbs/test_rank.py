@@ -59,8 +59,8 @@ def test_every_way_in_gives_the_same_ranking(votes, tmp_path):
     with pytest.warns(cf.DataWarning) as caught:
         found = cf.rank(unasked, winner="one", loser="two")
     said = [str(one.message) for one in caught]
-    assert "columns taken unasked: choice" in said and any(
-        "without a result left out: data rows 1" in one for one in said
+    assert "columns used by default: choice" in said and any(
+        "1 comparison without a result: data row 1" in one for one in said
     )
     assert set(said) <= set(found.notes)
 

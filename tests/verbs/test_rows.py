@@ -53,7 +53,7 @@ def of_votes():
     )
     options = {"winner": "home", "loser": "away", "outcome": "score"}
     bad = {"home": "D", "away": "c", "score": "won"}
-    out = ("1 comparison without a result left out",)
+    out = ("left out 1 comparison without a result",)
     return Case("rank", frame, ["a b", "c", "D"], "item", bad, options, table="items", out=out)
 
 
@@ -239,7 +239,7 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
         masked = np.ma.masked_array(array, mask=np.arange(array.size).reshape(array.shape) == 1)
         with (
             warnings.catch_warnings(action="ignore"),  # of how three columns are read
-            pytest.raises(cf.CofactorError, match=r"missing (worker|loser) in data rows 0"),
+            pytest.raises(cf.CofactorError, match=r"missing (worker|loser) in data row 0"),
         ):
             verb(masked)
     codes = np.random.default_rng(0).integers(0, 2, (60, 2)).repeat(2, axis=1)
