@@ -59,7 +59,9 @@ def test_a_right_function_is_right_however_it_is_written():
 
 
 def test_the_result_alone_is_not_the_function():
-    assert words(good(np.ones((2, 2)), 0)) == ("not yet: hand in the function itself, by its name and without parentheses")
+    assert words(good(np.ones((2, 2)), 0)) == (
+        "not yet: hand in the function itself, by its name and without parentheses"
+    )
 
 
 def test_a_typical_mistake_is_named():
@@ -124,7 +126,9 @@ def test_division_by_zero_gives_a_sentence_and_no_warning():
 
 def test_numbers_in_another_order_are_told_where_no_two_are_equal():
     answer = np.array([0.12, 0.35, 0.08, 0.41, 0.04])
-    assert Numbers(*answer).judge(answer[::-1]).words == "not yet: these are the right numbers, but in a different order"
+    assert (
+        Numbers(*answer).judge(answer[::-1]).words == "not yet: these are the right numbers, but in a different order"
+    )
     assert "furthest off" in Numbers(*answer).judge(answer[[4, 3, 2, 1, 1]]).words
     assert "furthest off" in Numbers(1, 2, 2, 1, 1).judge([2, 1, 2, 1, 1]).words
 
