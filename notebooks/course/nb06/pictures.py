@@ -178,7 +178,7 @@ def draw_too_few(multiples: Sequence[float], found: ArrayLike) -> Figure:
     error, _, trained = (values[0] for values in medians)
     within = number(10 ** np.ceil(np.log10(trained)))
     off = "more than 50\N{NO-BREAK SPACE}%" if error > 0.5 else percent(error)  # digits of a hopeless fit are chance
-    first = f"With {multiples[0]:g} comparisons per degree of freedom"
+    first = f"With {multiples[0]:g} comparison{'' if multiples[0] == 1 else 's'} per degree of freedom"
     say(fig, f"{first}, the fit's gap is below {within}, but utilities are off by {off}")
     return fig
 
