@@ -74,7 +74,7 @@ def test_a_fit_on_a_cluster_and_what_the_command_writes_are_those_of_memory(crow
 
 
 def test_what_cannot_be_read_there_is_told(tmp_path):
-    with pytest.raises(cf.CofactorError, match=r"Spark reads files or folders named .parquet"):
+    with pytest.raises(cf.CofactorError, match=r"Spark reads files or folders whose names end in .parquet"):
         module.read_spark("local[2]", str(tmp_path / "labels.xlsx"))
     frame = pd.DataFrame({"task": ["a", "a"], "worker": ["w", "w"], "label": ["yes", "no"]})
     frame.to_csv(tmp_path / "twice.csv", index=False)
