@@ -167,5 +167,5 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     module = started("test")
     (tmp_path / "file").touch()
     module.VENV = tmp_path / "file" / ".venv"
-    with pytest.raises(SystemExit, match="cannot be created"):
+    with pytest.raises(SystemExit, match="Cannot create"):
         module.create_venv()

@@ -169,7 +169,7 @@ def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
     assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1
     assert run("aggregate", labels_csv, "-o", tmp_path, "--force") == 1
     assert labels_csv.read_text() == before and tmp_path.is_dir()
-    assert capsys.readouterr().err.count("no ordinary file, or one of the inputs") == 2
+    assert capsys.readouterr().err.count("is one of the inputs or not a regular file") == 2
 
 
 def test_nearly_right_names_of_data_sets_get_a_hint(capsys):
@@ -295,9 +295,9 @@ def test_types_of_workers_are_told_with_their_names():
         found = cf.aggregate(labels)
     assert {
         "workers with no information beside the others: 1 of 7 (14.3 % of the labels): 6",
-        f"disputed (differs from the vote of the workers with information): {method.disagreement(labels).sum()} tasks",
+        f"disputed (the label differs from the vote of informative workers): {method.disagreement(labels).sum()} tasks",
     } <= set(found.details)
-    assert "duplicate workers count as one (same labels, same mistakes): 0 = 5" in found.notes
+    assert "duplicate workers (same labels, same mistakes) count as one: 0 = 5" in found.notes
     alone = cf.CrowdLabels.from_arrays([0, 1, 2], [0, 0, 1], [0, 1, 1])
     assert NOTHING_KNOWN in cf.aggregate(alone).notes
 
@@ -325,11 +325,14 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
 @each(
     "error, told",
     [
-        (MemoryError("Unable to allocate 8 GiB"), r"not enough memory \(Unable to allocate 8 GiB\): give less data"),
-        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: give less data"),
-        (OSError("Could not find/load shared object file 'libllvmlite.so'"), "too little memory is free, or"),
-        (ImportError("libopenblas.so: failed to map segment from shared object"), "too little memory is free, or"),
-        (OSError(errno.EIO, "Input/output error"), r"the system refused to read or to print \(Input/output error\): "),
+        (MemoryError("Unable to allocate 8 GiB"), r"not enough memory \(Unable to allocate 8 GiB\): use less data"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: use less data"),
+        (OSError("Could not find/load shared object file 'libllvmlite.so'"), "memory is short or the file is damaged"),
+        (
+            ImportError("libopenblas.so: failed to map segment from shared object"),
+            "memory is short or the file is damaged",
+        ),
+        (OSError(errno.EIO, "Input/output error"), r"reading or printing failed \(Input/output error\): "),
     ],
 )
 def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
@@ -352,7 +355,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch, capsys, tmp_path):
     (tmp_path / "gone").rmdir()
     assert main(["aggregate", "bluebird", "--method", "MajorityVote", "-o", "consensus.csv"]) == 1
     (line,) = capsys.readouterr().err.splitlines()[-1:]
-    assert line == "error: the folder in which this ran is gone: go to one that is there, and run it again"
+    assert line == "error: the working directory no longer exists: change to another one, and run the command again"
 
 
 @pytest.mark.parametrize(
