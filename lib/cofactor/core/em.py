@@ -273,15 +273,14 @@ def iterate_em(
     tol: float = 1e-6,
     verbose: bool = False,
     pseudo_count: float | Floats = 0.0,
-    unseen: Floats | None = None,
 ) -> tuple[LatentClassModel, Result]:
     """Run EM where the rows are behind `e_step`, a function from a model to the soft counts of all rows.
 
     For rows that do not fit into memory, `e_step` adds up `expectation` over pieces. Arguments, result and source as
-    in `em`; equal to it up to rounding. `unseen` as in `SoftCounts.model`.
+    in `em`; equal to it up to rounding.
     """
     model, history = start, History("EM", max_iter, tol, verbose)
-    for found in em_rounds(e_step, start, history, pseudo_count, unseen):
+    for found in em_rounds(e_step, start, history, pseudo_count):
         model = found
     return model, history.result()
 
@@ -293,7 +292,7 @@ def em_rounds(
     pseudo_count: float | Floats = 0.0,
     unseen: Floats | None = None,
 ) -> Iterator[LatentClassModel]:
-    """Yield the model after every round of `iterate_em`, until `history` ends."""
+    """Yield the model after every round of `iterate_em`, until `history` ends; `unseen` as in `SoftCounts.model`."""
     prior_count = float(pseudo_count) if np.ndim(pseudo_count) == 0 else 0.0
     model = start
     for _ in history:

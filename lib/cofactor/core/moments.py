@@ -262,4 +262,4 @@ def _shuffled(table: CategoricalTable, rng: np.random.Generator) -> CategoricalT
     variables, values = table.variables, table.values
     shuffled: Ints = np.empty_like(values)
     shuffled[np.argsort(variables, kind="stable")] = values[np.lexsort((rng.random(len(values)), variables))]
-    return CategoricalTable.from_entries(table.rows, variables, shuffled, table.sizes, table.n_rows)
+    return CategoricalTable.of_columns(table.rows, table.offsets[variables] + shuffled, table.sizes, table.n_rows)

@@ -83,13 +83,10 @@ class MajorityVote(Aggregator):
     [1, 1]
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     skills: Mapping[Any, float] | pd.Series[Any] | None = None
     random_state: int | None = None
     verbose: bool = False
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         if self.skills is not None:

@@ -16,10 +16,9 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, History, NotFittedError, Result, clone
 from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
-from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.fit import Evidence
-from cofactor.crowd.labels import UNKNOWN, CrowdLabels, vote_shares
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels, recoded, vote_shares
 from cofactor.crowd.model import PRIOR, PseudoCounts, prior_cells
 
 
@@ -82,6 +81,7 @@ class Aggregator(Estimator):
     gold_: dict[Any, int]
 
     takes_shares = False  # whether several answers of one worker to one task can count in parts
+    takes_gold: bool | None = None  # None: if it ends in EM
     em: bool = False  # a method has these as fields, if they can be chosen
     pseudo_counts: PseudoCounts = PRIOR
     random_state: int | None = None  # part of the common signature: most methods are deterministic
@@ -158,11 +158,8 @@ class Aggregator(Estimator):
         cells = np.tile(prior_cells(self.pseudo_counts, labels.n_classes), (labels.n_workers, 1))
         return em_rounds(Evidence.of(labels, gold).e_step, model, history, cells, own_class(labels))
 
-    def _takes_gold(self) -> bool:
-        return self.em
-
     def _checked_gold(self, gold: Gold, labels: CrowdLabels) -> Ints:
-        if not self._takes_gold():
+        if not (self.em if self.takes_gold is None else self.takes_gold):
             raise CofactorError(
                 f"{type(self).__name__} cannot use gold tasks: give them to WorkerTypes, a method that ends in -EM, or "
                 "MajorityVote, which then weighs workers by them"
@@ -244,19 +241,13 @@ class Aggregator(Estimator):
     def _recoded(self, labels: CrowdLabels) -> CrowdLabels:
         """Return labels with the classes of the fit, in their order."""
         self._check_fitted()
-        if labels.classes == self.classes_:
-            return labels
-        code = {known: k for k, known in enumerate(self.classes_)}
-        other = [known for known in labels.classes if known not in code]
+        there = set(self.classes_)
+        other = [known for known in labels.classes if known not in there]
         if other:
             raise CofactorError(
                 f"classes that were not there in fit: {listing(map(repr, other))}; fit again with labels of all classes"
             )
-        table, to_fitted = labels.table, np.array([code[known] for known in labels.classes])
-        sizes, values = np.full(labels.n_workers, len(self.classes_)), to_fitted[table.values]
-        shares = table.indicator.data if table.shared else None
-        recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
-        return CrowdLabels(recoded, labels.tasks, labels.workers, self.classes_)
+        return recoded(labels, self.classes_)
 
     def _for_workers(self, model: LatentClassModel, workers: list[Any]) -> LatentClassModel:
         """Return the model of these workers; who was not there in `fit` gets the population's confusion matrix."""

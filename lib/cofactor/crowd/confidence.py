@@ -56,7 +56,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.fit import WITH_OWN, WITHOUT_OWN, Fit, Piece, Rounds, class_posterior
 from cofactor.crowd.labels import most_frequent
-from cofactor.crowd.model import PRIOR, Belief, Rows, right_and_given
+from cofactor.crowd.model import PRIOR, Belief, Rows, crowd_errors, right_and_given
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
@@ -136,9 +136,7 @@ def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows
 
 def dependence_of(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) -> Dependence:
     """Return how far workers err together on a piece, under a model of K classes; p are their (M, K) accuracies."""
-    table = piece.table
-    if table.shared:
-        table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
+    table = most_frequent(piece.table)
     return dependence(table, class_posterior(piece, model, rows.n_classes), p, rows)
 
 
@@ -216,7 +214,7 @@ class Difficulty:
         right, given = (x[:, :, 0] for x in right_and_given(counts.cells, rows))
         mean = special.ndtri(np.clip(accuracies(right, given), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
         ability = mean * np.sqrt(1 + spread**2)  # so that the mean over effects is as before
-        return cls(_prior(counts.classes, alpha), _errors(rows.by_label(counts.cells)), ability, spread)
+        return cls(_prior(counts.classes, alpha), crowd_errors(rows.by_label(counts.cells)), ability, spread)
 
     @property
     def correlation(self) -> float:
@@ -252,7 +250,7 @@ class Difficulty:
         score, information = np.sum([by_spread for _, by_spread in steps], axis=0)
         spread = self.spread and float(np.clip(self.spread + score / max(information, TINY), 0.0, MAX_SPREAD))
         by_class = counts.classes.reshape(K, -1).sum(axis=1)
-        return Difficulty(_prior(by_class, alpha), _errors(of_crowd.sum(axis=2)), ability, spread)
+        return Difficulty(_prior(by_class, alpha), crowd_errors(of_crowd.sum(axis=2)), ability, spread)
 
     def _effects(self) -> Floats:
         """Return ability + spread b of every worker and state: (M, K, Q)."""
@@ -287,12 +285,6 @@ class Difficulty:
 
 def _prior(by_class: Floats, alpha: Floats) -> Floats:
     return np.asarray((by_class + alpha) / (by_class + alpha).sum())
-
-
-def _errors(labels: Floats) -> Floats:
-    """Return the shares of each wrong label, from the crowd's (K, K) expected labels and one more of each."""
-    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
-    return np.asarray(wrong / wrong.sum(axis=0))
 
 
 def fit_difficulty(

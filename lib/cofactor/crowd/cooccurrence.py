@@ -55,15 +55,11 @@ class CrowdMoments:
     @classmethod
     def of(cls, labels: CrowdLabels) -> CrowdMoments:
         """Count labels that are in memory. Cost as `pairwise_moments`."""
-        return cls(pairwise_moments(labels.table), votes_of(labels), labels.workers, labels.classes)
-
-
-def votes_of(labels: CrowdLabels) -> SoftCounts:
-    """Return the soft counts of the vote shares, over tasks with a label."""
-    F, K = labels.table.indicator, labels.n_classes
-    cells, classes = np.zeros((F.shape[1], K)), np.zeros(K)
-    n_tasks = _add_votes(F.indptr, F.indices, cells, classes)
-    return SoftCounts(cells, classes, n_tasks, labels.table.sizes)
+        F, K = labels.table.indicator, labels.n_classes
+        cells, classes = np.zeros((F.shape[1], K)), np.zeros(K)
+        n_tasks = _add_votes(F.indptr, F.indices, cells, classes)
+        votes = SoftCounts(cells, classes, n_tasks, labels.table.sizes)
+        return cls(pairwise_moments(labels.table), votes, labels.workers, labels.classes)
 
 
 @njit(cache=True, nogil=True)

@@ -85,8 +85,8 @@ def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     place = np.unique(pair * K + table.values, return_inverse=True)[1]
     order = np.argsort(-np.bincount(place, table.indicator.data)[place], kind="stable")
     kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
-    entries = table.rows[kept], variable[kept], table.values[kept]
-    return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
+    column = table.offsets[variable[kept]] + table.values[kept]
+    return CategoricalTable.of_columns(table.rows[kept], column, table.sizes, table.n_rows)
 
 
 def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
@@ -240,7 +240,7 @@ def candidates(table: CategoricalTable) -> Ints:
     limit = _limit(max(int(np.count_nonzero(table.entries_per_variable)), 2))
     start, d = table.indicator.indptr, table.entries_per_row
     if int(d @ d) <= WORTH_COMPILING:
-        pairs = _alike_of_few(start, table.variables, table.values, _same_label(table), limit)
+        pairs = _alike_of_few(table, limit)
     else:
         pairs = _alike(start, table.indicator.indices, table.sizes, table.entries_per_variable, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
@@ -276,7 +276,9 @@ def _surprise(
 ) -> list[tuple[int, int, Floats]]:
     """Return the first worker of a group, another, and D by common task, for all others of all groups."""
     nu, K, A = fit.alpha + counts.classes, labels.n_classes, fit.expected(counts).stacked
-    log_A, table, (order, start) = np.log(A), labels.table, _by_worker(labels.table)
+    log_A, table = np.log(A), labels.table
+    order = np.argsort(table.variables, kind="stable")  # labels by worker
+    start = np.append(0, np.cumsum(table.entries_per_variable))
     found = []
     for first in np.flatnonzero(np.bincount(alike, minlength=len(alike)) > 1):
         mine = order[start[first] : start[first + 1]]
@@ -291,22 +293,12 @@ def _surprise(
     return found
 
 
-def _by_worker(table: CategoricalTable) -> tuple[Ints, Ints]:
-    """Return the places of the labels (in the order of the table) by worker, and where each worker begins."""
-    order = np.argsort(table.variables, kind="stable")
-    return order, np.append(0, np.cumsum(table.entries_per_variable))
-
-
-def _same_label(table: CategoricalTable) -> Ints:
-    """Return, of every label, how many labels of its task are the same."""
-    K = int(table.sizes.max(initial=1))
-    cell = table.rows * np.int64(K) + table.values
-    _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
-    return np.asarray(count[place], dtype=np.int64)
-
-
-def _alike_of_few(start: Ints, worker: Ints, label: Ints, same: Ints, limit: float) -> NDArray[np.int64]:
+def _alike_of_few(table: CategoricalTable, limit: float) -> NDArray[np.int64]:
     """As `_alike`, with all pairs of labels of a task side by side; O(sum over tasks of labels^2) memory."""
+    start, worker, label = table.indicator.indptr, table.variables, table.values
+    cell = table.rows * table.sizes.max(initial=1) + label
+    _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
+    same = count[place]  # labels of the task that are the same
     d = np.repeat(np.diff(start), np.diff(start))  # labels of the task, of every label
     e = np.repeat(np.arange(len(worker)), d)
     other = np.repeat(np.repeat(start[:-1], np.diff(start)) + d - np.cumsum(d), d) + np.arange(len(e))

@@ -142,18 +142,17 @@ class Evidence:
         self.pieces, self.rows = pieces, rows
 
     @classmethod
-    def of(cls, labels: CrowdLabels, gold: Ints | None = None, occurring: bool = False) -> Evidence:
+    def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
         """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out.
 
-        `gold` are class codes, -1 where unknown. `occurring`: with rows for those pairs alone that occur.
+        `gold` are class codes, -1 where unknown.
         """
         seen = labels.table.entries_per_row > 0
         if not seen.any():
             raise CofactorError("no task has a label")
         if not seen.all():
             labels, gold = labels.take_tasks(seen), None if gold is None else gold[seen]
-        found = cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
-        return found.occurring() if occurring else found
+        return cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
 
     def occurring(self) -> Evidence:
         """Return the same labels, with rows for those pairs of worker and label alone that occur."""
@@ -228,12 +227,7 @@ def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
 def class_posterior(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
     """Return the (N, K) posterior of the classes, their kinds added up."""
     states = model.posterior(piece.table)
-    return _with_gold(_by_class(states, n_classes), piece.gold)
-
-
-def _by_class(states: Floats, n_classes: int) -> Floats:
-    """Add up (N, K M) states by class: (N, K)."""
-    return states.reshape(len(states), n_classes, states.shape[1] // n_classes).sum(axis=2)
+    return _with_gold(within_classes(states, n_classes), piece.gold)
 
 
 def _start(piece: Piece, rows: Rows, split: Split | None) -> SoftCounts:
@@ -258,7 +252,7 @@ def _posterior_of(
     mine = mine[(mine - piece.first) % piece.step == 0]
     table = piece.table.take_rows((mine - piece.first) // piece.step)
     states = model.posterior(table)
-    return [(mine, _by_class(states, n_classes), table.entries_per_row)]
+    return [(mine, within_classes(states, n_classes), table.entries_per_row)]
 
 
 def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:

@@ -41,12 +41,14 @@ def shares_of_answers(task: Ints, worker: Ints, label: Ints) -> tuple[tuple[Ints
     return (different[0], different[1], different[2]), shares
 
 
-def most_frequent(table: CategoricalTable) -> tuple[Ints, Ints, Ints]:
-    """Return row, variable and value of the answer of most share, one for each variable of a row."""
+def most_frequent(table: CategoricalTable) -> CategoricalTable:
+    """Return the table with one answer for each variable of a row: the one of most share."""
+    if not table.shared:
+        return table
     order = np.lexsort((-table.indicator.data, table.variables, table.rows))
     rows, variables = table.rows[order], table.variables[order]
     first = np.append(True, (np.diff(rows) != 0) | (np.diff(variables) != 0)) if len(rows) else np.zeros(0, bool)
-    return rows[first], variables[first], table.values[order][first]
+    return CategoricalTable.of_columns(rows[first], table.indicator.indices[order][first], table.sizes, table.n_rows)
 
 
 Conflicts = Literal["error", "first", "last", "all"]
@@ -292,7 +294,7 @@ class CrowdLabels:
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
             kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
-            table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
+            table = CategoricalTable.of_columns(task[kept], column[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
     def __repr__(self) -> str:
@@ -337,9 +339,7 @@ class CrowdLabels:
         """The labels with one answer of a worker to a task: the most frequent one, of tied ones the first class."""
         if not self.table.shared:
             return self
-        entries = most_frequent(self.table)
-        table = CategoricalTable.from_entries(*entries, self.table.sizes, self.n_tasks)
-        return CrowdLabels(table, self.tasks, self.workers, self.classes)
+        return CrowdLabels(most_frequent(self.table), self.tasks, self.workers, self.classes)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long table with the caller's ids: one row per label, by task, then worker."""
@@ -401,20 +401,20 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
     [[0, 1], [0, -1]]
     """
     check_kind(CrowdLabels, labels=labels)
-    grades = checked_order(order)
-    place = {name: k for k, name in enumerate(grades)}
-    left_out = [name for name in labels.classes if name not in place]
-    if left_out:
-        raise CofactorError(
-            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
-        )
-    if labels.classes == grades:
+    return recoded(labels, checked_order(order, labels.classes))
+
+
+def recoded(labels: CrowdLabels, classes: list[Any]) -> CrowdLabels:
+    """Return the same labels with these classes, in this order; all classes of the labels are among them."""
+    if labels.classes == classes:
         return labels
-    table, to_grade = labels.table, np.array([place[name] for name in labels.classes])
-    sizes, values = np.full(labels.n_workers, len(grades)), to_grade[table.values]
+    code = {name: k for k, name in enumerate(classes)}
+    table, to_code = labels.table, np.array([code[name] for name in labels.classes])
+    sizes, values = np.full(labels.n_workers, len(classes)), to_code[table.values]
     shares = table.indicator.data if table.shared else None
-    recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
-    return CrowdLabels(recoded, labels.tasks, labels.workers, grades)
+    entries = table.rows, table.variables, values
+    found = CategoricalTable.from_entries(*entries, sizes, labels.n_tasks, shares)
+    return CrowdLabels(found, labels.tasks, labels.workers, classes)
 
 
 def in_declared_order(
@@ -438,8 +438,8 @@ def named_classes(text: str, classes: Sequence[Any]) -> list[Any]:
     return [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
 
 
-def checked_order(order: Sequence[Any]) -> list[Any]:
-    """Return the classes of a declared order as a list, and refuse what is none."""
+def checked_order(order: Sequence[Any], classes: Sequence[Any]) -> list[Any]:
+    """Return a declared order of these classes, and perhaps of others, as a list; refuse what is none."""
     try:
         plain = order.tolist() if hasattr(order, "tolist") else order  # numbers of NumPy and pandas as Python's
         grades = None if isinstance(order, str) else list(plain)
@@ -448,6 +448,12 @@ def checked_order(order: Sequence[Any]) -> list[Any]:
         grades = None
     if grades is None or len(grades) < 2 or twice:
         raise CofactorError(f"order={order!r}: give all classes in a list, the lowest first, each once")
+    named = set(grades)
+    left_out = [name for name in classes if name not in named]
+    if left_out:
+        raise CofactorError(
+            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
+        )
     return grades
 
 

@@ -132,7 +132,7 @@ class WorkerTypes(Aggregator):
     [0, 1]
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     order: Sequence[Any] | None = None
     same_source: Sequence[Sequence[Any]] = ()
     merge_copies: bool = True
@@ -143,9 +143,6 @@ class WorkerTypes(Aggregator):
     tol: float = 1e-5
     random_state: int | None = None
     verbose: bool = False
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _check_settings(self) -> None:
         check_positive(diagonal=self.diagonal, off=self.off)
@@ -235,11 +232,7 @@ class WorkerTypes(Aggregator):
         """Return the place of every class in the order; None without an order, or of two classes."""
         if self.order is None:
             return None
-        order, known = checked_order(self.order), set(classes)
-        left_out = [name for name in classes if name not in set(order)]
-        if left_out:
-            named = listing(map(repr, order))
-            raise CofactorError(f"the order {named} leaves out {listing(map(repr, left_out))}: name all classes")
+        order, known = checked_order(self.order, classes), set(classes)
         unused = [name for name in order if name not in known]
         if unused:
             raise CofactorError(

@@ -100,14 +100,10 @@ class Rows:
     n_classes: int
 
     @classmethod
-    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Rows:
-        """Return the pairs with these numbers, of all pairs numbered by worker, then label."""
-        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
-
-    @classmethod
     def all(cls, n_workers: int, n_classes: int) -> Rows:
         """Return all pairs, whether they occur or not."""
-        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
+        owner, label = np.divmod(np.arange(n_workers * n_classes), n_classes)
+        return cls(owner, label, n_workers, n_classes)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -222,11 +218,10 @@ def right_and_given(cells: Floats, rows: Rows) -> tuple[Floats, Floats]:
     return right, rows.by_worker(cells).reshape(right.shape)
 
 
-def crowd_errors(weighted: Floats) -> Floats:
-    """Return the log error shares, zero on the diagonal, from (K, K) expected counts of labels by label and class."""
-    off = ~np.eye(len(weighted), dtype=bool)
-    counts = np.where(off, weighted + 1.0, 0.0)
-    return np.log(np.where(off, counts / counts.sum(axis=0), 1.0))
+def crowd_errors(labels: Floats) -> Floats:
+    """Return e from (K, K) expected counts by label and class, with one more of each wrong label."""
+    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
+    return np.asarray(wrong / wrong.sum(axis=0))
 
 
 def log_dirichlet_constant(x: Floats) -> float:
@@ -494,14 +489,12 @@ class Model:
     def _found(self, cells: Floats) -> Found:
         """Return what the types make of counts, with the errors of workers who share those of the crowd."""
         K = self.rows.n_classes
-        C = within_classes(cells, K)
-        if K == 2:  # one error
-            log_errors = np.zeros((2, 2))
-        elif self.tables is not None:
-            log_errors = crowd_errors(self.rows.by_label(C))
-        else:
-            share = self.q @ self._sharing
-            log_errors = crowd_errors(self.rows.by_label(C * share[self.rows.owner, None]))
+        log_errors = np.zeros((K, K))
+        if K > 2:  # of two classes, there is one error
+            C = within_classes(cells, K)
+            share = 1.0 if self.tables is not None else (self.q @ self._sharing)[self.rows.owner, None]
+            e = crowd_errors(self.rows.by_label(C * share))
+            log_errors = np.log(np.where(np.eye(K, dtype=bool), 1.0, e))
         return Found(self.types, self.rows, cells, self.prior, log_errors, self.tables)
 
     def _without_information(self, C: Floats) -> Floats:

@@ -506,13 +506,10 @@ class Believed(Aggregator):
     workers : sequence of workers
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     workers: Sequence[Any] = ()
     random_state: int | None = None
     verbose: bool = False
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         others = [worker for worker in labels.workers if worker not in set(self.workers)]
