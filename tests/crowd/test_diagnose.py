@@ -30,7 +30,7 @@ def test_a_sound_crowd_passes():
     report = diagnose(crowd.labels)
     assert report.status == "pass"
     assert (
-        report.verdict == "the default method (WorkerTypes) suits these labels; they are enough for other methods, too"
+        report.verdict == "the default method (WorkerTypes) suits these labels; there are enough for other methods, too"
     )
 
 
@@ -43,7 +43,7 @@ def test_a_bipartite_graph_fails_and_the_verdict_names_the_methods_left():
     report = diagnose(labels_of([(0, 1), (1, 2), (2, 3), (3, 0)]))
     assert report["co-labelling cycle"].status == "fail"
     assert report["co-labelling graph"].status == "pass"
-    assert "MV-EM" in report.verdict and "refuses (co-labelling cycle)" in report.verdict
+    assert "MV-EM" in report.verdict and "cannot be used (co-labelling cycle)" in report.verdict
 
 
 def test_a_disconnected_graph_fails_with_the_sizes_of_its_components():
@@ -66,7 +66,7 @@ def test_the_verdict_agrees_with_what_the_methods_do():
 def test_a_worker_who_shares_no_task_is_a_warning():
     labels = cf.CrowdLabels.from_arrays([0, 0, 1, 1, 0, 1, 2], [0, 1, 1, 2, 2, 0, 3], [0, 0, 1, 1, 0, 1, 1])
     assert diagnose(labels)["co-labelling graph"].status == "warn"
-    assert "1 share too few tasks with anybody" in diagnose(labels)["co-labelling graph"].value
+    assert "1 other with too few shared tasks" in diagnose(labels)["co-labelling graph"].value
 
 
 def test_a_class_that_was_never_used_fails():
@@ -145,7 +145,7 @@ def test_a_camp_that_decides_is_a_warning():
     assert (
         found["readings"].status == "warn" and "workers 0, 1, 2, 3, 4 share their mistakes" in found["readings"].advice
     )
-    assert "checked on tasks of known truth" in found.verdict
+    assert "checking them on tasks of known truth" in found.verdict
     alone = diagnose(cf.CrowdLabels.from_arrays(*independent(0, 200, 8, 2)[:3]))
     assert alone["readings"].status == "pass"
 
@@ -158,7 +158,7 @@ def test_coin_flips_fail_whatever_the_classes():
             i, w, l, _ = independent(seed, 150, M, K, np.full(M, 1 / K))
             found = diagnose(cf.CrowdLabels.from_arrays(i, w, l))
             failed.append(found["agreement"].status == "fail")
-            nothing = found.verdict == "labels agree no more than chance: there is nothing to aggregate"
+            nothing = found.verdict == "the labels agree no more than by chance: there is nothing to aggregate"
             assert failed[-1] == nothing
     assert np.mean(failed) > 0.85
     assert diagnose(cf.CrowdLabels.from_arrays(*independent(0, 60, 5, 2)[:3]))["agreement"].status == "pass"
@@ -216,7 +216,7 @@ def test_checks_of_pairs_are_left_out_by_name_where_their_counts_would_take_too_
     labels, module = cf.load("bluebird").labels, import_module("cofactor.crowd.diagnose")
     monkeypatch.setattr(module, "MOST_MEGABYTES", 0.1)
     found = {check.name: check for check in module.diagnose(labels).checks}
-    assert found["pairs of workers"].value.startswith("left out: the co-occurrences of 39 workers")
+    assert found["pairs of workers"].value.startswith("not checked: the co-occurrences of 39 workers")
     for name in module.OF_PAIRS:
         assert name not in found and name in found["pairs of workers"].advice
     monkeypatch.undo()

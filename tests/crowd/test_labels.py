@@ -133,7 +133,7 @@ TWICE = [("a", "w1", "cat"), ("a", "w1", "dog"), ("b", "w1", "dog"), ("a", "w1",
     [
         (
             lambda: CrowdLabels.from_frame(frame(TWICE)),
-            r"conflicting labels: task 'a' by worker 'w1'; mend the data, or keep one",
+            r"conflicting labels: task 'a' by worker 'w1'; correct the data, keep one",
         ),
         (lambda: CrowdLabels.from_frame(frame(), conflicts="newest"), "conflicts='newest': choose"),
         (lambda: CrowdLabels.from_frame(frame([])), "header but no rows"),
@@ -242,7 +242,7 @@ def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
 
 @pytest.mark.parametrize(
     ("predicted", "truth", "message"),
-    [([0, 1, 1], [0, 1], "truth of the wrong length: 2 entries for 3 tasks"), ([0, 1], [-1, -1], "no task is known")],
+    [([0, 1, 1], [0, 1], "truth has the wrong length: 2 entries for 3 tasks"), ([0, 1], [-1, -1], "no task has known truth")],
 )
 def test_refuses_truth_that_does_not_fit(predicted, truth, message):
     with pytest.raises(CofactorError, match=message):
@@ -336,7 +336,7 @@ def test_what_is_said_of_workers_counts_their_answers_in_parts():
 
 def test_other_methods_say_that_they_count_the_most_frequent_answer():
     labels = CrowdLabels.from_frame(FRAME, conflicts="all")
-    with pytest.warns(DataWarning, match="KOS counts the most frequent of a worker's answers"):
+    with pytest.warns(DataWarning, match="KOS counts only the most frequent of a worker's answers"):
         method = KOS().fit(labels)
     assert np.allclose(method.predict_proba(labels), KOS().fit(labels.whole).predict_proba(labels.whole))
 
@@ -352,6 +352,6 @@ def test_wide_tables_are_tasks_by_workers():
 def test_files_classes_that_nobody_chose_can_be_named(tmp_path):
     path = tmp_path / "day.csv"
     path.write_text("task,worker,label\na,1,1\nb,1,1\n")
-    with pytest.raises(CofactorError, match=r"name them all with classes=\[...\] \(--classes\)"):
+    with pytest.raises(CofactorError, match=r"name all classes with classes=\[...\] \(--classes\)"):
         CrowdLabels.from_csv(path)
     assert CrowdLabels.from_csv(path, classes=["0", "1"]).classes == [0, 1]

@@ -214,7 +214,7 @@ def test_what_cannot_be_used_is_said():
         ("name it with database", (frame,), {"query": "SELECT 1"}),
         ("expected labels of a crowd, got ndarray of shape", (np.zeros((3, 2)),), {}),
         ("task='a': a data set and CrowdLabels have no columns", (cf.load("bluebird").labels,), {"task": "a"}),
-        ("group names workers that gave no label: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
+        ("group names workers without labels: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
         ("spark fits WorkerTypes to one file", (frame,), {"spark": "local[2]"}),
