@@ -248,7 +248,7 @@ def test_cliques_are_found_and_the_search_gives_up_in_the_end():
     ring[0, 2] = ring[2, 0] = True
     assert _has_clique(ring, 3, 5) is True and _has_clique(ring, 3, 0) is False
     groups = np.kron(1 - np.eye(9), np.ones((4, 4))) > 0  # nine in a clique, never ten
-    with pytest.warns(DataWarning, match="right angles"):
+    with pytest.warns(DataWarning, match="orthogonal sets"):
         assert _has_clique(groups, 10, len(groups)) is None
 
 

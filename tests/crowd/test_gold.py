@@ -126,7 +126,7 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
 def test_gold_is_found_by_how_it_is_written_as_truth_is():
     labels = CrowdLabels.from_frame(pd.DataFrame({"task": [1, 1, 2], "worker": list("abb"), "label": [7, 8, 8]}))
     assert gold_codes({"1": "8", 2: 7}, labels).tolist() == [1, 0]
-    with pytest.raises(CofactorError, match="two classes for tasks 1: leave one"):
+    with pytest.raises(CofactorError, match="two classes for tasks 1: keep only one"):
         gold_codes({"1": 7, 1: 8}, labels)
 
 

@@ -119,7 +119,7 @@ def test_busiest_workers_in_their_old_order_earlier_ones_first():
     labels = CrowdLabels.from_arrays([0, 0, 1, 0, 1, 1], [0, 1, 1, 2, 3, 2], [0, 1, 0, 1, 0, 1])
     assert labels.busiest_workers(3).workers == [0, 1, 2]
     assert labels.busiest_workers(1).workers == [1]
-    with pytest.raises(CofactorError, match="n_workers=5: there are 4"):
+    with pytest.raises(CofactorError, match="n_workers=5: must be from 1 to 4"):
         labels.busiest_workers(5)
 
 
@@ -213,21 +213,21 @@ def test_tuples_of_any_length_are_ids():
         ([0, 1], [0], [0, 1], {}, "differ in length: 2, 1, 2"),
         ([], [], [], {}, "no labels: task, worker and label are empty"),
         ([[0, 1]], [0], [0], {}, r"task must be one-dimensional, got shape \(1, 2\)"),
-        (["a", "b"], [0, 0], [0, 1], {}, "task must hold integer codes, got .*: use from_frame"),
+        (["a", "b"], [0, 0], [0, 1], {}, "task must contain integer codes, got .*: use from_frame"),
         (
             [0, 1],
             [0, 0],
             [0, np.nan],
             {},
-            r"label must be whole .*, without NaN; not so in row 1: nan \(0 is the first\)",
+            r"label must be whole .*, without NaN; see row 1: nan \(counting from 0\)",
         ),
         ([0, 1], [0, np.inf], [0, 1], {}, "worker must be whole numbers .* row 1: inf"),
         ([0, 1], [0, 0], [0, 0.5], {}, "label .* row 1: 0.5"),
         ([0, -1], [0, 0], [0, 1], {}, "task .* row 1: -1"),
         ([0, 1], [0, 0], [0, -1], {}, "label .* row 1: -1"),
-        ([0, 1], [0, 0], [0, 2], {"n_classes": 2}, "label codes must be below 2; not so in row 1: 2"),
-        ([0, 5], [0, 0], [0, 1], {"n_tasks": 5}, "task codes must be below 5; not so in row 1: 5"),
-        ([0, 1], [3, 0], [0, 1], {"n_workers": 3}, "worker codes must be below 3; not so in row 0: 3"),
+        ([0, 1], [0, 0], [0, 2], {"n_classes": 2}, "label codes must be below 2; see row 1: 2"),
+        ([0, 5], [0, 0], [0, 1], {"n_tasks": 5}, "task codes must be below 5; see row 1: 5"),
+        ([0, 1], [3, 0], [0, 1], {"n_workers": 3}, "worker codes must be below 3; see row 0: 3"),
         ([0, 1], [0, 0], [0, 0], {}, r"only one class \(0\)"),
         ([0, 2], [0, 0], [0, 1], {}, "tasks without labels: 1; .* unlabelled='keep'"),
         ([0, 1], [0, 2], [0, 1], {}, "workers without labels: 1"),
@@ -242,7 +242,10 @@ def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
 
 @pytest.mark.parametrize(
     ("predicted", "truth", "message"),
-    [([0, 1, 1], [0, 1], "truth has the wrong length: 2 entries for 3 tasks"), ([0, 1], [-1, -1], "no task has known truth")],
+    [
+        ([0, 1, 1], [0, 1], "truth has the wrong length: 2 entries for 3 tasks"),
+        ([0, 1], [-1, -1], "no task has known truth"),
+    ],
 )
 def test_refuses_truth_that_does_not_fit(predicted, truth, message):
     with pytest.raises(CofactorError, match=message):
@@ -278,7 +281,7 @@ def test_booleans_of_pandas_are_labels_and_masks(kind):
     assert labels.take_tasks(given[:3]).tasks == [0, 2]
     if kind in ("boolean", "bool[pyarrow]"):
         given[1] = pd.NA
-        with pytest.raises(CofactorError, match="not so in row 1"):
+        with pytest.raises(CofactorError, match="see row 1"):
             CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], given)
         with pytest.raises(CofactorError, match="a mask of 3"):
             labels.take_tasks(given[:3])

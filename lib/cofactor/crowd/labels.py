@@ -295,7 +295,7 @@ class CrowdLabels:
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
             kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
-            table = CategoricalTable.of_columns(task[kept], column[kept], sizes, len(tasks))
+            table = CategoricalTable.of_columns(task[kept], worker[kept] * K + label[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
     def __repr__(self) -> str:
@@ -477,7 +477,7 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = (f"row {e}: {code[e]}" for e in bad)
-        raise CofactorError(f"{name} codes must be below {limit}; found {listing(found)} (rows are counted from 0)")
+        raise CofactorError(f"{name} codes must be below {limit}; see {listing(found)} (counting from 0)")
     return int(limit)
 
 
