@@ -87,7 +87,7 @@ def _numeral(text: str) -> str:
 
 
 def spellings(name: str) -> set[str]:
-    """Return how a name is likely to be written elsewhere, where names cannot all be looked through: and as it is."""
+    """Return a name with its likely other spellings, for lookups where comparing all names is not possible."""
     forms = {unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC")}
     forms |= {name, skeleton(name), "".join(letter for letter in name if not has_no_shape(letter))}
     forms |= {name.lstrip("0") or "0", name.removesuffix(".0"), f"{name}.0"} if name[:1].isdigit() else set()
@@ -95,14 +95,14 @@ def spellings(name: str) -> set[str]:
 
 
 def has_no_shape(letter: str) -> bool:
-    """Whether a character is invisible: of category Cf, or one of `UNSEEN`."""
+    """Return whether a character is invisible: of category Cf, or one of `UNSEEN`."""
     return unicodedata.category(letter) == "Cf" or HIDDEN.match(letter) is not None
 
 
 def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:
-    """Return the groups of different names with one skeleton, in the order in which they come. O(names).
+    """Return the groups of different names with the same skeleton, in order of appearance. O(names).
 
-    Blanks within names count, unless `spaced` is false.
+    Whitespace within names matters, unless `spaced` is false.
 
     >>> look_alikes(["yes", "no", "Yes", "no"]), look_alikes(["GPT 4", "gpt4"], spaced=False)
     ([['yes', 'Yes']], [['GPT 4', 'gpt4']])

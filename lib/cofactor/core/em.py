@@ -41,7 +41,7 @@ LOG_FLOOR = np.log(FLOOR)
 
 @dataclass(frozen=True)
 class SoftCounts:
-    """Sufficient statistics of an M-step; add two of them to merge disjoint sets of rows.
+    """Sufficient statistics of an M-step; `+` merges those of disjoint sets of rows.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def em(
     verbose: bool = False,
     pseudo_count: float | Floats = 0.0,
 ) -> tuple[LatentClassModel, Result]:
-    """Maximise the likelihood, or the posterior, of a latent-class model from a starting model.
+    """Maximise the likelihood (or the posterior, with pseudo-counts) of a latent-class model, from a starting model.
 
         max  sum_s log Pr(row s) + sum_n,i,f alpha_nif log A_n[i, f] + alpha sum_f log lambda_f
 

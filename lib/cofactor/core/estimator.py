@@ -111,7 +111,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of an iterative method.
+    """The outcome of an iterative method.
 
     Attributes
     ----------
@@ -268,5 +268,5 @@ class Diagnosis:
     _repr_html_ = to_html
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title, verdict, status and the checks as plain values."""
+        """Return title, verdict, status and checks as a dictionary of plain values."""
         return {**asdict(self), "status": self.status}

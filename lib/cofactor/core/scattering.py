@@ -1,4 +1,4 @@
-"""Is a nonnegative factor unique? The sufficiently scattered condition, decided exactly for few columns.
+"""Uniqueness of nonnegative factors: the sufficiently scattered condition, decided exactly for few columns.
 
 With C = {x : 1'x >= sqrt(K-1) ||x||}, a nonnegative H of rank K is sufficiently scattered if
 

@@ -76,7 +76,7 @@ def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
 
 
 def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Return the table of `merged` labels."""
+    """Return the table of `merged` labels, with one label per group and task."""
     here = np.flatnonzero(table.entries_per_variable)
     if np.array_equal(owner[here], here):
         return table

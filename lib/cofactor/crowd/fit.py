@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Piece:
-    """Whole tasks of a crowd.
+    """A set of whole tasks of one crowd.
 
     Attributes
     ----------

@@ -134,11 +134,11 @@ class Rows:
         ]
 
     def by_worker(self, values: Floats) -> Floats:
-        """Add up (R,) or (R, K) values over the rows of each worker."""
+        """Return the sums of (R,) or (R, K) values over the rows of each worker."""
         return np.asarray(self._workers @ values)
 
     def by_label(self, values: Floats) -> Floats:
-        """Add up (R, K) values over workers: (K, K)."""
+        """Return the (K, K) sums of (R, K) values over workers."""
         return np.asarray(self._labels @ values)
 
     @cached_property
@@ -346,7 +346,7 @@ class Found:
         return np.stack([columns[name] for name in self.types], axis=1)
 
     def mixed(self, q: Floats) -> Floats:
-        """Return the expected log-probability of the label of each row, (R, K), or (R, K m) by scores."""
+        """Return E averaged over types with weights q: (R, K), or (R, K m) by scores."""
         share, rows = {name: q[:, [t]] for t, name in enumerate(self.types)}, self.rows
         logs = np.zeros(self.C.shape)
         if {*SHARING} & {*self.types}:

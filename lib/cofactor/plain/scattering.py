@@ -18,7 +18,7 @@ from cofactor.plain.counts import Floats
 
 
 def vertices(H: ArrayLike, slack: float = 1e-9) -> Floats:
-    """Return the vertices (V, K) of T, where K - 1 rows of H (J, K) give equality. O(J^(K-1) K^3).
+    """Return the vertices (V, K) of T, at each of which K - 1 rows of H (J, K) are zero. O(J^(K-1) K^3).
 
     If the rows of H do not surround the centre, T is unbounded, and its vertices do not determine it.
     """
