@@ -112,11 +112,11 @@ def test_other_ids_are_another_object():
 @each(
     "text, message",
     [
-        ("user,left,right\n1,2,3\n", "nothing says who won"),
+        ("user,left,right\n1,2,3\n", "no column says who won"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
-        ("user,left,right,outcome\n1,2,3,yes\n", r"rows 2 \('yes'\)"),
-        ("user,left,right,outcome\n1,,3,1\n", "missing left in rows 2 "),
-        ("user,left,right,outcome\n,2,3,1\n", "missing user in rows 2 "),
+        ("user,left,right,outcome\n1,2,3,yes\n", r"row 2 \('yes'\)"),
+        ("user,left,right,outcome\n1,,3,1\n", "missing left in row 2 "),
+        ("user,left,right,outcome\n,2,3,1\n", "missing user in row 2 "),
         ("", "one row per comparison"),
     ],
 )

@@ -53,10 +53,10 @@ def test_bad_entries_of_matrices_are_named():
         finite_matrix([[0, np.nan, np.inf]], "W")
     with pytest.raises(CofactorError, match=r"W is empty"):
         finite_matrix(np.zeros((0, 3)), "W")
-    with pytest.raises(CofactorError, match=r"from 0 to below 3; not so: -1\.0, 3\.0, 0\.5"):
+    with pytest.raises(CofactorError, match=r"from 0 to below 3; found -1\.0, 3\.0, 0\.5"):
         whole_matrix([[-1, 3, 0.5, 2]], "words", 3)
     assert whole_matrix([[0, 2**31 - 1]], "words").tolist() == [[0, 2**31 - 1]]
-    with pytest.raises(CofactorError, match=r"from 0 to below 2147483648; not so: 2147483648"):
+    with pytest.raises(CofactorError, match=r"from 0 to below 2147483648; found 2147483648"):
         whole_matrix([[2**31]], "words")
 
 

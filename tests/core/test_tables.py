@@ -88,7 +88,7 @@ def test_names_the_first_ten_codes_outside_their_alphabet_and_counts_them():
         ([0], [7], [0], r"variable index out of range 0\.\.1: 7"),
         ([0], [0], [2], "row 0, variable 0: 2"),
         ([0], [0], [-1], "row 0, variable 0: -1"),
-        ([0, 1], [0], [0], "2 rows, 1 variables and 1 codes"),
+        ([0, 1], [0], [0], "differ in length: 2, 1 and 1"),
         ([1, 1], [0, 0], [0, 1], "more than once .*row 1, variable 0"),
         ([1, 1], [0, 0], [1, 1], "more than once .*row 1, variable 0"),
     ],

@@ -335,7 +335,7 @@ def test_a_table_or_a_file_gives_ids_back(tmp_path):
         method = WorkerTypes().fit(given)
         new = pd.DataFrame({"task": ["c"], "worker": [2], "label": ["dog"]})  # a batch of one class only
         assert method.predict(new).to_dict() == {"c": "dog"}
-        with pytest.raises(CofactorError, match="labels that are not among the classes 'cat', 'dog'"):
+        with pytest.raises(CofactorError, match="labels outside the classes 'cat', 'dog'"):
             method.predict(new.assign(label="cow"))
         posterior = method.predict_proba(given)
         assert list(posterior.columns) == ["cat", "dog"] and list(posterior.index) == ["a", "b"]

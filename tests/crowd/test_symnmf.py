@@ -145,7 +145,7 @@ def test_root_is_the_best_positive_approximation(seed):
 
 def test_a_negative_eigenvalue_is_never_taken_however_large():
     X = matrix_with([5.0, -4.0, 3.0])  # the second largest in size is negative
-    with pytest.warns(DataWarning, match=r"eigenvalue 2 .* is 3, the lowest -4: .*prefer a method that imputes"):
+    with pytest.warns(DataWarning, match=r"eigenvalue 2 \(3; the lowest is -4\) .*prefer a method that imputes"):
         U = square_root(X, 2)
     assert np.allclose(np.linalg.eigvalsh(U @ U.T)[-2:], [3, 5])
 

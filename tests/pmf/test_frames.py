@@ -147,7 +147,7 @@ def test_data_frames_are_coded_as_the_command_codes_a_file(tmp_path):
 
 WRONG = {
     "an unknown value": ({"hat": "green"}, r"hat holds values never seen before: data rows 0 \('green'\), 1 "),
-    "text in an interval": ({"age": "old"}, r"age holds what are no numbers: data rows 0 \('old'\)"),
+    "text in an interval": ({"age": "old"}, r"age holds what are no numbers: data rows 0 \('old'\), 1 "),
     "a list": ({"hat": [["red"]] * 200}, "column hat holds lists or other objects, not categories: data rows 0, 1"),
 }
 

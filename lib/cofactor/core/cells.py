@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 
@@ -312,7 +312,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         else:
             advice = f"did you mean {near[0]}?" if near else "name one of these"
         if other:
-            advice = f"columns seem to be separated by another character, say sep='{other[0]}'"
+            advice = f"the columns seem to be separated by {other[0]!r}: set sep={other[0]!r}"
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
     twice = [name for name in columns if list(frame.columns).count(name) > 1]
     if twice:
@@ -355,7 +355,7 @@ def numeric(
     bad = ~fits(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
-        refuse(bad, f"{rule}; not so in {found}", ": fill or drop these rows")
+        refuse(bad, f"{rule}; see {found}", ": fill or drop these rows")
     return values
 
 
@@ -365,16 +365,32 @@ def located(
     """Name rows as the owner of a file counts them, of a frame from 0, with their values if given; "" for none.
 
     >>> located(pd.Series([1, 2, 3]), [False, True, True])
-    'data rows 1, 2 (0 is the first)'
+    'data rows 1 and 2 (counting from 0)'
     """
     bad = np.flatnonzero(np.asarray(where))
     index = table if isinstance(table, pd.Index) else table.index
     counted = index.name in INDEX_NAMES
     numbers = index[bad] if counted else bad
     said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
-    word, base = (f"{index.name}s", "") if counted else ("data rows", " (0 is the first)")
-    base = " (the first line is row 1)" if index.name == "row" else base
-    return f"{word} {listing(said)}{base}" if bad.size else ""
+    return numbered_rows(said, str(index.name) if counted else "data row")
+
+
+def numbered_rows(numbers: Iterable[object], word: str = "row") -> str:
+    """Name rows by their numbers, and say from where they are counted; "" for none.
+
+    `word` is what is counted: rows of a file (of which its first line is row 1, header or not), its lines, records or
+    annotations from 1, or data rows of a frame from 0.
+
+    >>> numbered_rows([8]), numbered_rows([3, 8, 12], "line")
+    ('row 8 (counting the header line)', 'lines 3, 8 and 12')
+    """
+    said = list(map(str, numbers))
+    if not said:
+        return ""
+    *some, last = said
+    found = listing(said) if len(said) > SHOWN else f"{', '.join(some)} and {last}" if some else last
+    bases = {"row": " (counting the header line)", "data row": " (counting from 0)"}
+    return f"{word}{'s' if some else ''} {found}{bases.get(word, '')}"
 
 
 def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
