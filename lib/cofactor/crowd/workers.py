@@ -371,7 +371,7 @@ def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
     Cost: that of the posterior and of `suggested_order`.
     """
     if np.count_nonzero(labels.table.entries_per_variable) < MIN_JUDGED_CROWD:
-        return "with two workers, it cannot be determined which of them is right"
+        return "with two workers, the labels cannot show which of them is right"
     if labels.whole.n_labels <= np.count_nonzero(labels.table.entries_per_row):
         return "no task has two labels"
     if method.gold_:
