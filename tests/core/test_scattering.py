@@ -265,8 +265,8 @@ def test_the_report_names_the_farthest_class_and_shows_as_a_table():
 @each(
     "H, said",
     [
-        (np.ones(3), "shape is (3,)"),
-        (np.ones((3, 1)), "two or more"),
+        (np.ones(3), "got shape (3,)"),
+        (np.ones((3, 1)), "at least two"),
         ([[1, np.nan], [1, 1]], "rows 0 are not"),
         ([[1, 1], [1, -1]], "rows 1 are not"),
         (np.zeros((2, 3)), "no nonzero row"),

@@ -63,7 +63,7 @@ def test_default_alphabets_are_the_largest_codes():
         ([0, 1], r"2 dimension\(s\), got an array of shape \(2,\)"),
         ([["a", "b"]], "integers"),
         ([[0, 1e300]], r"integers, or -1 if missing; found others at \(0, 1\)"),
-        (np.array([[0, 2**64 - 1]], dtype=np.uint64), r"not so at \(0, 1\)"),
+        (np.array([[0, 2**64 - 1]], dtype=np.uint64), r"others at \(0, 1\)"),
         ([[0.5, 1.0]], r"\(0, 0\)"),
         ([[0.0, np.nan]], r"\(0, 1\)"),
         ([[True, False]], "got bool"),

@@ -137,7 +137,7 @@ def teams():
 @pytest.mark.parametrize("family", FAMILY)
 def test_separate_crowds_are_refused_with_their_members(family):
     listed = ", ".join(map(str, range(10)))
-    with pytest.raises(NotIdentifiableError, match=rf"2 components: \[{listed}, \.\.\. \(12 in all\)\]; \[12, 13"):
+    with pytest.raises(NotIdentifiableError, match=rf"2 components, .*: \[{listed}, \.\.\. \(12 in all\)\]; \[12, 13"):
         METHODS[family]().fit(disconnected())
 
 

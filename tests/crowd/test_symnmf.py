@@ -177,7 +177,7 @@ def test_what_makes_no_sense_is_refused_by_name(call, message):
 def test_refuses_a_root_without_full_rank():
     U = np.random.default_rng(0).random((12, 2)) @ np.random.default_rng(1).random((2, 3))
     for refuse in (require_rank, symnmf):
-        with pytest.raises(CofactorError, match=r"rank \(2\)"):
+        with pytest.raises(CofactorError, match=r"rank of the co-occurrences \(2\)"):
             refuse(U)
 
 
@@ -293,7 +293,7 @@ def test_the_curve_refuses_another_shape_and_a_lower_rank():
     U, H = simulate.symnmf_problem(20, 3, 0.5, random_state=0)
     with pytest.raises(CofactorError, match="the same shape"):
         convergence_curve(U[:10], H)
-    with pytest.raises(CofactorError, match=r"rank \(2\)"):
+    with pytest.raises(CofactorError, match=r"rank of the co-occurrences \(2\)"):
         convergence_curve(U[:, [0, 1, 1]], H)
 
 

@@ -225,7 +225,7 @@ def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
     except (IndexError, ValueError, TypeError) as error:
         raise CofactorError(f"{what}: give indices from 0 to {n - 1}, or a mask of length {n}: {error}") from None
     if found.ndim != 1:
-        raise CofactorError(f"{what} must be one list of indices or a mask, got shape {array.shape}")
+        raise CofactorError(f"{what}: give one list of indices or a mask, got shape {array.shape}")
     return found
 
 

@@ -164,7 +164,7 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
 def require_anchors(n_anchors: int, n_points: int) -> None:
     """Raise a CofactorError unless `n_anchors` is a whole number from 1 to the number of points."""
     if not is_whole(n_anchors) or not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"n_anchors={n_anchors!r}: must be from 1 to {n_points}, the number of columns of X")
+        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so choose from 1 to {n_points}")
 
 
 def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
