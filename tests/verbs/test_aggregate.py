@@ -186,7 +186,7 @@ def test_two_workers_and_workers_of_one_class_are_told_of():
     said = {f"h{m}": np.where(rng.random(40) < 0.1, 1 - truth, truth) for m in range(3)}
     constant = {f"s{m}": np.zeros(40, dtype=int) for m in range(4)}
     for of, note in (
-        ({name: said[name] for name in ("h0", "h1")}, "with two workers, the labels cannot show which of them is right"),
+        ({name: said[name] for name in ("h0", "h1")}, "with two workers, the labels cannot show which of them is"),
         (said | constant, "4 workers always gave the same class: s0, s1, s2, s3; without them, the vote changes on"),
         (said | {"s0": constant["s0"]}, ""),  # three of four work
         (said | {f"s{m}": np.r_[np.zeros(3, dtype=int), np.full(37, -1)] for m in range(9)}, ""),  # few labels each
