@@ -123,7 +123,7 @@ def test_reads_what_was_written(tmp_path, end):
         ([*FOOD, "0,1,2"], "line 5"),
         ([*FOOD, "0,1,x,1"], "line 5"),
         ([*FOOD, "", "0,1,2,1"], "line 5: ''"),
-        (FOOD[:1], "line 2: the file ends here"),
+        (FOOD[:1], "the file ends after line 1"),
         (["user,a,b,preference", *FOOD[1:]], "line 1: expected 'user,item_a,item_b,preference', got"),
         ([*FOOD, "0,1,4,1"], "item codes must be below n_items=3; not so: 3"),
         ([*FOOD, "2,1,2,1"], "user codes must be below n_users=2; not so: 2"),

@@ -234,7 +234,7 @@ def test_only_counts_ratings_among_the_items_asked_for():
     few = made.only([1, 2, 4], min_ratings=2)
     assert few.user.tolist() == [5, 5, 7, 7] and few.timestamp.tolist() == [0, 1, 3, 4]
     assert made.only([1, 2], min_ratings=2).users.tolist() == [5]
-    with pytest.raises(CofactorError, match="no user rated 3 of these items"):
+    with pytest.raises(CofactorError, match="no user rated at least 3 of these items"):
         made.only([1, 2], min_ratings=3)
 
 
