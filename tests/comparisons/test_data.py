@@ -37,7 +37,7 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"user": [0, 3_000_000_000]}, "row 1: 3000000000"),
         ({"outcome": [1, np.nan]}, "outcomes lie in .*row 1: nan"),
         ({"outcome": [-1, 1]}, r"row 0: -1\.0: drop these rows, or rescale"),
-        ({"outcome": ["x", 1]}, "outcome must hold numbers"),
+        ({"outcome": ["x", 1]}, "outcome must contain numbers"),
         ({"right": [0, 2]}, "compared with itself in rows 0"),
         ({"n_items": 2}, "item codes must be below n_items=2; not so: 2"),
         ({"n_users": 0}, "n_users=0"),

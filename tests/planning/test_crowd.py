@@ -243,7 +243,7 @@ def test_any_fitted_method_can_lend_its_model():
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
         ({"amounts": [0.5]}, "whole numbers"),
-        ({"amounts": [20]}, "the most is 12"),
+        ({"amounts": [20]}, "the largest possible amount, 12"),
         ({"n_trials": 1}, "at least two trials"),
         ({"n_jobs": 0}, "at least two trials"),
         ({"truth": np.zeros(3, dtype=int)}, "wrong length"),
