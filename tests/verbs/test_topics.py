@@ -306,7 +306,7 @@ def test_the_command_writes_what_the_verb_returns(folder, capsys):
         assert np.allclose(arrays["weights"], quiet("counts.csv").documents.drop(columns="document"))
     report = quiet("counts.csv")
     report.report("verb.html")
-    with pytest.raises(CofactorError, match=r"verb.html exists"):
+    with pytest.raises(CofactorError, match=r"verb.html already exists"):
         report.report("verb.html")
     assert "2 topics" in repr(report) and "<table" in report._repr_html_()
 
