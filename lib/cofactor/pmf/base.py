@@ -427,13 +427,12 @@ def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[Hidden
     n_hidden = round(HIDDEN * E)
     if not n_hidden:
         return []
-    n_splits = min(-(-SCORED // table.n_rows), MOST_SPLITS)
-    return [_hide(table, np.sort(rng.choice(E, n_hidden, replace=False))) for _ in range(n_splits)]
-
-
-def _hide(table: CategoricalTable, chosen: Ints) -> HiddenCells:
-    seen = np.ones(table.n_entries, dtype=bool)
-    seen[chosen] = False
     row, variable, code = table.rows, table.variables, table.values
-    left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
-    return HiddenCells(left, row[chosen], variable[chosen], code[chosen])
+    found = []
+    for _ in range(min(-(-SCORED // table.n_rows), MOST_SPLITS)):
+        chosen = np.sort(rng.choice(E, n_hidden, replace=False))
+        seen = np.ones(E, dtype=bool)
+        seen[chosen] = False
+        left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
+        found.append(HiddenCells(left, row[chosen], variable[chosen], code[chosen]))
+    return found

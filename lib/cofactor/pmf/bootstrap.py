@@ -113,14 +113,12 @@ def refits(
     random_state: Seed,
     n_jobs: int = 1,
     verbose: bool = False,
-    pseudo_count: float | None = None,
 ) -> list[LatentClassModel]:
-    """Return fits to redrawn rows of a table without empty ones; EM takes this pseudo-count, else that of the fit."""
+    """Return fits to redrawn rows of a table without empty ones; EM takes the pseudo-count of the fit."""
     settings = (table.n_rows, n_draws, random_state, n_jobs, verbose)
     if not fitted.em or fitted.model_.n_classes == 1:
         return resample(partial(_refit, members=fitted.members, table=table), *settings)
-    alphas = [one.pseudo_count_ if pseudo_count is None else pseudo_count for one in fitted.members]
-    parts = [(one.model_, alpha) for one, alpha in zip(fitted.members, alphas, strict=True)]
+    parts = [(one.model_, one.pseudo_count_) for one in fitted.members]
     found = resample(partial(_refit_by_em, table=table, parts=parts), *settings)
     warn_of_unfinished([converged for _, converged in found])
     return [draw for draw, _ in found]

@@ -153,7 +153,10 @@ class JointPMFClassifier(Estimator):
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
         table = self._table(encode(rows, self.codings_)[0], target)
-        self._warn_of_empty(table)
+        empty = np.flatnonzero(table.entries_per_variable == 0)
+        if len(empty):
+            message = f"columns missing in every row, of no use: {listing(empty.tolist())}"
+            warnings.warn(message, DataWarning, stacklevel=2)
         rng = rng_of(self.random_state)
         self.validation_: list[dict[str, Any]] = []
         best_choices = self._choose(table, target, rng)
@@ -217,12 +220,6 @@ class JointPMFClassifier(Estimator):
         sizes = [*(coding.size for coding in self.codings_), len(self.classes_)]
         return CategoricalTable(np.column_stack([codes, target]), sizes)
 
-    def _warn_of_empty(self, table: CategoricalTable) -> None:
-        empty = np.flatnonzero(table.entries_per_variable == 0)
-        if len(empty):
-            message = f"columns missing in every row, of no use: {listing(empty.tolist())}"
-            warnings.warn(message, DataWarning, stacklevel=3)
-
     def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[Choice]:
         """The best choice, then those like it; see `choose_rank_and_smoothing`."""
         alpha = FIRST_PSEUDO_COUNT if self.pseudo_count == "auto" else float(self.pseudo_count)
@@ -262,10 +259,14 @@ class JointPMFClassifier(Estimator):
         models = [model for model, _ in self._run(jobs)]
         means = [mean_model(models[first : first + L]) for first in range(0, len(models), L)]
         found: Scores = {}
+        truth = np.concatenate([target[held] for _, held in splits])
         for place, (F, alpha) in enumerate(tried):
             of_split = zip(means[place * len(splits) :], splits, strict=False)
-            shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in of_split]
-            found[F, alpha], right = _score(np.vstack(shares), np.concatenate([target[held] for _, held in splits]))
+            shares = np.vstack(
+                [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in of_split]
+            )
+            found[F, alpha] = np.log(np.maximum(shares[np.arange(len(truth)), truth], LEAST_SCORED))
+            right = shares.argmax(axis=1) == truth
             noted = {"score": float(found[F, alpha].mean()), "accuracy": float(right.mean())}
             self.validation_.append({"rank": F, "pseudo_count": alpha, **noted})
         return found
@@ -295,12 +296,6 @@ def _fit(
         if pairwise and rank > 1:
             start = cnmf_opt(pairwise_moments(table), start)[0].lift(START_FLOOR)
         return em(table, start, max_iter, CLASSIFIER_TOL, pseudo_count=alpha)
-
-
-def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-    """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
-    given = shares[np.arange(len(target)), target]
-    return np.log(np.maximum(given, LEAST_SCORED)), shares.argmax(axis=1) == target
 
 
 # ---- columns of the classifier: categories by name, numbers with many values by quantiles ----

@@ -51,7 +51,10 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
     check_table(table)
     if rank is not None:
         check_whole(1, rank=rank)
-    called = _called(table, names)
+    called = unmasked(list(range(table.n_variables)) if names is None else names, dtype=object)
+    if called.shape != (table.n_variables,):
+        raise CofactorError(f"names of shape {called.shape} for {table.n_variables} variables: give each one")
+    called = np.array(list(map(str, called)), dtype=object)
     moments = pairwise_moments(table)
     n_joint = moments.n_joint.toarray()
     checks = [_rows(table), _variables(moments, called), _constants(moments, called), _parameters(table, rank)]
@@ -67,15 +70,6 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
     if table.n_variables > 2:
         checks.append(_triples(table))
     return Diagnosis(repr(table), tuple(checks), _verdict(checks))
-
-
-def _called(table: CategoricalTable, names: Sequence[object] | None) -> Names:
-    """Return what the variables are called, as text."""
-    given: Any = range(table.n_variables) if names is None else names
-    called = unmasked(given, dtype=object)
-    if called.shape != (table.n_variables,):
-        raise CofactorError(f"names of shape {called.shape} for {table.n_variables} variables: give each one")
-    return np.array(list(map(str, called)), dtype=object)
 
 
 def _verdict(checks: list[Check]) -> str:

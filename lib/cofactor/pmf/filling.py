@@ -196,18 +196,12 @@ def draw(
     """
     check_whole(2, n_draws=n_draws)
     rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
-    models = tuple(_refits(method, seen, n_draws, rng))
-    return Draws(data, models, tuple(rng.integers(2**32, size=len(models)).tolist()))
-
-
-def _refits(
-    method: JointPMFEstimator, seen: CategoricalTable, n_draws: int, rng: np.random.Generator
-) -> list[LatentClassModel]:
-    """Return models of redrawn rows; by some rounds of EM from a model of enough classes, if the method ends in EM."""
-    if not method.em or method.model_.n_classes == 1:
-        return refits(method, seen, n_draws, rng)
-    start = _wider(method.model_, seen, rng)
-    return resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng)
+    if method.em and method.model_.n_classes > 1:  # some rounds of EM from a model of enough classes
+        start = _wider(method.model_, seen, rng)
+        models = resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng)
+    else:
+        models = refits(method, seen, n_draws, rng)
+    return Draws(data, tuple(models), tuple(rng.integers(2**32, size=len(models)).tolist()))
 
 
 def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> LatentClassModel:

@@ -320,17 +320,13 @@ def coded(data: Any, columns: Sequence[CodedColumn] = ()) -> tuple[CategoricalTa
     if isinstance(data, CategoricalTable):
         return data, []
     if isinstance(data, pd.DataFrame):
-        data = CategoricalFrame.coded_by(columns, as_text(data)) if columns else _first_coded(data)
+        text = as_text(data)
+        data = CategoricalFrame.coded_by(columns, text) if columns else CategoricalFrame.from_frame(text)
+        if data.left_out and not columns:
+            warnings.warn(f"columns left out: {_told(data.left_out)}", DataWarning, stacklevel=3)
     if isinstance(data, CategoricalFrame):
         return data.table, data.columns
     return CategoricalTable(_codes(data)), []
-
-
-def _first_coded(data: pd.DataFrame) -> CategoricalFrame:
-    found = CategoricalFrame.from_frame(as_text(data))
-    if found.left_out:
-        warnings.warn(f"columns left out: {_told(found.left_out)}", DataWarning, stacklevel=4)
-    return found
 
 
 def _codes(data: Any) -> Any:
@@ -403,26 +399,24 @@ class CodedColumn:
 
     def codes(self, cells: pd.Series[str]) -> Ints:
         """Return the (S,) codes of cells, missing where these are; refuse values without a code, with their rows."""
-        found = self._places(cells) if self.edges is None else self._intervals(cells, self.edges)
-        unknown = (found == MISSING) & cells.notna().to_numpy()
+        known = cells.notna().to_numpy()
+        if self.edges is not None:
+            numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+            found = np.where(np.isfinite(numbers), np.searchsorted(self.edges, numbers, side="right"), MISSING)
+        else:
+            values = [one[0] for one in self.observed]
+            index = pd.Index(values, dtype=object)
+            found = np.asarray(index.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
+            if self.is_numeric and len(set(map(float, values))) == len(values):  # 7.0 is 7
+                numbers = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
+                by_number = pd.Index(values).astype(np.float64).get_indexer(numbers)
+                found = np.where((found == MISSING) & known, by_number, found)
+        unknown = (found == MISSING) & known
         if unknown.any():
             what = "what are no numbers" if self.edges is not None else "values never seen before"
             where = located(cells, unknown, cells[unknown].tolist())
             raise CofactorError(f"{self.name} holds {what}: {where}; mend them, leave them empty, or fit all rows anew")
         return found
-
-    def _places(self, cells: pd.Series[str]) -> Ints:
-        values = [one[0] for one in self.observed]
-        found = np.asarray(pd.Index(values, dtype=object).get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
-        if self.is_numeric and len(set(map(float, values))) == len(values):  # 7.0 is 7
-            numbers = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
-            by_number = pd.Index(values).astype(np.float64).get_indexer(numbers)
-            found = np.where((found == MISSING) & cells.notna().to_numpy(), by_number, found)
-        return found
-
-    def _intervals(self, cells: pd.Series[str], edges: Floats) -> Ints:
-        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-        return np.where(np.isfinite(numbers), np.searchsorted(edges, numbers, side="right"), MISSING)
 
 
 def as_numbers(cells: pd.Series[str]) -> pd.Series[float] | None:

@@ -260,7 +260,10 @@ class JointPMFRecommender(RatingPredictor):
             self.biases_ = BMF(rank=0)
             self.biases_.users_, self.biases_.items_ = self.users_, self.items_
             self.biases_._learn(row, column, rating)
-            self.values_, code = _levels(rating - self.biases_._predict(row, column))
+            left = rating - self.biases_._predict(row, column)  # cut at its quantiles into levels
+            edges = np.unique(np.quantile(left, np.linspace(0, 1, LEVELS + 1)[1:-1]))
+            _, code = np.unique(np.searchsorted(edges, left, side="right"), return_inverse=True)
+            self.values_ = _means(code, left)
         else:
             self.values_, code = np.unique(rating, return_inverse=True)
         sizes = np.full(N, len(self.values_))
@@ -292,13 +295,6 @@ class JointPMFRecommender(RatingPredictor):
     def _predict(self, row: Ints, column: Ints) -> Floats:
         expected = self._expected(row, column)
         return self.biases_._predict(row, column) + self.weight_ * expected if self.biases else expected
-
-
-def _levels(values: Floats) -> tuple[Floats, Ints]:
-    """Cut at quantiles: the mean of every level, and the level of every value."""
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, LEVELS + 1)[1:-1]))
-    _, code = np.unique(np.searchsorted(edges, values, side="right"), return_inverse=True)
-    return np.bincount(code, values) / np.bincount(code), code
 
 
 def _fifth_of_each(group: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
