@@ -79,25 +79,23 @@ class PreferenceModel(Estimator):
         NotIdentifiableError for items of parts that nobody ever linked by comparisons, where no prior decides.
         """
         self._check_fitted()
-        u, i, j = self._asked(user, left, right)
+        if isinstance(user, Comparisons):
+            asked = user
+            users, items = (
+                codes_of(np.array(list(ids), dtype=object), known, what)
+                for ids, known, what in ((asked.users, self.users_, "users"), (asked.items, self.items_, "items"))
+            )
+            u, i, j = users[asked.user], items[asked.left], items[asked.right]
+        elif left is None or right is None:
+            raise CofactorError("give Comparisons, or three arrays: users, left items, right items")
+        else:
+            u = codes_of(user, self.users_, "users")
+            i, j = (codes_of(side, self.items_, "items") for side in (left, right))
         if not len(u) == len(i) == len(j):
             raise CofactorError(f"{len(u)} users, {len(i)} left and {len(j)} right items: give one of each")
         self._check_linked(i, j)
         U, V, b = self.user_factors_, self.item_factors_, self.item_bias_
         return np.einsum("qa,qa->q", U[u], V[i] - V[j]) + b[i] - b[j]
-
-    def _asked(self, user: Asked, left: ArrayLike | None, right: ArrayLike | None) -> list[Codes]:
-        """Codes of users, left and right items."""
-        if isinstance(user, Comparisons):
-            users, items = (
-                codes_of(np.array(list(ids), dtype=object), known, what)
-                for ids, known, what in ((user.users, self.users_, "users"), (user.items, self.items_, "items"))
-            )
-            return [users[user.user], items[user.left], items[user.right]]
-        if left is None or right is None:
-            raise CofactorError("give Comparisons, or three arrays: users, left items, right items")
-        pairs = (codes_of(side, self.items_, "items") for side in (left, right))
-        return [codes_of(user, self.users_, "users"), *pairs]
 
     def predict(self, user: Asked, left: ArrayLike | None = None, right: ArrayLike | None = None) -> Floats:
         """Return the (Q,) likelier outcomes: 1 for left, 0 for right, 0.5 where utilities are equal; see `margin`."""
@@ -122,7 +120,18 @@ class PreferenceModel(Estimator):
         A user without comparisons gets the average ranking, with a `DataWarning`.
         """
         self._check_fitted()
-        return np.asarray(self.item_factors_ @ self._features(user) + self.item_bias_)
+        if isinstance(user, np.ndarray):
+            features, n_features = user, self.item_factors_.shape[1]
+            if features.shape != (n_features,):
+                raise CofactorError(f"features of shape {features.shape}: this model has {n_features} per user")
+            if not np.isfinite(features).all():
+                raise CofactorError("features hold NaN or infinity: take a row of what fold_in returns")
+        else:
+            features = self.user_factors_[codes_of(np.array([user], dtype=object), self.users_, "users")[0]]
+            if user in self.unseen_users_:
+                said = f"user {user} has no comparisons: these are the utilities that all users share"
+                warnings.warn(said, DataWarning, stacklevel=2)
+        return np.asarray(self.item_factors_ @ features + self.item_bias_)
 
     def recommend(self, user: Hashable | Floats, k: int = 10, exclude: Sequence[Any] = ()) -> list[Any]:
         """Return the ids of the k items of highest utility, best first, without `exclude` and items never compared."""
@@ -135,21 +144,6 @@ class PreferenceModel(Estimator):
         chosen = best[np.isfinite(x[best])]
         self._check_linked(chosen, np.repeat(chosen[:1], len(chosen)))
         return [self.items_[i] for i in chosen.tolist()]
-
-    def _features(self, user: Hashable | Floats) -> Floats:
-        if isinstance(user, np.ndarray):
-            if user.shape != self.item_factors_.shape[1:]:
-                raise CofactorError(
-                    f"features of shape {user.shape}: this model has {self.item_factors_.shape[1]} per user"
-                )
-            if not np.isfinite(user).all():
-                raise CofactorError("features hold NaN or infinity: take a row of what fold_in returns")
-            return user
-        code = codes_of(np.array([user], dtype=object), self.users_, "users")[0]
-        if user in self.unseen_users_:
-            said = f"user {user} has no comparisons: these are the utilities that all users share"
-            warnings.warn(said, DataWarning, stacklevel=3)
-        return self.user_factors_[code]
 
     def _check_linked(self, i: Codes, j: Codes) -> None:
         """Refuse to compare utilities across connected parts; a model with a prior allows it."""
@@ -187,25 +181,21 @@ def codes_of(values: ArrayLike, ids: Sequence[Any], what: str) -> Codes:
         array = np.atleast_1d(unmasked(values, dtype=None if isinstance(ids, range) else object))
         if array.dtype.kind == "c":
             raise TypeError("they are complex")
-        return _codes_of(array, ids, what)
+        if array.ndim != 1:
+            raise CofactorError(f"{what} must be one list, got shape {array.shape}")
+        if not array.size:
+            return np.empty(0, dtype=np.intp)
+        if isinstance(ids, range):
+            numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(dtype=np.float64)
+            bad = ~((numbers >= 0) & (numbers < len(ids)) & (np.floor(numbers) == numbers))
+            code = np.where(bad, 0, numbers).astype(np.intp)
+        else:
+            code = pd.Index(ids, dtype=object).get_indexer(pd.Index(array, dtype=object))
+            bad = code < 0
+    except CofactorError:
+        raise
     except (TypeError, ValueError) as error:
-        if isinstance(error, CofactorError):
-            raise
         raise CofactorError(f"{what} must be ids of users or items of the fit: {error}") from None
-
-
-def _codes_of(array: NDArray[Any], ids: Sequence[Any], what: str) -> Codes:
-    if array.ndim != 1:
-        raise CofactorError(f"{what} must be one list, got shape {array.shape}")
-    if not array.size:
-        return np.empty(0, dtype=np.intp)
-    if isinstance(ids, range):
-        numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(dtype=np.float64)
-        bad = ~((numbers >= 0) & (numbers < len(ids)) & (np.floor(numbers) == numbers))
-        code = np.where(bad, 0, numbers).astype(np.intp)
-    else:
-        code = pd.Index(ids, dtype=object).get_indexer(pd.Index(array, dtype=object))
-        bad = code < 0
     if bad.any():
         unknown = listing(dict.fromkeys(array[bad].tolist()))
         raise CofactorError(f"unknown {what}: {unknown}; new users join by fold_in, new items by fitting again")

@@ -479,7 +479,11 @@ def clustered(rows: Cells, fitted: Fitted, *ways: Codes) -> Floats:
     P = independent(rows, fitted)
     M = sum((_spread(rows, fitted, P, way) for way in ways), np.zeros(P.shape))
     if len(ways) > 1:
-        values, vectors = np.linalg.eigh(M - _of_both(rows, fitted, ways[0], ways[1]))
+        user, prompt = ways  # what one user answered to one prompt is in both sums
+        pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
+        code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
+        S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), code)
+        values, vectors = np.linalg.eigh(M - (S.T @ S).toarray())
         M = vectors * np.maximum(values, 0.0) @ vectors.T
     return np.asarray(P @ (M + np.diag(fitted.ridge)) @ P)
 
@@ -489,19 +493,13 @@ def _spread(rows: Cells, fitted: Fitted, P: Floats, way: Codes) -> Floats:
     order = np.argsort(way, kind="stable")
     rows, user = _taken(rows, order), np.unique(way[order], return_inverse=True)[1].astype(np.int32)
     S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), user)
-    heavy, G = _heavy(rows, user), S.shape[0]
+    made, G = _made(rows, user), S.shape[0]
+    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
+    heavy = np.unique(np.repeat(np.arange(G), np.diff(made.indptr))[much])
     X = [_change_of_user(rows, fitted, P, S, user, int(g)) for g in heavy]
     light = S[np.setdiff1d(np.arange(G), heavy)]
     M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
     return np.asarray((G - 1) / G * M)
-
-
-def _of_both(rows: Cells, fitted: Fitted, user: Codes, prompt: Codes) -> Floats:
-    """Return the sum of s s' over what one user answered to one prompt, which both ways count."""
-    pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
-    code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
-    S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), code)
-    return np.asarray((S.T @ S).toarray())
 
 
 def _taken(rows: Cells, at: Indices | slice) -> Cells:
@@ -529,13 +527,6 @@ def _sums(rows: Cells, in_z: Floats, in_tau: Floats, user: Codes) -> sparse.csr_
     places, values = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     owner = np.tile(user, len(columns))
     return sparse.csr_array((values, (owner, places)), (int(user.max()) + 1, rows.size))
-
-
-def _heavy(rows: Cells, user: Codes) -> Indices:
-    """Users who made a large share of some item's comparisons."""
-    made = _made(rows, user)
-    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
-    return np.unique(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr))[much])
 
 
 def _made(rows: Cells, user: Codes) -> sparse.csr_array:

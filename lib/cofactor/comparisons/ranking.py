@@ -375,7 +375,10 @@ def largest_part(data: Comparisons) -> Indices:
 def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator) -> Ranking:
     """Return the ranking of checked comparisons."""
     scale = covariate_scales(X)
-    rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
+    seen = data.per_item > 0
+    items, code = [data.items[i] for i in np.flatnonzero(seen).tolist()], np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    rows = davidson.rows_of(data, X / scale)
+    rows = replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right])
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
     unlinked = unlinked_of(cells, items)
@@ -412,14 +415,6 @@ def covariate_scales(X: Floats) -> Floats:
     """Root mean squares of the covariates; divided by these they share one prior."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(largest * np.sqrt(np.mean((X / largest) ** 2, axis=0)))
-
-
-def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells, list[Any]]:
-    """Leave out items that nobody compared."""
-    seen = data.per_item > 0
-    items = [data.items[i] for i in np.flatnonzero(seen).tolist()]
-    code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    return replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right]), items
 
 
 def _check_told(cells: davidson.Cells, names: list[str]) -> None:
@@ -503,12 +498,19 @@ def fewest(*counts: float) -> float:
 def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return the best and the worst rank of every item that the comparisons allow, for all items at once.
 
-    Draws follow the order of utilities, so that names of items change nothing.
+    Draws follow the order of utilities, so that names of items change nothing; a number added to all changes no rank.
 
     Cost: O(n^3 + UTILITY_DRAWS n (n + log n)).
     """
     n, order = len(u), np.argsort(-u, kind="stable")
-    drawn = _drawn_ranks(u[order], V[np.ix_(order, order)], n_users, rng)
+    size = max(np.trace(V[np.ix_(order, order)]) / n, np.finfo(float).tiny)
+    L = np.linalg.cholesky(V[np.ix_(order, order)] + size / n + 1e-10 * size * np.eye(n))
+    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
+    if n_users:
+        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
+    by_place = np.argsort(-(u[order] + noise), axis=1)
+    drawn = np.empty_like(by_place)
+    np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)
     table = special.ndtri((np.arange(n) + 0.5) / n)
     q = table[drawn]
     mean, sd = q.mean(axis=0), q.std(axis=0)
@@ -518,20 +520,6 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
     least, most = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.intp)
     least[order], most[order] = np.minimum(low, np.arange(n)), np.maximum(high, np.arange(n))
     return 1 + least, 1 + most
-
-
-def _drawn_ranks(u: Floats, V: Floats, n_users: float, rng: np.random.Generator) -> Ints:
-    """(UTILITY_DRAWS, n) ranks, from 0, of utilities that are drawn; a number that all share changes none."""
-    n = len(u)
-    size = max(np.trace(V) / n, np.finfo(float).tiny)
-    L = np.linalg.cholesky(V + size / n + 1e-10 * size * np.eye(n))
-    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
-    if n_users:
-        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
-    by_place = np.argsort(-(u + noise), axis=1)
-    drawn = np.empty_like(by_place)
-    np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)
-    return drawn
 
 
 def spreads(V: Floats) -> Floats:

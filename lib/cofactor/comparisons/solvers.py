@@ -373,13 +373,13 @@ def _descend(
     return x
 
 
-def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) -> float:
+def largest_curvature(objective: Objective, x: Floats) -> float:
     """Return the largest eigenvalue of the Gauss-Newton matrix at x, by power iterations, penalties on top.
 
     O(m r) time per iteration, 30 of them.
     """
     product = objective.curvature(x)
-    v = rng_of(random_state).standard_normal(x.size)
+    v = np.random.default_rng(0).standard_normal(x.size)
     value = 0.0
     for _ in range(POWER):
         v = product(v / np.linalg.norm(v))
