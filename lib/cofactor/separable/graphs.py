@@ -132,8 +132,8 @@ def communities(
         raise CofactorError(f"clip={clip!r}: choose mean, floor or zero")
     everyone = np.arange(A.shape[0])
     if method == "GeoNMF":
-        fit = geo_nmf(A, n_communities, random_state)
         Z, degrees = degree_scaled_rows(A, n_communities)
+        fit = pure_by_clusters(Z, degrees, random_state)
         scale = np.sqrt(degrees)[:, None] / np.sqrt(degrees[fit.anchors])
         return Communities(_clipped(rows_from_pure(Z, fit.anchors) * scale, clip), fit.anchors, everyone, fit)
     if method == "SPOC":
@@ -214,10 +214,14 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     >>> np.sort(geo_nmf(np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)), 2, random_state=0).anchors // 3)
     array([0, 1])
     """
+    return pure_by_clusters(*degree_scaled_rows(adjacency_of(A), n_anchors), random_state)
+
+
+def pure_by_clusters(Z: Floats, degrees: Floats, random_state: Seed) -> AnchorFit:
+    """Find pure nodes by the rows of Z (N, K) and the degrees, see `geo_nmf`."""
     from sklearn.cluster import KMeans  # here: slow to import
 
-    matrix = adjacency_of(A)
-    Z, degrees = degree_scaled_rows(matrix, n_anchors)
+    n_anchors = Z.shape[1]
     squares = np.einsum("nk,nk->n", Z, Z)
     unit = (Z / np.sqrt(squares.max())).round(DIGITS)
     weights = degrees * np.sqrt(squares)
@@ -373,4 +377,4 @@ class GeoNMF(GraphMethod):
     """Clusters of the longest rows of degree-scaled eigenvectors. Cost and source: see `geo_nmf`."""
 
     def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
-        return geo_nmf(A, vectors.shape[1], self.random_state)
+        return pure_by_clusters(*degree_scaled_rows(A, vectors.shape[1]), self.random_state)

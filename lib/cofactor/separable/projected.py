@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.checks import rng_of
 from cofactor.core.simplex import require_anchors, spa, with_squares
-from cofactor.core.types import Floats, Seed
+from cofactor.core.types import Floats
 from cofactor.separable.columns import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
 from cofactor.separable.least_squares import simplex_least_squares
 
@@ -52,7 +51,8 @@ def projected_spa(X: Matrix, n_anchors: int) -> tuple[AnchorFit, Floats]:
     >>> found.anchors.tolist(), W.shape
     ([1, 0], (3, 2))
     """
-    points = with_squares(dense_points(X))
+    given = dense_points(X)
+    points = with_squares(given)
     require_anchors(n_anchors, points.shape[1])
     columns_kept(points)
     U = leading_directions(points, n_anchors)
@@ -60,10 +60,10 @@ def projected_spa(X: Matrix, n_anchors: int) -> tuple[AnchorFit, Floats]:
     anchors = spa(Y, n_anchors, restart=True)
     lengths = np.diagonal(np.linalg.qr(Y[:, anchors], mode="r")) ** 2
     fit = anchors_by_scores(anchors[: lengths.size], lengths, points.shape[1], anchors)
-    return fit, U @ (U.T @ dense_points(X)[:, anchors])
+    return fit, U @ (U.T @ given[:, anchors])
 
 
-def angular_means(X: Floats, n_centres: int, random_state: Seed = 0) -> Floats:
+def angular_means(X: Floats, n_centres: int) -> Floats:
     """Return C, (M, K), by k-means with the angle as distance: the best of five starts that are drawn far apart.
 
     Repeats: each column goes to the centre with the smallest angle; a centre is the sum of its columns scaled to length
@@ -73,7 +73,7 @@ def angular_means(X: Floats, n_centres: int, random_state: Seed = 0) -> Floats:
     >>> sorted(C.argmax(axis=0).tolist())
     [0, 1]
     """
-    rng, unit = rng_of(random_state), X / np.linalg.norm(X, axis=0)
+    rng, unit = np.random.default_rng(0), X / np.linalg.norm(X, axis=0)
     best, most = unit[:, :n_centres], -np.inf
     for _ in range(STARTS):
         chosen = [int(rng.integers(unit.shape[1]))]

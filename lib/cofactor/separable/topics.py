@@ -82,8 +82,7 @@ class TopicModel:
             known = "none to weigh documents by" if B is None else len(B)
             raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
         used = np.setdiff1d(np.arange(len(B)), self.dropped)
-        S = B[used].T
-        return np.asarray(nonnegative_weights(S @ S.T, S @ documents[:, used].T).T)
+        return weights_on(B[used].T, documents[:, used])
 
     def top_words(self, n: int = 20) -> Indices:
         """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
@@ -287,8 +286,10 @@ def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
 
 def word_counts(counts: Matrix) -> sparse.csr_array:
     """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    dense = counts if sparse.issparse(counts) else np.atleast_2d(numbers(counts, "counts"))
-    given = sound_places(counts, "counts") if sparse.issparse(counts) else numbers(dense, "counts", 2)
+    if sparse.issparse(counts):
+        given = sound_places(counts, "counts")
+    else:
+        given = numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
     if bad.any():
