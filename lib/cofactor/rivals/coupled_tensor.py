@@ -272,7 +272,9 @@ class CellGroups(NamedTuple):
         order, V, owner = len(cells), int(sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
         own = np.concatenate(list(cells))
         key = owner[own]
-        others = [np.concatenate(list(column)) for column in _others(cells)]
+        others = [  # column p: the p-th other value of every cell, as seen from its first, second, ... variable
+            np.concatenate([cells[place + (place >= seen)] for seen in range(order)]) for place in range(order - 1)
+        ]
         for column in others:
             key = key * V + column  # at most N V^2: V is at most 2,000,000
         by_key = np.argsort(key, kind="stable")
@@ -287,12 +289,6 @@ class CellGroups(NamedTuple):
             own.astype(np.int32),
             np.tile(value, order)[by_key],
         )
-
-
-def _others(cells: Ints) -> list[list[Ints]]:
-    """For each place but one: that index of every cell, as seen from its first, second, ... variable."""
-    order = len(cells)
-    return [[cells[place + (place >= seen)] for seen in range(order)] for place in range(order - 1)]
 
 
 @njit(cache=True)

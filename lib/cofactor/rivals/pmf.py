@@ -102,7 +102,6 @@ def mle_ad(
     start: LatentClassModel,
     max_iter: int = 20,
     tol: float = 1e-6,
-    inner: int = 1000,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
     """Fit a latent-class model to third moments in Kullback-Leibler divergence, one block at a time.
@@ -113,8 +112,8 @@ def mle_ad(
         Alphabets may differ. Triples never observed together have no cells, hence no say.
     start : LatentClassModel
         With the variables of `triples`.
-    max_iter, inner : int
-        Most sweeps over all A_n and lambda; most steps on a block.
+    max_iter : int
+        Most sweeps over all A_n and lambda; at most 1000 steps are taken on a block.
     tol : float
         Stop when the objective changes by less than this, relative to its size, in two sweeps running.
     verbose : bool
@@ -129,14 +128,14 @@ def mle_ad(
     Raises NotIdentifiableError where no three variables were observed together; CofactorError where start and moments
     differ in their variables, or the dense third moments would take more than 2 GB.
 
-    Cost: O(inner V^3 F / 2) time per sweep for V = sum I_n values, at worst; 4 V^3 bytes of frequencies, and V^3 F / 6
+    Cost: O(steps V^3 F / 2) time per sweep for V = sum I_n values, at worst; 4 V^3 bytes of frequencies, and V^3 F / 6
     doubles of products while lambda is solved for.
 
     Source: see the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the
     released code fits the data of each triple with the model of another; the objective of the stopping rule is not
     rescaled to the cells that occurred; one class, and variables of one value, are accepted.
     """
-    return alternate(cells_of(triples, start), start, max_iter, tol, inner, verbose)
+    return alternate(cells_of(triples, start), start, max_iter, tol, verbose=verbose)
 
 
 def alternate(
@@ -157,7 +156,11 @@ def alternate(
     history = History("alternating directions", max_iter, tol, verbose)
     cost, change = measured.mean_divergence(A, prior), np.inf
     for _ in history:
-        prior = _sweep(blocks, cells, A, prior, first, inner)
+        for n, block in enumerate(blocks):
+            if block.X.shape[0] and block.X.shape[1] > 1:
+                D = A[block.others[0]] * A[block.others[1]] * prior
+                A[first[n] : first[n + 1]] = _descend(block.X, D, inner, False)
+        prior = _descend(cells.x, _products(cells.values, A), inner, True)[:, 0]
         before, last = cost, change
         cost = measured.mean_divergence(A, prior)
         change = abs(before - cost) / max(abs(before), np.finfo(float).tiny)
@@ -256,15 +259,6 @@ def _block(n: int, cells: TripleCells, first: Ints) -> _Block:
     X = np.zeros((len(pairs), first[n + 1] - first[n]))
     X[row, cells.values[place, cell] - first[n]] = cells.x[cell, 0]
     return _Block(X, np.stack(np.divmod(pairs, first[-1])))
-
-
-def _sweep(blocks: list[_Block], cells: TripleCells, A: Floats, prior: Floats, first: Ints, inner: int) -> Floats:
-    """Solve for every A_n, in place, then return the new prior."""
-    for n, block in enumerate(blocks):
-        if block.X.shape[0] and block.X.shape[1] > 1:
-            D = A[block.others[0]] * A[block.others[1]] * prior
-            A[first[n] : first[n + 1]] = _descend(block.X, D, inner, False)
-    return _descend(cells.x, _products(cells.values, A), inner, True)[:, 0]
 
 
 def _products(values: Ints, A: Floats) -> Floats:

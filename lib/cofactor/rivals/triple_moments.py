@@ -92,7 +92,8 @@ def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> Tri
         raise CofactorError(f"{V} values in all: triples can be counted of at most 2,000,000; use pairwise moments")
     d = table.entries_per_row.astype(np.float64)
     per_row = (d * (d - 1) * (d - 2) / 6).astype(np.int64)
-    cells = _elementary_third(sizes)
+    p1, p2, p3 = sizes.sum(), (sizes**2).sum(), (sizes**3).sum()
+    cells = float(p1**3 - 3 * p1 * p2 + 2 * p3) / 6  # sum over j < k < l of I_j I_k I_l, by Newton's identities
     needed = PER_TRIPLE * min(float(per_row.sum()), cells)
     if needed > most_bytes:
         raise CofactorError(
@@ -106,12 +107,6 @@ def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> Tri
         keys = np.flatnonzero(dense)
         return TripleMoments(keys, dense[keys], table.sizes)
     return TripleMoments(*_count_by_sorting(F.indptr, F.indices, V, per_row), table.sizes)
-
-
-def _elementary_third(x: Floats) -> float:
-    """sum_{j<k<l} x_j x_k x_l by Newton's identities."""
-    p1, p2, p3 = x.sum(), (x**2).sum(), (x**3).sum()
-    return float(p1**3 - 3 * p1 * p2 + 2 * p3) / 6
 
 
 def _count_by_sorting(indptr: Ints, indices: Ints, V: int, per_row: Ints) -> tuple[Ints, Ints]:

@@ -117,7 +117,9 @@ class SignScorer(Aggregator):
     def _shares(self, table: CategoricalTable) -> Floats:
         splits = enumerate(zip(self.weights_, self.offsets_, strict=True))
         above = np.stack([vote_share(signs(table, level), w, b) for level, (w, b) in splits])
-        return first_no(above if len(above) == 1 else _decided(above))
+        if len(above) > 1:  # no (0), tied (1/2) or yes (1): shares of different splits cannot be compared
+            above = np.where(np.abs(above - 0.5) <= SHARE_TIE, 0.5, np.round(above))
+        return first_no(above)
 
     def _require_two_classes(self, labels: CrowdLabels) -> None:
         name = type(self).__name__
@@ -213,24 +215,21 @@ def leading_eigenvector(C: sparse.sparray, less: Floats | None = None) -> Floats
     Its sign is arbitrary. Entries that are zero but for rounding are zero: a worker without influence must not decide
     even the tasks that nobody else labelled. Raises `CofactorError` where Lanczos cannot tell it from the next.
     """
-    v = _leading_eigenvector(C, np.zeros(C.shape[0]) if less is None else less)
-    return np.where(np.abs(v) > SUPPORT * np.abs(v).max(), v, 0.0)
-
-
-def _leading_eigenvector(C: sparse.sparray, x: Floats) -> Floats:
-    M = C.shape[0]
+    M, x = C.shape[0], np.zeros(C.shape[0]) if less is None else less
     if M <= DENSE_SIZE:
-        return np.linalg.eigh(C.toarray() - np.outer(x, x))[1][:, -1]
-    shifted = sparse_linalg.LinearOperator(
-        (M, M), matvec=lambda y: C @ y.ravel() - x * (x @ y.ravel()), dtype=np.float64
-    )
-    start = np.random.default_rng(0).standard_normal(M)  # fixed: the same result in every run
-    try:
-        return sparse_linalg.eigsh(shifted, k=1, which="LA", v0=start)[1][:, 0]
-    except sparse_linalg.ArpackError as error:
-        raise CofactorError(
-            f"no single direction stands out among the labels of {M} workers ({error}): use MV-EM or MajorityVote"
-        ) from None
+        v = np.linalg.eigh(C.toarray() - np.outer(x, x))[1][:, -1]
+    else:
+        shifted = sparse_linalg.LinearOperator(
+            (M, M), matvec=lambda y: C @ y.ravel() - x * (x @ y.ravel()), dtype=np.float64
+        )
+        start = np.random.default_rng(0).standard_normal(M)  # fixed: the same result in every run
+        try:
+            v = sparse_linalg.eigsh(shifted, k=1, which="LA", v0=start)[1][:, 0]
+        except sparse_linalg.ArpackError as error:
+            raise CofactorError(
+                f"no single direction stands out among the labels of {M} workers ({error}): use MV-EM or MajorityVote"
+            ) from None
+    return np.where(np.abs(v) > SUPPORT * np.abs(v).max(), v, 0.0)
 
 
 def vote_share(O: sparse.csr_array, w: Floats, b: float) -> Floats:
@@ -244,11 +243,6 @@ def first_no(above: Floats) -> Floats:
     """Turn (K-1, N) answers to "above class l?", from 0 (no) to 1 (yes), into (N, K): all yes until l, then no."""
     yes = np.cumprod(np.vstack([np.ones(above.shape[1]), above]), axis=0)
     return np.vstack([yes[:-1] * (1 - above), yes[-1:]]).T
-
-
-def _decided(above: Floats) -> Floats:
-    """Round shares to no (0), tied (1/2), yes (1): shares of different splits cannot be compared."""
-    return np.where(np.abs(above - 0.5) <= SHARE_TIE, 0.5, np.round(above))
 
 
 def _towards_votes(w: Floats, C: sparse.csr_array) -> Floats:

@@ -89,7 +89,10 @@ class MinimaxEntropy(TaskScorer):
             raise CofactorError(f"ridge={self.ridge}: without a positive one, unanimous labels have no maximum")
         if not labels.n_labels:
             raise CofactorError("no task has a label")
-        by_task, by_worker = _entries(labels)
+        codes = labels.table.rows, labels.table.variables, labels.table.values
+        task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
+        by_task = SortedLabels.sort(task, worker, label, labels.n_tasks)
+        by_worker = SortedLabels.sort(worker, task, label, labels.n_workers)
         lam_w = self.ridge * labels.n_classes**2
         lam_t = lam_w * by_worker.mean_degree / by_task.mean_degree
         mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_iter, self.tol, self.verbose)
@@ -129,13 +132,6 @@ class SortedLabels(NamedTuple):
     def mean_degree(self) -> float:
         """Labels per owner, those without any left out."""
         return float(self.degree[self.degree > 0].mean())
-
-
-def _entries(labels: CrowdLabels) -> tuple[SortedLabels, SortedLabels]:
-    table = labels.table
-    task, worker, label = (np.asarray(code, dtype=np.int64) for code in (table.rows, table.variables, table.values))
-    by_task = SortedLabels.sort(task, worker, label, labels.n_tasks)
-    return by_task, SortedLabels.sort(worker, task, label, labels.n_workers)
 
 
 @njit(cache=True)
