@@ -222,7 +222,10 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
 
 REFUSED = {
     "a name that is not there": (["--columns", "mood", "nope"], "no column nope; found id, mood"),
-    "ids asked for": (["--columns", "mood", "id"], "these columns cannot be used: id (probably ids or free text: 400 distinct values in 400 cells"),
+    "ids asked for": (
+        ["--columns", "mood", "id"],
+        "these columns cannot be used: id (probably ids or free text: 400 distinct values in 400 cells",
+    ),
     "a rank of none": (["--rank", "0"], "--rank 0: the number of latent classes must be a positive integer"),
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
@@ -247,7 +250,10 @@ def test_refused_before_any_work(folder, capsys, case):
 MESSY = {
     "one name twice": ("a,b,a\n1,2,3\n", "more than one column is called a: rename all but one"),
     "columns never seen together": ("a,b\n" + "x,\n,y\n" * 20, "groups: 2, never observed together: a; b"),
-    "nothing but gaps": ("a,b\n?,NA\n,\n?,\n", "no column can be used: a (all cells are empty), b (all cells are empty)"),
+    "nothing but gaps": (
+        "a,b\n?,NA\n,\n?,\n",
+        "no column can be used: a (all cells are empty), b (all cells are empty)",
+    ),
     "header only": ("a,b\n", "no cases: the table has a header but no rows"),
     "rows that are too long": ("a,b\n1,2\n1,2,3\n", "in row 3 (3 cells) (the first line is row 1)"),
 }

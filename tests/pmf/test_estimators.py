@@ -419,7 +419,9 @@ def test_what_is_no_set_of_marginals_is_refused():
         r"pair .0, 0.: pass exactly one table": lambda: from_marginals({(0, 0): a}, 1),
         r"pair .1, 0.: pass exactly one table": lambda: from_marginals({(0, 1): a, (1, 0): a}, 1),
         r"the table of .0, 1. must contain probabilities": lambda: from_marginals({(0, 1): -a}, 1),
-        "has 3 values of variable 0, but another table has 2": lambda: from_marginals({(0, 1): a, (0, 2): np.ones((3, 2))}, 1),
+        "has 3 values of variable 0, but another table has 2": lambda: from_marginals(
+            {(0, 1): a, (0, 2): np.ones((3, 2))}, 1
+        ),
         "variables 1 are in no pair": lambda: from_marginals({(0, 2): a}, 1),
         "2 groups that were never observed together": lambda: from_marginals({(0, 1): a, (2, 3): a}, 1),
     }

@@ -146,9 +146,15 @@ def test_data_frames_are_coded_as_the_command_codes_a_file(tmp_path):
 
 
 WRONG = {
-    "an unknown value": ({"hat": "green"}, r"hat contains values that did not occur in the fit: data rows 0 \('green'\), 1 "),
+    "an unknown value": (
+        {"hat": "green"},
+        r"hat contains values that did not occur in the fit: data rows 0 \('green'\), 1 ",
+    ),
     "text in an interval": ({"age": "old"}, r"age contains values that are not numbers: data rows 0 \('old'\)"),
-    "a list": ({"hat": [["red"]] * 200}, "column hat contains lists or other objects instead of categories: data rows 0, 1"),
+    "a list": (
+        {"hat": [["red"]] * 200},
+        "column hat contains lists or other objects instead of categories: data rows 0, 1",
+    ),
 }
 
 
@@ -162,7 +168,10 @@ def test_other_values_than_those_fitted_on_are_refused_with_their_rows(case):
 
 def test_refuses_data_that_cannot_be_coded():
     method = Independence()
-    for data, said in ((np.array([["a"]]), "an array of dtype <U1 does not contain codes: pass a DataFrame"), ({"a": 1}, "got dict")):
+    for data, said in (
+        (np.array([["a"]]), "an array of dtype <U1 does not contain codes: pass a DataFrame"),
+        ({"a": 1}, "got dict"),
+    ):
         with pytest.raises(CofactorError, match=said):
             method.fit(data)
     for target in ("hat", "3"):
