@@ -170,7 +170,7 @@ def test_speaks_the_callers_names_and_refuses_others():
         mf.recommend("u99")
     with pytest.raises(CofactorError, match="unknown items: tea, gin"):
         mf.margin(["u1", "u1"], ["tea", "gin"], ["i1", "i2"])
-    with pytest.raises(CofactorError, match="2 users, 1 left and 1 right"):
+    with pytest.raises(CofactorError, match="2 users, 1 left items and 1 right items"):
         mf.margin(["u1", "u1"], ["i1"], ["i2"])
 
 

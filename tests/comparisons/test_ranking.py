@@ -197,7 +197,9 @@ def test_one_lucky_win_does_not_make_the_best():
 
 def test_chances_no_better_than_a_guess_are_warned_of():
     equal, _ = drawn(np.zeros(6), 100, np.random.default_rng(0))
-    with pytest.warns(cf.DataWarning, match=r"do not predict who wins .* \(log-loss 0.\d+ .* guess has 0.6931\)"):
+    with pytest.warns(
+        cf.DataWarning, match=r"do not predict the outcome .* \(log-loss 0.\d+ .* trivial prediction 0.6931\)"
+    ):
         found = rank(equal, random_state=0)
     assert found.log_loss >= found.trivial_log_loss == pytest.approx(np.log(2), abs=1e-6)
     apart, _ = drawn(np.linspace(-1, 1, 6), 400, np.random.default_rng(0), 0.0)
@@ -412,7 +414,7 @@ def test_chance_of_a_match_and_the_pairs_to_ask_next(tied):
     with_more = found.chance(pair["item"], pair["against"], {"covariate 0": 2.0})
     ends = [logit(np.array([one["low"], one["high"]])).mean() for one in (pair, with_more)]  # the plug-in log-odds
     assert ends[1] - ends[0] == pytest.approx(2 * found.coefficients()["coefficient"][0])
-    for arguments, message in (((0, 9), "no item 9: the ranking has 0"), ((0, 1, {"x": 1}), "covariates are numbers")):
+    for arguments, message in (((0, 9), "no item 9: the ranking has 0"), ((0, 1, {"x": 1}), "pass numbers for")):
         with pytest.raises(cf.CofactorError, match=message):
             found.chance(*arguments)
     left, right = [0, 1, 2] * 20 + [3, 3], [1, 2, 0] * 20 + [0, 1]

@@ -91,7 +91,7 @@ def test_a_worker_without_labels_keeps_a_uniform_matrix_and_tasks_without_labels
 
 
 def test_two_workers_are_refused():
-    with pytest.raises(CofactorError, match="needs three groups of workers, found 2: use MV-EM"):
+    with pytest.raises(CofactorError, match="needs at least three workers, but there are 2: use MV-EM"):
         SpectralDS().fit(exact_crowd().take_workers([0, 1]))
 
 

@@ -209,7 +209,7 @@ def test_lifting_ends_where_it_does_not_help(monkeypatch):
 @each(
     "named, message",
     [
-        (dict(weights="n"), "choose 'count', 'equal'"),
+        (dict(weights="n"), "choose 'count' or 'equal'"),
         (dict(weights=np.ones((2, 2))), r"shape \(2, 2\): pass an \(4, 4\) array"),
         (dict(weights=np.triu(np.ones((4, 4)))), r"symmetric, but are not for pairs \(0, 1\)"),
     ],

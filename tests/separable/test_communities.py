@@ -163,5 +163,5 @@ def test_bad_input_is_named():
             communities(A, 2, "SPA", energy=energy)
     with pytest.raises(CofactorError, match=r"no method 'SPAM': there are SPA, MERIT, MERIT\(0\), .*, SPOC, GeoNMF"):
         communities(A, 2, "SPAM")
-    with pytest.raises(CofactorError, match="clip='off': choose mean, floor or zero"):
+    with pytest.raises(CofactorError, match="clip='off': must be 'mean', 'floor' or 'zero'"):
         communities(A, 2, "SPA", clip="off")

@@ -161,7 +161,7 @@ def test_starts_from_spa_at_the_t_of_its_error():
 def test_an_exact_start_is_returned():
     X = problem(4, noise=0.0)
     fit = merit(X, 3, 0.1, init="spa")
-    assert fit.result.n_iter == 0 and fit.result.converged and "no step was due" in fit.result.reason
+    assert fit.result.n_iter == 0 and fit.result.converged and "no step was taken" in fit.result.reason
     assert np.allclose(X @ fit.coefficients, X) and set(fit.anchors) == {0, 1, 2}
 
 
@@ -217,8 +217,8 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails():
         ({"n_iter": 1.5}, "n_iter=1.5: give a whole number of at least 1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"t_init": 0, "init": "spa"}, "t_init=0"),
-        ({"gap_abs": "small"}, "tolerances are 0 or more"),
-        ({"tol": -1.0}, "tolerances are 0 or more"),
+        ({"gap_abs": "small"}, "tolerances must be nonnegative"),
+        ({"tol": -1.0}, "tolerances must be nonnegative"),
         ({"init": "random"}, "init='random'"),
         ({"init": np.eye(3)}, r"init has shape \(3, 3\): X has 40 columns"),
         ({"init": np.full((40, 40), 0.1)}, r"init is not on the simplex in 40 columns \(0, 1, 2"),

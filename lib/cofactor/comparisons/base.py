@@ -215,6 +215,6 @@ def refuse_across(components: NDArray[np.int32], i: Codes, j: Codes, items: Sequ
     if across.size:
         pairs = listing(dict.fromkeys((items[i[q]], items[j[q]]) for q in across))
         raise NotIdentifiableError(
-            f"items in different components (no comparisons link them) cannot be compared without a ridge: {pairs}; "
+            f"items in different components (no comparison links them) cannot be compared without a ridge: {pairs}; "
             "collect comparisons between the components, or fit with a ridge so that the prior decides"
         )

@@ -233,7 +233,11 @@ def lbfgs(
     )
     converged = found.status != 1  # 1: a limit was reached; 2: f cannot fall further in floating point
     if not converged:
-        warnings.warn(f"L-BFGS did not converge within {max_iter} iterations", ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            f"L-BFGS: iteration limit {max_iter} reached; raise the limit or the tolerance",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return p * found.x, Result(np.array(values), len(values), converged, str(found.message))
 
 
