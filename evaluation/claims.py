@@ -72,7 +72,7 @@ def judged(rules: Sequence[Rule]) -> dict[str, str]:
 
 
 def claims() -> pd.DataFrame:
-    """Return the claims: columns name, paper, place, says, measured, note, verdict, hold, fail, open, range."""
+    """Return the claims: columns name, paper, place, says, criterion, note, verdict, hold, fail, open, range."""
     table = pd.read_csv(HERE / "claims.csv").fillna("")
     return table.join(pd.DataFrame([judged(RULES[name]()) for name in table["name"]]))
 

@@ -59,12 +59,12 @@ def counts() -> list[str]:
 
 
 def claim_tables() -> list[str]:
-    """The claims of each paper, with what was measured, the verdict and the cases behind it."""
+    """Return the claims of each paper, with the criterion, the verdict and the cases behind it."""
     lines, table = [], claims()
     for paper, mine in table.groupby("paper", sort=False):
         rows = mine.assign(claim=mine["says"] + " (" + mine["place"] + ")")
-        rows["measured"] = (mine["measured"] + " " + mine["note"]).str.strip()
-        shown = rows[["claim", "measured", "verdict", "hold", "fail", "open", "range"]].to_dict("records")
+        rows["criterion"] = (mine["criterion"] + " " + mine["note"]).str.strip()
+        shown = rows[["claim", "criterion", "verdict", "hold", "fail", "open", "range"]].to_dict("records")
         lines += ["", f"*{paper}*", "", *markdown(shown)]
     return lines
 

@@ -110,7 +110,7 @@ def test_every_claim_has_a_rule_and_every_paper_eight_or_more():
     assert set(table["name"]) == set(claims.RULES) and not table["name"].duplicated().any()
     assert table.groupby("paper").size().between(8, 10).all()
     assert set(table["verdict"]) == {"supported", "not supported", "open"}
-    assert (table[["place", "says", "measured"]] != "").all().all()
+    assert (table[["place", "says", "criterion"]] != "").all().all()
 
 
 # ---- real data ----
