@@ -180,7 +180,7 @@ def test_more_than_two_classes_are_refused_unless_ordered(cls):
         cls().fit(labels)
     posterior = cls(multiclass="ordinal").fit(labels).predict_proba(labels)
     assert np.allclose(posterior.sum(axis=1), 1)
-    with pytest.raises(CofactorError, match="multiclass='nominal': choose"):
+    with pytest.raises(CofactorError, match="multiclass='nominal': must be"):
         cls(multiclass="nominal").fit(labels)
 
 

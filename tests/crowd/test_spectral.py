@@ -109,7 +109,7 @@ def test_groups_that_share_no_task_are_refused():
     task, worker, label = triples(labels)
     kept = task % 3 == worker % 3
     labels = CrowdLabels.from_arrays(task[kept], worker[kept], label[kept], 3, 400, 12, unlabelled="keep")
-    with pytest.raises(CofactorError, match="co-occurrence of the votes of groups 0 and 1 has rank below"):
+    with pytest.raises(CofactorError, match="co-occurrence of the votes of groups 0 and 1 has a rank below"):
         SpectralDS().fit(labels)
 
 

@@ -182,7 +182,7 @@ def test_stops_where_the_gap_is_within_a_tolerance_and_says_where_it_is_not():
     fit = merit(X, 3, 0.01, n_iter=5000, gap_abs=0.5)
     assert fit.result.gap[-1] <= 0.5 < fit.result.gap[1:-1].min()
     assert merit(X, 3, 0.005, n_iter=5000, gap_abs=0.25, objective="half").result.n_iter == fit.result.n_iter
-    with pytest.warns(ConvergenceWarning, match="limit of 5 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not reach the tolerance within 5 steps"):
         assert not merit(X, 3, 0.01, n_iter=5, tol=1e-9).result.converged
     assert merit(X, 3, 0.01, n_iter=5).result.converged
 
@@ -207,7 +207,7 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails():
         ({"n_anchors": 0}, "n_anchors=0"),
         ({"n_anchors": 2.5}, "n_anchors=2.5: X has 40 columns"),
         ({"n_anchors": "3"}, "n_anchors='3'"),
-        ({"lam": -0.1}, "lam=-0.1: give"),
+        ({"lam": -0.1}, "lam=-0.1: must be"),
         ({"lam": np.nan}, "lam=nan"),
         ({"lam": "best"}, "lam='best'"),
         ({"lam": np.array([1.0, 2.0])}, "lam=array"),
@@ -220,7 +220,7 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails():
         ({"gap_abs": "small"}, "tolerances must be nonnegative"),
         ({"tol": -1.0}, "tolerances must be nonnegative"),
         ({"init": "random"}, "init='random'"),
-        ({"init": np.eye(3)}, r"init has shape \(3, 3\): X has 40 columns"),
+        ({"init": np.eye(3)}, r"init has shape \(3, 3\), but X has 40 columns"),
         ({"init": np.full((40, 40), 0.1)}, r"init is not on the simplex in 40 columns \(0, 1, 2"),
         ({"init": 2 * np.eye(40) - 1 / 40}, "not on the simplex"),
         ({"objective": "third"}, "objective='third'"),

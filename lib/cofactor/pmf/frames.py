@@ -414,8 +414,8 @@ class CodedColumn:
             index = pd.Index(values, dtype=object)
             found = np.asarray(index.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
             if self.is_numeric and len(set(map(float, values))) == len(values):  # 7.0 is 7
-                numbers = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
-                by_number = pd.Index(values).astype(np.float64).get_indexer(numbers)
+                as_index = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
+                by_number = pd.Index(values).astype(np.float64).get_indexer(as_index)
                 found = np.where((found == MISSING) & known, by_number, found)
         unknown = (found == MISSING) & known
         if unknown.any():
