@@ -1,20 +1,20 @@
-"""The tasks of this project, in one command. It needs Python 3.11 or newer and the network, once; nothing else.
+"""All tasks of this project in one command. It only needs Python 3.11 or newer, and the network for the first set-up.
 
 usage: python3 kit.py TASK [extra arguments]
 
   lab        print a first result, then open JupyterLab on your copies of the notebooks, in learner/
-             (--instructor: on the notebooks themselves, with outputs and solutions)
-  test       lint, all tests that are not marked slow, and the notebooks of the course
-             (--all: everything; FILES: all tests in these files; other arguments go to pytest)
+             (--instructor: the notebooks themselves, with outputs and solutions)
+  test       lint, the tests that are not marked slow, and the notebooks of the course
+             (--all: everything; FILES: all tests in these files; other arguments are passed to pytest)
   lint       ruff, mypy and the import rules
   notebooks  run the notebooks and store their outputs     (--check: only report what would change)
   bench      run every benchmark in order
   classroom  write copies for learners and an nbgrader course into classroom/    (-o FOLDER; --marks)
   book       build the documentation as a web site in book/_build
 
-The first task of a fresh clone creates .venv and installs the versions pinned in constraints.txt. When that file or
-pyproject.toml changes, the next task creates it anew. `test --oldest` and `test --newest` use environments of their
-own, with the lowest versions that pyproject.toml allows, or with the newest ones.
+The first task in a fresh clone creates .venv and installs the versions pinned in constraints.txt. If that file or
+pyproject.toml changes, the next task recreates it. `test --oldest` and `test --newest` use separate environments with
+the lowest versions that pyproject.toml allows, or with the newest versions.
 """
 
 from __future__ import annotations  # so that an old Python reaches the message about its version
@@ -41,7 +41,7 @@ LAB += ["--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.Neve
 
 
 def set_up(*extras: str) -> None:
-    """Make the environment hold the package with `extras`; a set-up of other pins is thrown away."""
+    """Install the package with `extras` in the environment, which is recreated if the pins have changed."""
     digest, *installed = STAMP.read_text(encoding="utf8").split() if STAMP.exists() else [""]
     wanted = sorted({*installed, "dev", "notebooks", *extras})
     if digest == fingerprint() and wanted == installed:
@@ -51,12 +51,12 @@ def set_up(*extras: str) -> None:
         create_venv()
         wanted = sorted({"dev", "notebooks", *extras})
     if not install(wanted):
-        sys.exit("The set-up failed, see above. Run the same command again to retry.")
+        sys.exit("The set-up failed (see above). Run the same command again to retry.")
     STAMP.write_text("\n".join([fingerprint(), *wanted]), encoding="utf8")
 
 
 def fingerprint() -> str:
-    """Hash of what decides what is installed, and where."""
+    """Return a hash of everything that determines what is installed, and where."""
     parts = [(ROOT / name).read_bytes() for name in ("pyproject.toml", "constraints.txt")]
     return hashlib.sha256(b"\0".join([*parts, f"{platform.python_version()} {VENV}".encode()])).hexdigest()
 
@@ -73,11 +73,11 @@ def create_venv() -> None:
             "elsewhere install a Python from python.org. Then run the same command again."
         )
     except OSError as error:
-        sys.exit(f"{VENV} cannot be created ({error}). Use a folder where you may write, with 3 GB of free space.")
+        sys.exit(f"Cannot create {VENV} ({error}). Use a writable folder with 3 GB of free space.")
 
 
 def install(extras: list[str]) -> bool:
-    """Install the package with `extras` by uv, which pip fetches, or else by pip; whether that succeeded."""
+    """Install the package with `extras` by uv, which pip installs, or else by pip; return whether that succeeded."""
     own, pins = ["-e", f".[{','.join(extras)}]"], (ROOT / "constraints.txt").read_text(encoding="utf8")
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     uv = [str(PYTHON.with_name("uv")), "pip", "install", "--quiet", "--python", str(PYTHON)]
@@ -86,13 +86,13 @@ def install(extras: list[str]) -> bool:
     (VENV / "uv.txt").write_text("".join(re.findall(r"\nuv==.*(?:\n +--hash.*)*", pins)), encoding="utf8")
     if run(*pip, "-r", VENV / "uv.txt") == 0 and all(run(*uv, *call) == 0 for call in calls[VERSIONS]):
         return True
-    print("uv could not install the packages; pip tries now, without checking hashes", file=sys.stderr, flush=True)
+    print("uv could not install the packages; trying pip, without checking hashes", file=sys.stderr, flush=True)
     (VENV / "pins.txt").write_text(re.sub(r" \\\n +--hash=\S+", "", pins), encoding="utf8")
     return VERSIONS == "pinned" and run(*pip, "-c", VENV / "pins.txt", *own) == 0
 
 
 def run(*command: object, **changes: str) -> int:
-    """Run a command in the project folder with these variables; its exit code, as a shell counts."""
+    """Run a command in the project folder with these environment variables; return its exit code."""
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "MPLBACKEND")}
     beside = ROOT.parent / "shared" / "datasets" / "raw"
     if "COFACTOR_MIRROR" not in env and beside.is_dir():
@@ -115,7 +115,7 @@ def python(*arguments: object, **changes: str) -> int:
 
 
 def lab(extra: list[str]) -> int:
-    """Print a first result, then open JupyterLab on the learner's copies or, for the instructor, on the sources."""
+    """Print a first result, then open JupyterLab with the learner's copies or, for the instructor, the sources."""
     set_up()
     print("First result: 39 people label 108 photographs (bluebird). Then JupyterLab: Ctrl-C ends it.", flush=True)
     instructor = "--instructor" in extra
@@ -129,7 +129,7 @@ def lab(extra: list[str]) -> int:
 
 
 def lint(extra: list[str]) -> int:
-    """All static checks, stopping at the first that fails."""
+    """Run all static checks, up to the first failure."""
     set_up()
     return (
         python("-m", "ruff", "check", *extra)
@@ -140,7 +140,7 @@ def lint(extra: list[str]) -> int:
 
 
 def test(extra: list[str]) -> int:
-    """Static checks, then pytest over tests, notebooks and examples in docstrings; or over the files that are named."""
+    """Run static checks, then pytest on tests, notebooks and docstring examples, or on the named files."""
     set_up(*os.environ.get("COFACTOR_EXTRAS", "").split())
     everything, extra = "--all" in extra, [one for one in extra if one != "--all"]
     pytest = ["-m", "pytest", "--doctest-modules"]
@@ -149,16 +149,16 @@ def test(extra: list[str]) -> int:
     pytest += ["-W", "ignore::DeprecationWarning"] if VERSIONS == "oldest" else []  # of old libraries about new ones
     if any((ROOT / one.split("::")[0]).exists() for one in extra):
         return python(*pytest, *extra, **REPRODUCIBLE)
-    # the cells of a notebook share a kernel, so each process gets whole files
+    # the cells of a notebook share a kernel, so each process gets whole files; of all tests, some wait for browsers
     pytest += ["--dist", "loadscope", "--no-loadscope-reorder"]
-    pytest += [] if any(one.startswith("-n") for one in extra) else ["-n", str(os.cpu_count() or 1)]
+    pytest += [] if any(one.startswith("-n") for one in extra) else ["-n", str((os.cpu_count() or 1) + everything)]
     pytest += ["tests", "lib", "evaluation", *(["notebooks"] if everything else sorted(ROOT.glob("notebooks/*.ipynb")))]
     pytest += [] if everything else ["-m", "not slow"]
     return (lint([]) if VERSIONS == "pinned" else 0) or python(*pytest, *extra, **REPRODUCIBLE)
 
 
 def program(module: str, *extras: str) -> Callable[[list[str]], int]:
-    """Return the task that runs one program of the project, on one thread."""
+    """Return the task that runs one program of the project on one thread."""
 
     def task(extra: list[str]) -> int:
         set_up(*extras)
@@ -168,7 +168,7 @@ def program(module: str, *extras: str) -> Callable[[list[str]], int]:
 
 
 def bench(extra: list[str]) -> int:
-    """Measure what is asked for, then write the page of it."""
+    """Run benchmarks, then write their page."""
     return program("evaluation.benchmarks", "bench")(extra) or python("-m", "evaluation", "pages")
 
 
@@ -183,7 +183,7 @@ TASKS |= {"classroom": program("tools.classroom", "classroom"), "book": program(
 
 
 def main(arguments: list[str]) -> int:
-    """Check the Python, pick the task."""
+    """Check the Python version, and run the task."""
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(__doc__.strip())
         return 0
@@ -191,7 +191,7 @@ def main(arguments: list[str]) -> int:
         print(f"unknown task {arguments[0]!r}\n\n{__doc__.strip()}", file=sys.stderr)
         return 2
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is what an old Python meets first
-        sys.exit(f"Python 3.11 or newer is needed; this is {platform.python_version()} ({sys.executable}).")
+        sys.exit(f"Python 3.11 or newer is required; this is {platform.python_version()} ({sys.executable}).")
     return TASKS[arguments[0]]([one for one in arguments[1:] if one != f"--{VERSIONS}"])
 
 

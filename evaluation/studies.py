@@ -6,7 +6,7 @@
 `scenes`: how near finders of pure spectra come on simulated scenes, mean spectral angle in degrees, and when k-means is
 ahead. Draws 3 to 6 smooth spectra of 60 bands and 1000 pixels that are mixtures of them; noise is Gaussian. Where
 brightness varies, pixels are divided by their sums first, as `cofactor anchors --scale` does. K-means by angle is the
-trivial answer. "warned" is the share of draws in which `cofactor anchors` warns that the anchors are hardly pure; its
+trivial answer. "warned" is the share of draws in which `cofactor anchors` warns that anchors may not be pure; its
 factor FAR was set on these scenes.
 
 `outliers`: how often the number of anchors is right, and how many anchors are found, where some columns are outliers.

@@ -63,8 +63,12 @@ def test_the_quick_suite_runs_where_neither_all_nor_files_are_asked_for(asked, q
     assert quick == any(one.endswith("11_capstone.ipynb") for one in pytest_)
 
 
-def test_processes_are_as_many_as_cores_or_as_asked(commands, monkeypatch):
-    assert "-n" in commands("test")[-1] and commands("test", "-n1")[-1].count("-n") == 0
+def test_processes_are_as_many_as_cores_for_all_tests_one_more_or_as_asked(commands, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    for words, processes in (["test"], "7"), (["test", "--all"], "8"):
+        ran = commands(*words)[-1]
+        assert ran[ran.index("-n") + 1] == processes
+    assert commands("test", "-n1")[-1].count("-n") == 0
 
 
 @pytest.mark.parametrize(("asked", "folder"), [([], "learner"), (["--instructor"], "notebooks")])
@@ -163,5 +167,5 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     module = started("test")
     (tmp_path / "file").touch()
     module.VENV = tmp_path / "file" / ".venv"
-    with pytest.raises(SystemExit, match="cannot be created"):
+    with pytest.raises(SystemExit, match="Cannot create"):
         module.create_venv()

@@ -87,23 +87,27 @@ def drawn(*heights, told=True):
 
 
 DISPLAY = "from IPython.display import display; display({'text/plain': 'fig', 'image/png': 'QQ=='}, raw=True)"
-CELLS = {  # name: (passes, cell)
-    "equal": (True, printed("print(1 / 3)", "0.3333333333333333\n")),
-    "change of 3e-10": (True, printed("print(1 / 3)", "0.3333333334333333\n")),
-    "change of 3e-5": (False, printed("print(1 / 3)", "0.3333433333333333\n")),
-    "wrong integer": (False, printed("print(12)", "13\n")),
-    "wrong word": (False, printed("print('gap 0.5')", "gab 0.5\n")),
-    "output cleared": (False, claimed("print(1)")),
-    "output added": (False, printed("pass", "1\n")),
-    "raises": (False, claimed("1 / 0")),
-    "another picture": (True, shown(DISPLAY, "fig", "Qg==")),
-    "another caption": (False, shown(DISPLAY, "pic", "QQ==")),
-    "the same figure": (True, drawn(0, 1, 4)),
-    "less than a pixel": (True, drawn(0, 1.0005, 4)),
-    "a point moved": (False, drawn(0, 1.04, 4)),
-    "a figure without fingerprint": (False, drawn(0, 1, 4, told=False)),
-    "address in a repr": (True, printed("print('<f at 0x7fa1b2c3d4e5>')", "<f at 0xADDR>\n")),
-}
+
+
+def cells():
+    """Cells by name, with whether they pass."""
+    return {
+        "equal": (True, printed("print(1 / 3)", "0.3333333333333333\n")),
+        "change of 3e-10": (True, printed("print(1 / 3)", "0.3333333334333333\n")),
+        "change of 3e-5": (False, printed("print(1 / 3)", "0.3333433333333333\n")),
+        "wrong integer": (False, printed("print(12)", "13\n")),
+        "wrong word": (False, printed("print('gap 0.5')", "gab 0.5\n")),
+        "output cleared": (False, claimed("print(1)")),
+        "output added": (False, printed("pass", "1\n")),
+        "raises": (False, claimed("1 / 0")),
+        "another picture": (True, shown(DISPLAY, "fig", "Qg==")),
+        "another caption": (False, shown(DISPLAY, "pic", "QQ==")),
+        "the same figure": (True, drawn(0, 1, 4)),
+        "less than a pixel": (True, drawn(0, 1.0005, 4)),
+        "a point moved": (False, drawn(0, 1.04, 4)),
+        "a figure without fingerprint": (False, drawn(0, 1, 4, told=False)),
+        "address in a repr": (True, printed("print('<f at 0x7fa1b2c3d4e5>')", "<f at 0xADDR>\n")),
+    }
 
 
 def run_nbval(folder, cells):
@@ -118,11 +122,12 @@ def run_nbval(folder, cells):
 
 @pytest.mark.slow
 def test_each_mutant_of_a_notebook_gets_its_verdict(tmp_path):
-    answer = run_nbval(tmp_path, [cell for _, cell in CELLS.values()])
+    made = cells()
+    answer = run_nbval(tmp_path, [cell for _, cell in made.values()])
     cases = ElementTree.parse(tmp_path / "report.xml").iter("testcase")
     verdicts = [case.find("failure") is None and case.find("error") is None for case in cases]
-    expected = {name: passes for name, (passes, _) in CELLS.items()}
-    assert dict(zip(CELLS, verdicts, strict=True)) == expected, answer.stdout
+    expected = {name: passes for name, (passes, _) in made.items()}
+    assert dict(zip(made, verdicts, strict=True)) == expected, answer.stdout
 
 
 @pytest.mark.slow

@@ -202,16 +202,16 @@ MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
         (lambda: simulate.crowd(MODEL, 10, [0.5, 1.5]), "give a number from 0 to 1, or one for each of 2 annotators"),
         (lambda: simulate.symnmf_problem(snr_db=-1000.5), "give a number from -1000 to 1000"),
         (lambda: simulate.symnmf_problem(snr_db=1000.5), "give a number from -1000 to 1000"),
-        (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V two items"),
+        (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V at least two rows"),
         (lambda: simulate.dawid_skene_model(generator="beta"), "generator='beta': choose one of dirichlet, uniform"),
         *(
-            (lambda e=e: simulate.dawid_skene_model(specialist_error=e), r"3 classes, ask for 0 to below 0\.82")
+            (lambda e=e: simulate.dawid_skene_model(specialist_error=e), r"must be from 0 to below 0\.82 for 3")
             for e in (-0.1, 0.9)
         ),
-        *((lambda d=d: simulate.symnmf_problem(density=d), "a share above 0 and up to 1") for d in (0, 1.5)),
+        *((lambda d=d: simulate.symnmf_problem(density=d), "must be above 0 and at most 1") for d in (0, 1.5)),
         (lambda: simulate.symnmf_problem(2, 3), "n_rows >= n_classes"),
         (lambda: simulate.symnmf_problem(10, 3, density=1e-9, random_state=0), "rank"),
-        *((lambda s=s: simulate.joint_table(MODEL, 10, s), "a share above 0 and up to 1") for s in (0, -0.1, 1.1)),
+        *((lambda s=s: simulate.joint_table(MODEL, 10, s), "must be above 0 and at most 1") for s in (0, -0.1, 1.1)),
         (lambda: simulate.joint_model(5, 4, 5, separability=0.1), "separability=0.1 with 5 classes and 4 values"),
         (lambda: simulate.joint_model(separability=0.15), "separability=0.15 .* choose one of 0.1, 0.2, 0.3"),
         (lambda: simulate.dirichlet_mixtures(3, 5, 6), "5 points cannot contain 6 anchors"),
@@ -282,7 +282,7 @@ def test_seasons_are_knock_outs_of_players_who_drift():
     alike = simulate.tennis_seasons(96, 1, field=16, sd=0, random_state=0)[0][0]
     assert abs(alike.outcome.mean() - 0.5) < 0.06
     for field in (12, 32):
-        with pytest.raises(CofactorError, match=f"field={field}: a power of two, at most a sixth of 96"):
+        with pytest.raises(CofactorError, match=f"field={field}: must be a power of two, at most a sixth of the 96"):
             simulate.tennis_seasons(96, field=field)
 
 

@@ -1,13 +1,13 @@
 """Infer true labels, rankings, joint distributions and topics from pairwise counts.
 
-The verbs take a path, a DataFrame, arrays, or the name of a data set, and return a result with tables, notes and a
-`report`:
+The verbs take a path, a DataFrame, arrays, or the name of a data set. They return a result with tables and notes, which
+the first five also write as an HTML page with `report`:
 
     aggregate         labels of several workers: one label per task, with its probability
     rank              comparisons: a ranking with intervals
     joint             a table with gaps: the gaps filled, latent classes, drawn rows
     anchors           a matrix of mixtures: the pure columns and the weights
-    topics            texts or counts of words: topics, and what each document holds of them
+    topics            texts or word counts: topics, and the topic probabilities of each document
     plan, next_tasks  how many labels are needed, and for which tasks
 
 `datasets` lists data sets and `load` reads one. `CrowdLabels`, `CategoricalTable` and `Comparisons` hold data.
@@ -86,11 +86,11 @@ __all__ = [
 
 
 def _let_compiled_code_be_kept() -> None:
-    """Give Numba a folder of this run's own where it may write to no other: it would refuse to begin.
+    """Give Numba a temporary cache folder if it cannot write to any other, because it would refuse to start.
 
-    So in a container that can only be read, or where another user installed the package and there is no home. Code is
-    then compiled in each run, which takes a minute; set NUMBA_CACHE_DIR to a folder of your own to keep it. The
-    folder's name cannot be guessed, since what is in it is run.
+    This happens in a read-only container, or if another user installed the package and there is no home directory.
+    Code is then compiled in every run, which takes a minute; set NUMBA_CACHE_DIR to keep it. The folder's name cannot
+    be guessed, because its contents are executed.
     """
     here, home = Path(__file__).parent, os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     above = next(folder for folder in (Path(home, "numba"), *Path(home, "numba").parents) if os.path.exists(folder))

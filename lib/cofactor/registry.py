@@ -1,7 +1,7 @@
-"""Methods by name: the one list of the built-in ones, and those of the user's own, `FILE.py:NAME`.
+"""Methods by name: the list of built-in methods, and the user's own methods, `FILE.py:NAME`.
 
-Nothing is imported to list them, so that a command's --help takes no time. A method of another package is listed, too,
-where the package has an entry point of the group `cofactor.methods`, named PROBLEM.NAME.
+Listing methods imports nothing, so that a command's --help is fast. Methods of other packages are listed as well, if
+the package has an entry point PROBLEM.NAME in the group `cofactor.methods`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cofactor.core.errors import CofactorError, listing
 ENTRY_POINTS = "cofactor.methods"
 FORMS = "give FILE.py:NAME or PACKAGE.MODULE:NAME, with options as NAME(alpha=2)"
 GROUPS = {  # what methods of a problem are for, in the order in which they are shown
-    "default": "the default, in which the labels choose what every worker is",
+    "default": "the default, which infers each worker's type from the labels",
     "simple": "simple: the vote, plain or weighted by known skills",
-    "vote": "Dawid-Skene, fitted from the vote",
+    "vote": "Dawid-Skene, started from the majority vote",
     "papers": "from co-occurrences of labels (the papers); with -EM, refined by EM",
-    "rivals": "what the papers compare with",
-    "trivial": "what every other method has to beat",
-    "elsewhere": "of other packages",
+    "rivals": "competitors in the papers",
+    "trivial": "baselines that other methods should beat",
+    "elsewhere": "from other packages",
 }
 
 
@@ -42,12 +42,12 @@ class Method:
 
     Attributes
     ----------
-    name : as in the papers; that of the class has no hyphens and signs
+    name : as in the papers; the class name is the same without hyphens and signs
     problem : "crowd", "pmf", "separable" or "comparisons"
     path : module and class, as "cofactor.crowd.method:WorkerTypes"
     group : key of `GROUPS`
-    takes : what `fit` takes: "labels", "table", "points", "graph", "counts" or "comparisons"
-    options : settings that make the class this method
+    takes : the input of `fit`: "labels", "table", "points", "graph", "counts" or "comparisons"
+    options : settings with which the class is this method
     """
 
     name: str
@@ -59,14 +59,14 @@ class Method:
 
     @cached_property
     def make(self) -> Callable[..., Any]:
-        """The class, imported at first use, with its options where there are any."""
+        """The class, imported at first use, with its options, if any."""
         module, _, name = self.path.partition(":")
         made: Callable[..., Any] = getattr(import_module(module), name)
         return partial(made, **self.options) if self.options else made
 
 
 class Methods(Mapping[str, Callable[..., Any]]):
-    """The methods of a problem by name; a class is imported when it is asked for."""
+    """The methods of a problem by name; a class is imported when it is looked up."""
 
     def __init__(self, problem: str) -> None:
         self._problem = problem
@@ -89,7 +89,7 @@ class Methods(Mapping[str, Callable[..., Any]]):
 
 @cache
 def listed(problem: str) -> dict[str, Method]:
-    """Return the methods of a problem by name: the built-in ones, then those of other packages.
+    """Return the methods of a problem by name: built-in methods first, then those of other packages.
 
     >>> list(listed("comparisons"))[:3]
     ['ComparisonMF', 'BPR', 'AltSVM']
@@ -106,7 +106,7 @@ def listed(problem: str) -> dict[str, Method]:
 
 
 def names(problem: str, **wanted: str) -> tuple[str, ...]:
-    """Return names of the methods of a problem that have these attributes.
+    """Return the names of a problem's methods that have these attributes.
 
     >>> names("separable", takes="graph")
     ('SPOC', 'GeoNMF')
@@ -189,17 +189,17 @@ OWN = (*_crowd(), *_pmf(), *_separable(), *_comparisons())
 
 
 def is_outside(name: str) -> bool:
-    """Whether a name of a method says where to find it, rather than naming a built-in one."""
+    """Return whether a method name says where to find the method, rather than naming a built-in one."""
     return ":" in name
 
 
 def loaded(where: str) -> Any:
-    """Return the method that `where` names: a function, or an object with its options set."""
+    """Return the method named by `where`: a function, or an object with its options set."""
     home, name, options = parts_of(where)
     module = module_of(home)
     if not hasattr(module, name):
         public = [key for key, thing in vars(module).items() if callable(thing) and not key.startswith("_")]
-        raise CofactorError(f"{home} has no {name}; it has {listing(public) or 'nothing to call'}")
+        raise CofactorError(f"{home} has no {name}; it has {listing(public) or 'no functions or classes'}")
     thing: Callable[..., Any] = getattr(module, name)
     try:
         if inspect.isclass(thing):
@@ -219,17 +219,17 @@ def parts_of(where: str) -> tuple[str, str, dict[str, Any]]:
     text, _, options = where.partition("(")
     home, _, name = text.rpartition(":")
     if not home or not name.isidentifier() or (options and not options.endswith(")")):
-        raise CofactorError(f"{where!r} names no method: {FORMS}")
+        raise CofactorError(f"{where!r} is not the name of a method: {FORMS}")
     try:
         call = ast.parse(f"_({options or ')'}", mode="eval").body
         assert isinstance(call, ast.Call) and not call.args
         return home, name, {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
     except (SyntaxError, ValueError, AssertionError):
-        raise CofactorError(f"{where!r}: options are written as NAME(alpha=2, beta='x')") from None
+        raise CofactorError(f"cannot read the options of {where!r}: write them as NAME(alpha=2, beta='x')") from None
 
 
 def source_of(where: str) -> str:
-    """Return a hash of the file that holds the method, by which a changed one is seen; of packages, their version."""
+    """Return a hash of the file that has the method, which changes with the file, or the name of its module."""
     home = parts_of(where)[0]
     path = Path(home)
     if path.suffix != ".py":
@@ -238,11 +238,11 @@ def source_of(where: str) -> str:
 
 
 def module_of(home: str) -> ModuleType:
-    """Import a file that ends in .py, or a module by its name; what goes wrong in it is one CofactorError."""
+    """Import a .py file, or a module by its name; any failure is raised as a CofactorError."""
     path = Path(home).expanduser()
     if path.suffix == ".py":
         if not path.is_file():
-            raise CofactorError(f"no file {home}: {FORMS}")
+            raise CofactorError(f"file {home} does not exist: {FORMS}")
         spec = importlib.util.spec_from_file_location(f"outside_{path.stem}", path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)

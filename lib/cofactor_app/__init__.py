@@ -1,4 +1,1 @@
-"""What a practitioner types and clicks: commands and reports.
-
-`cofactor` knows nothing of it.
-"""
+"""The command line, HTML reports, plots and the benchmark; `cofactor` does not depend on them."""

@@ -1,10 +1,10 @@
 """Peak memory of one call, in a fresh process.
 
-The child reads its own VmHWM, the highest resident size since it was last reset. What `getrusage` reports is
-inherited when a process starts another, and would show the peak of a large parent, such as a notebook, instead. Memory
-that was asked for and never touched does not count. Linux only.
+The child reads its own VmHWM, the highest resident size since the last reset. `getrusage` cannot be used, because a new
+process inherits its value and would report the peak of a large parent, such as a notebook. Memory that is allocated but
+never touched does not count. Linux only.
 
-This file is also the child: it runs as a script and, NumPy aside, imports only what the call needs.
+This file is also the child: it runs as a script and imports NumPy and whatever the call needs.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ ARRAY = "array in a file"
 def measure_peak(
     call: str, warm: dict[str, Any], folder: str | Path | None = None, **arguments: Any
 ) -> dict[str, float] | None:
-    """Run a call in a new interpreter, first with `warm`, then with `arguments`.
+    """Run a call in a new interpreter, first with `warm`, then with `arguments`, and measure its memory.
 
     Parameters
     ----------
     call : str
         "module:function".
     warm, arguments
-        By name: what JSON can hold, and arrays, which are handed over in files and read as part of the call. The
-        warm-up takes imports, loading of compiled code and BLAS buffers out of the measurement.
+        Keyword arguments: JSON values, or arrays, which are passed in files and read as part of the call. The warm-up
+        keeps imports, the loading of compiled code and BLAS buffers out of the measurement.
     folder : path, optional
-        A further place to look for the module.
+        A folder to add to the module search path.
 
     Returns
     -------
-    `seconds`, `base_mb` (resident before the call) and `peak_mb` (highest resident size of the whole process during
-    it; an MB is a million bytes); or None where /proc does not tell. A call that fails tells why on its standard
-    error, and is a subprocess.CalledProcessError.
+    `seconds`, `base_mb` (resident before the call) and `peak_mb` (highest resident size of the process during the call;
+    1 MB is a million bytes); None if /proc does not have them. A call that fails raises
+    subprocess.CalledProcessError and reports why on standard error.
     """
     if not CLEAR_REFS.exists():
         return None
@@ -58,7 +58,7 @@ def measure_peak(
 
 
 def resident(key: str, status: Path = PROC_STATUS) -> float:
-    """Read a size of this process (or of the one whose status file is given) from /proc, in MB."""
+    """Return a memory size of this process, or of the one with the given status file, from /proc in MB."""
     line = next(line for line in status.read_text().splitlines() if line.startswith(f"{key}:"))
     return int(line.split()[1]) * 1024 / 1e6
 

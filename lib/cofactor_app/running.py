@@ -1,12 +1,11 @@
-"""The command that runs: its words, the files that it reads, and what it noted; the last section of a report."""
+"""The current command: its arguments, input files and notes, which the last section of a report shows."""
 
 from __future__ import annotations
 
 import platform
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -19,7 +18,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "numba")
 
 @dataclass
 class Run:
-    """A command at work: its words, the files that it reads and writes, and what it has noted so far."""
+    """A running command: its arguments, the files that it reads and writes, and its notes so far."""
 
     command: Sequence[str]
     inputs: Sequence[Path]
@@ -27,7 +26,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
 
     def words(self) -> str:
-        """Return the command as a shell takes it, without the folders of this machine, which say nothing to others."""
+        """Return the command quoted for a shell, without the folders of this machine."""
         names = {str(path): path.name for path in self.outputs}
         return shlex.join(["cofactor", *(_of_no_machine(_named(word, names)) for word in self.command)])
 
@@ -38,7 +37,7 @@ def _named(word: str, names: dict[str, str]) -> str:
 
 
 def without_secrets(address: str) -> str:
-    """Return the address of a database without user, password and options.
+    """Return the address of a database without user name, password and options.
 
     >>> without_secrets("postgresql://me:secret@host/name?sslmode=require")
     'postgresql://host/name'
@@ -55,16 +54,6 @@ def _of_no_machine(word: str) -> str:
 CURRENT: ContextVar[Run | None] = ContextVar("run", default=None)
 
 
-@contextmanager
-def running(run: Run) -> Iterator[Run]:
-    """Make a run the current one."""
-    token = CURRENT.set(run)
-    try:
-        yield run
-    finally:
-        CURRENT.reset(token)
-
-
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
@@ -72,7 +61,7 @@ def digest(path: Path) -> str:
 
 
 def version(package: str) -> str:
-    """Return the version of a package that is installed."""
+    """Return the version of an installed package."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -80,12 +69,12 @@ def version(package: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of what numbers depend on."""
+    """Return the versions of Python and of the packages on which the numbers depend."""
     return {"python": platform.python_version(), **{name: version(name) for name in ("cofactor", *PACKAGES)}}
 
 
 def machine() -> dict[str, str]:
-    """Return the system, and the kernel and the threads of linear algebra."""
+    """Return the operating system, the processor, and the kernels and threads of BLAS."""
     from threadpoolctl import threadpool_info
 
     blas = [one for one in threadpool_info() if one.get("user_api") == "blas"]

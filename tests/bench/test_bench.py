@@ -31,7 +31,7 @@ from cofactor_app.bench import (
 )
 from cofactor_app.bench.answers import problem_of
 from cofactor_app.bench.folder import sets_of
-from cofactor_app.bench.sets import SIMULATED, drawn
+from cofactor_app.bench.sets import SIMULATED, drawn_crowd
 from cofactor_app.cli import main
 from cofactor_app.peak import CLEAR_REFS
 
@@ -102,7 +102,7 @@ def searches(labels):
 @pytest.fixture
 def mine(tmp_path):
     """A file with methods, and a folder with one set of one's own."""
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "mine.csv", index=False)
     pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "mine_truth.csv", index=False)
     path = tmp_path / "my.py"
@@ -118,7 +118,7 @@ def trials(*methods, sets, **more):
 
 
 def test_functions_objects_and_codes_are_methods(mine):
-    labels, _ = drawn("sim_one_accuracy")
+    labels, _ = drawn_crowd("sim_one_accuracy")
     codes = vote_shares(labels).argmax(axis=1)
     for method in (
         vote_shares,
@@ -153,7 +153,7 @@ def most_frequent(df):
 
 @pytest.mark.slow
 def test_methods_of_tables_run_as_they_are():
-    labels, _ = drawn("sim_specialists")
+    labels, _ = drawn_crowd("sim_specialists")
     labels = cf.CrowdLabels.from_frame(
         labels.to_frame().assign(label=lambda df: df["label"].map(["c", "a", "b"].__getitem__))
     )
@@ -175,8 +175,8 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
     kept = ["--keep", str(tmp_path / "kept.jsonl")]
     assert main(["bench", f"{mine}:wrong_shape", "sim_copies", "sim_one_label", *kept]) == 1
     said = capsys.readouterr()
-    assert said.out == "" and said.err.endswith("No result: wrong_shape failed on all of the 2 sets\n")
-    assert said.err.startswith("error: the method must answer with (400, ") and said.err.count("must answer") <= 2
+    assert said.out == "" and said.err.startswith("error: wrong_shape failed on all 2 sets: ")
+    assert "the method must answer with (400, " in said.err and said.err.count("must answer") <= 2
     assert main(["bench", f"{mine}:Half(least=401)", "sim_copies", "sim_one_label", *kept]) == 1
     assert capsys.readouterr().err.count("too few") == 1
     Path(mine.parent, "few.py").write_text(
@@ -187,13 +187,13 @@ def test_a_method_without_any_result_is_an_error_and_one_with_some_is_told_by_th
 
 
 def test_what_is_no_method_gets_one_sentence(mine):
-    labels, _ = drawn("sim_one_accuracy")
+    labels, _ = drawn_crowd("sim_one_accuracy")
     for where, said in (
-        ("nowhere.py:vote", "no file nowhere.py"),
+        ("nowhere.py:vote", "file nowhere.py does not exist"),
         (f"{mine}:Mine", "has no Mine; it has vote, Half"),
-        (f"{mine}:vote(power=x)", "options are written as"),
+        (f"{mine}:vote(power=x)", "cannot read the options of"),
         (f"{mine}:vote(strength=2)", "strength"),
-        (f"{mine}:", "names no method"),
+        (f"{mine}:", "is not the name of a method"),
         ("no_such_package:vote", "cannot be imported"),
         (f"{mine}:wrong_shape", r"must answer with \(400, 2\) probabilities or 400 class codes, not shape \(2,\)"),
         (f"{mine}:Half", r"stops in my.py, line \d+: ValueError: too few"),
@@ -201,7 +201,7 @@ def test_what_is_no_method_gets_one_sentence(mine):
         with pytest.raises(CofactorError, match=said):
             Outside(where).fit(labels)
     for answer, said in (
-        (np.full((400, 2), np.nan), "NaN or below zero for tasks 0"),
+        (np.full((400, 2), np.nan), "NaN or negative values for tasks 0"),
         (np.full(400, 7), "from 0 to 1, not 7"),
     ):
         with pytest.raises(CofactorError, match=said):
@@ -240,14 +240,14 @@ def test_a_failure_on_one_set_is_one_row(here, mine):
     assert [bool(t.error) for t in found] == [True, True, False, True, True, False]
     lines = "\n".join(report(found, {"vote": 3}))
     assert "Half(least=401) failed on sim_copies, mine: the method stops in my.py" in lines
-    assert "3 variants of vote were run here" in lines
+    assert "3 variants of vote have been run" in lines
 
 
 def test_a_method_of_the_kit_that_does_not_fit_or_crashes_is_a_row_too(quick, monkeypatch):
     found = list(bench(["LDA"], known_sets("separable", ["sim_midpoints"]), problem="separable"))
-    assert found[-1].error == "LDA finds topics of words, and no columns of X" and found[0].accuracy is not None
+    assert found[-1].error == "LDA finds topics of words, not columns of X" and found[0].accuracy is not None
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", lambda self, labels: 1 / 0)
-    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
+    assert run._answer("MV-EM", drawn_crowd("sim_copies")[0]).error == "ZeroDivisionError: division by zero"
 
 
 @pytest.mark.slow
@@ -305,21 +305,21 @@ def test_an_open_of_the_data_is_refused_and_told(mine, monkeypatch, tmp_path):
         watch("open", (str(tmp_path / "truth.csv"), "r", 0))
 
     monkeypatch.setattr(cf.crowd.METHODS["MV-EM"], "fit", opens)
-    assert run._answer("MV-EM", drawn("sim_copies")[0]).error == f"the method {run.OPENS}"
+    assert run._answer("MV-EM", drawn_crowd("sim_copies")[0]).error == f"the method {run.OPENS}"
     monkeypatch.setattr(run, "loaded", opens)
     with pytest.raises(CofactorError, match=r"my\.py:vote opens data sets"):
         run._find(f"{mine}:vote")
 
 
 def test_a_process_that_ends_is_a_row_and_another_is_begun(here, monkeypatch):
-    given = drawn("sim_copies")[0]
+    given = drawn_crowd("sim_copies")[0]
     with run._Process([]) as process:
         first = process("MajorityVote", given)
         pool = process.pool
         with monkeypatch.context() as patch:
             patch.setattr(pool, "submit", mock.Mock(side_effect=run.BrokenProcessPool))
             broken = process("MajorityVote", given)
-        assert "the process ended, as it does where memory is short" in broken.error and broken.said is None
+        assert "the process ended unexpectedly, perhaps because memory is short" in broken.error and broken.said is None
         again = process("MajorityVote", given)
         assert np.array_equal(again.said, first.said) and process.pool is not pool
     assert process.pool.ended
@@ -337,25 +337,25 @@ def test_what_was_run_is_not_run_again(here, mine, tmp_path, monkeypatch):
     assert source_of(name) != before
     assert len(list(bench([name], sets, kept))) == 3 and len(kept.read_text().splitlines()) == 4
     kept.write_text("task,worker\n")
-    with pytest.raises(CofactorError, match="holds no results"):
+    with pytest.raises(CofactorError, match="does not contain results"):
         list(bench([name], sets, kept))
 
 
 def test_simulated_crowds_are_what_their_names_say():
     for name in SIMULATED["crowd"]:
-        labels, truth = drawn(name)
+        labels, truth = drawn_crowd(name)
         assert labels.n_tasks == len(truth) == 400
         kinds = {"sim_specialists": 3, "sim_one_label": 4, "sim_grades": 5, "sim_dawid_skene": 4, "sim_drifting": 2}
         assert labels.n_classes == kinds.get(name, 2) == len(set(truth)), name
         assert (
-            np.array_equal(drawn(name)[1], truth)
-            and drawn(name)[0].table.values.tolist() == labels.table.values.tolist()
+            np.array_equal(drawn_crowd(name)[1], truth)
+            and drawn_crowd(name)[0].table.values.tolist() == labels.table.values.tolist()
         )
         assert error_rate(vote_shares(labels), truth) < 0.5, name
-    assert (drawn("sim_one_label")[0].table.entries_per_row == 1).all()
-    codes = drawn("sim_copies")[0].table.codes
+    assert (drawn_crowd("sim_one_label")[0].table.entries_per_row == 1).all()
+    codes = drawn_crowd("sim_copies")[0].table.codes
     assert (codes[:, :4] == codes[:, [0]]).all()
-    shared = drawn("sim_shared_errors")
+    shared = drawn_crowd("sim_shared_errors")
     wrong = shared[0].table.codes != shared[1][:, None]
     among = [np.corrcoef(wrong[:, pair].T)[0, 1] for pair in ([0, 1], [4, 5])]
     assert among[0] > 0.5 > abs(among[1])
@@ -363,9 +363,11 @@ def test_simulated_crowds_are_what_their_names_say():
 
 def test_sets_by_name():
     assert [c.name for c in known_sets("crowd", ["bluebird"])] == ["bluebird"] and FAMILY["zencrowd_us"] == "zencrowd"
-    with pytest.raises(CofactorError, match="no crowd set is named 'nowhere'; there are adult_content"):
+    with pytest.raises(CofactorError, match="no crowd set is named 'nowhere': choose from adult_content"):
         known_sets("crowd", ["nowhere"])
-    with pytest.raises(CofactorError, match=r"named 'labelme' \(labelme: a data set, but none of the bench; give"):
+    with pytest.raises(
+        CofactorError, match=r"named 'labelme' \(labelme is a data set that the bench does not include; give"
+    ):
         known_sets("crowd", ["labelme"])
     own = KnownSet("bluebird", "mine", tuple)
     assert known_sets("crowd", ["bluebird"], [own]) == [own]
@@ -376,15 +378,15 @@ def test_the_command_prints_and_writes(here, mine, tmp_path, capsys):
     out, kept = tmp_path / "trials.csv", tmp_path / "kept.jsonl"
     assert main(["bench", f"{mine}:vote", "sim_copies", "sim_one_label", "--keep", str(kept), "-o", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "accuracy in % by family (2)" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
+    assert "% by family (2, with equal weights):" in said and "WorkerTypes: below the vote on 0 of 2 sets" in said
     assert len(pd.read_csv(out)) == 6 and {json.loads(line)["set"] for line in kept.read_text().splitlines()} == {
         "sim_copies",
         "sim_one_label",
     }
     assert "variants" not in said
     assert main(["bench", f"{mine}:vote(power=2)", "sim_copies", "--keep", str(kept)]) == 0
-    assert "2 variants of vote were run here" in capsys.readouterr().out
-    for least, told in ((401, ""), (1, ""), (2, "2 variants of Half were run here")):  # the first gives no answer
+    assert "2 variants of vote have been run" in capsys.readouterr().out
+    for least, told in ((401, ""), (1, ""), (2, "2 variants of Half have been run")):  # the first gives no answer
         main(["bench", f"{mine}:Half(least={least})", "sim_copies", "--keep", str(kept)])
         assert ("variants of Half" in (said := capsys.readouterr().out)) == bool(told) and told in said, least
     assert main(["bench", f"{mine}:nothing", "sim_copies", "--keep", str(kept)]) == 1
@@ -516,7 +518,7 @@ def test_the_command_takes_the_problem_of_the_argument(quick, tmp_path, capsys):
     path.write_text(LINES, encoding="utf8")
     keep = ("--keep", f"{tmp_path}/kept.jsonl")
     assert main(["bench", f"{path}:mode", "sim_joint_sparse", *keep]) == 0
-    assert "problem pmf: the share of hidden cells" in capsys.readouterr().out
+    assert "problem pmf: accuracy is the fraction of hidden cells" in capsys.readouterr().out
     assert main(["bench", f"{path}:mode", "nowhere", *keep]) == 1
     assert "no pmf set is named 'nowhere'" in capsys.readouterr().err
 
@@ -553,7 +555,7 @@ def test_what_is_tuned_to_a_family_is_not_chosen_by_it():
     assert [trial.accuracy for trial in chosen] == [70, 70, 50, 50, 50, 50]
     said = "\n".join(choice_report(found, names[1:]))
     assert "mean" in said and "56.67" in said  # (70 + 50 + 50) / 3, where the best on all has 71.33
-    assert "what was chosen: below the vote on 4 of 6 sets" in said and "Mine(tuned=0), has 71.33" in said
+    assert "chosen variants: below the vote on 4 of 6 sets" in said and "Mine(tuned=0), has 71.33" in said
     for few in (left_out(found, names[2:]), left_out([t for t in found if t.family == "a"], names[1:])):
         assert few == ({}, [])
 
@@ -565,14 +567,14 @@ def test_the_command_chooses_by_families_and_keeps_what_was_chosen(here, mine, t
     sets = ["sim_copies", "sim_one_accuracy", "sim_spammers"]
     asked = ["bench", first, *sets, "--beside", second, "--leave-family-out"]
     assert main([*asked, "-o", "out.csv"]) == 0
-    assert "chosen among 2 variants by the other families" in capsys.readouterr().out
+    assert "with one of 2 variants chosen using the other families" in capsys.readouterr().out
     out = pd.read_csv("out.csv")
-    chosen = out[out["method"] == "vote (chosen by the other families)"].set_index("set")["accuracy"]
+    chosen = out[out["method"] == "vote (chosen using the other families)"].set_index("set")["accuracy"]
     assert list(chosen.index) == sets
     assert (chosen == out[out["method"] == first].set_index("set")["accuracy"]).all()
     for few in (["bench", first, *sets, "--leave-family-out"], [*asked[:3], *asked[5:]]):
         assert main(few) == 1
-        assert "chooses among variants of the method, by sets of two families" in capsys.readouterr().err
+        assert "needs two variants of the method and sets of two families" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -583,7 +585,7 @@ def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypa
     asked = ["bench", first, *sets, "--beside", second, "KOS", "--leave-family-out"]  # KOS is for two classes only
     assert main([*asked, "--report", str(page)]) == 0
     text = page.read_text(encoding="utf8")
-    assert "<h1>vote on trial</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
+    assert "<h1>Benchmark of vote</h1>" in text and text.count('<td class="text">vote(power=1)</td>') >= 2 * len(sets)
     assert "Content-Security-Policy" in text and str(mine) not in text
 
 
@@ -591,7 +593,7 @@ def test_the_page_has_the_variants_by_their_names(here, mine, tmp_path, monkeypa
 def test_a_method_tuned_on_a_test_family_does_not_keep_its_lead(here, mine, tmp_path, monkeypatch, capsys):
     """It knows the first labels of one set by heart. What the other families choose is what may be claimed."""
     monkeypatch.chdir(tmp_path)
-    labels, truth = drawn("sim_copies")
+    labels, truth = drawn_crowd("sim_copies")
     np.savez(tmp_path / "heart.npz", first=labels.table.codes[:50], truth=truth)
     (tmp_path / "cheat.py").write_text(
         f"""
@@ -624,10 +626,23 @@ class Mine:
     assert main([*asked, "-o", "out.csv"]) == 0
     out = pd.read_csv("out.csv").pivot_table(index="set", columns="method", values="accuracy")
     tuned, steady = (out[f"cheat.py:Mine(tuned={k})"] for k in (1, 0))
-    chosen = out["Mine (chosen by the other families)"]
+    chosen = out["Mine (chosen using the other families)"]
     assert tuned["sim_copies"] == 100 and tuned.mean() > steady.mean() + 1
     assert chosen["sim_copies"] == steady["sim_copies"] and chosen.mean() < tuned.mean() - 5
-    assert "but there the same sets choose and judge" in capsys.readouterr().out
+    assert "but there the same sets choose and score the variant" in capsys.readouterr().out
+
+
+def test_methods_of_one_name_in_two_files_are_no_variants_of_each_other(quick, tmp_path, monkeypatch, capsys):
+    """A package's own `MajorityVote` is another method than the built-in one, which was never seen to be the same."""
+    monkeypatch.chdir(tmp_path)
+    answer = "def Independence(table, value=0):\n    return np.where(table.codes < 0, value, table.codes)\n"
+    for name in ("one.py", "two.py"):
+        Path(name).write_text(f"import numpy as np\n\n\n{answer}", encoding="utf8")
+    sets = ["sim_joint", "sim_joint_sparse", "sim_joint_independent"]
+    for method, count in (("one.py:Independence", 0), ("two.py:Independence", 0), ("two.py:Independence(value=1)", 2)):
+        assert main(["bench", method, *sets, "--problem", "pmf"]) == 0
+        said = capsys.readouterr().out
+        assert ("variants" in said) == (f"{count} variants of Independence" in said) == (count > 0), method
 
 
 # ---- other libraries through the same door ----

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, choices, points, table
+from cofactor_app.bench.checks import ALL, EXAMPLES, check_method, comparisons, points, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -266,19 +266,19 @@ def test_a_mistake_is_found_by_its_check(problem):
         with pytest.raises(cf.CofactorError, match=rf"(?m)^{name}: "):
             check_method(method, problem)
     if problem == "comparisons":
-        with pytest.raises(cf.CofactorError, match=r"^pickle: one that was sent to another process answers otherwise"):
+        with pytest.raises(cf.CofactorError, match=r"^pickle: after pickling, it gives a different answer"):
             check_method(Forgets)
 
 
 def test_what_is_no_method_gets_one_sentence():
     for method, problem, said in (
-        (vote, "crowds", "problem='crowds': one of crowd, pmf, separable, comparisons"),
-        ("Independence", "comparisons", "no comparisons method 'Independence'; there are ComparisonMF"),
-        (3, "pmf", "int is no method: give a function"),
+        (vote, "crowds", "problem='crowds': choose one of crowd, pmf, separable, comparisons"),
+        ("Independence", "comparisons", "no comparisons method 'Independence': choose one of ComparisonMF"),
+        (3, "pmf", "int is not a method: give a function"),
         (lambda labels: labels.votes[0], None, r"^the method must answer with \(60, 3\) probabilities or 60 class"),
-        (lambda table: [0], None, r"must answer with a model or a table of \(80, 5\) codes"),
-        (lambda X, n: [0], None, "must answer with 4 indices from 0 to 29"),
-        (lambda comparisons: 3, None, "must answer with 6 finite scores or with predict_proba"),
+        (lambda table: [0], None, r"must return a model or a table of \(80, 5\) codes"),
+        (lambda X, n: [0], None, "must return 4 indices from 0 to 29"),
+        (lambda comparisons: 3, None, "must return 6 finite scores or an object with predict_proba"),
     ):
         with pytest.raises(cf.CofactorError, match=said):
             check_method(method, problem)
@@ -286,4 +286,4 @@ def test_what_is_no_method_gets_one_sentence():
 
 def test_small_data_are_what_they_are_said_to_be():
     assert (table().codes < 0).mean() == pytest.approx(0.1, abs=0.03) and points().shape == (12, 30)
-    assert len(choices()) == 360 and (choices().outcome == 0.5).mean() < 0.15
+    assert len(comparisons()) == 360 and (comparisons().outcome == 0.5).mean() < 0.15

@@ -8,7 +8,7 @@ from cofactor import simulate
 from cofactor.core.errors import CofactorError
 from cofactor.reading.truth import TruthWarning
 from cofactor_app.bench.folder import FIELDS, ROLES, checked, declared, sets_of
-from cofactor_app.bench.sets import drawn
+from cofactor_app.bench.sets import drawn_crowd
 from cofactor_app.cli import main
 
 SAID = {
@@ -31,7 +31,7 @@ def declare(folder, name, files, **fields):
 @pytest.fixture
 def folder(tmp_path):
     """A set of every problem, and one without a TOML file."""
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "labels.csv", index=False)
     pd.DataFrame({"task": labels.tasks, "truth": truth}).to_csv(tmp_path / "truth.csv", index=False)
     for name in ("plain", "plain_truth"):
@@ -69,7 +69,7 @@ def test_a_set_of_every_line_is_read_and_looked_at(folder, capsys):
     assert [one.name for one in sets_of(folder, "crowd")] == ["kitchen", "plain"]
     assert [one.family for one in sets_of(folder, "crowd")] == ["cooking", "your folder"]
     labels, truth = sets_of(folder, "crowd")[0].read()
-    assert np.array_equal(truth, drawn("sim_one_accuracy", 5)[1]) and labels.n_tasks == 400
+    assert np.array_equal(truth, drawn_crowd("sim_one_accuracy", 5)[1]) and labels.n_tasks == 400
     sizes = {}
     for problem in ("pmf", "separable", "comparisons"):
         (one,) = sets_of(folder, problem)
@@ -111,33 +111,33 @@ def test_methods_of_every_line_run_on_the_folder(quick, folder, monkeypatch, cap
 def test_what_is_wrong_with_a_declaration_is_one_line(folder):
     files = {"labels": "labels.csv", "truth": "truth.csv"}
     for fields, its, said in (
-        ({"licence": None, "source": None}, files, "no licence, source"),
-        ({"licence": ""}, files, "no licence"),
-        ({"license": "MIT"}, files, "unknown fields license; there are name, problem"),
+        ({"licence": None, "source": None}, files, "missing licence, source"),
+        ({"licence": ""}, files, "missing licence"),
+        ({"license": "MIT"}, files, "unknown fields license; the fields are name, problem"),
         ({"family": 3}, files, "family must be text"),
-        ({"problem": "crowds"}, files, "problem 'crowds' is none of crowd, pmf"),
+        ({"problem": "crowds"}, files, "problem 'crowds' is not one of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
-        ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not have"),
-        ({}, {**files, "truth": "gone.csv"}, "no file gone.csv"),
-        ({}, {**files, "truth": "../x.csv"}, "outside of the folder, where a method could open it"),
-        ({}, {**files, "truth": 3}, "must have a name of a file for each role"),
+        ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not use"),
+        ({}, {**files, "truth": "gone.csv"}, "file gone.csv does not exist"),
+        ({}, {**files, "truth": "../x.csv"}, "is outside the folder, so a method could open it"),
+        ({}, {**files, "truth": 3}, "must have a file name for each role"),
         (
             {"problem": "pmf", "licence": None},
             files,
-            r"no licence; \[files\] has no table .*; .* has labels",
+            r"missing licence; \[files\] has no table .*; .* has labels",
         ),
     ):
         declare(folder, "wrong", its, **fields)
         with pytest.raises(CofactorError, match=f"^wrong.toml: .*{said}"):
             declared(folder / "wrong.toml")
     (folder / "wrong.toml").write_text("name = kitchen", encoding="utf8")
-    with pytest.raises(CofactorError, match=r"wrong\.toml: no TOML: "):
+    with pytest.raises(CofactorError, match=r"wrong\.toml is not valid TOML: "):
         sets_of(folder, "crowd")
     assert set(FIELDS) == {*SAID, "files"} and set(ROLES) == {"crowd", "pmf", "separable", "comparisons"}
 
 
 def test_labels_beside_their_truth_may_be_declared(tmp_path):
-    labels, truth = drawn("sim_one_accuracy", 5)
+    labels, truth = drawn_crowd("sim_one_accuracy", 5)
     labels.to_frame().to_csv(tmp_path / "kitchen.csv", index=False)
     known = pd.DataFrame({"task": labels.tasks, "truth": truth})
     known.to_csv(tmp_path / "kitchen_truth.csv", index=False)
@@ -145,7 +145,7 @@ def test_labels_beside_their_truth_may_be_declared(tmp_path):
     assert [(one.name, one.family) for one in sets_of(tmp_path, "crowd")] == [("kitchen", "cooking")]
     assert [sound for sound, _ in checked(tmp_path)] == [True]
     known.assign(task=[*known["task"][:-1], "another"]).to_csv(tmp_path / "kitchen_truth.csv", index=False)
-    with pytest.warns(TruthWarning, match="kitchen_truth.csv: 1 tasks? without labels"):
+    with pytest.warns(TruthWarning, match="kitchen_truth.csv: ignored 1 task without labels"):
         sets_of(tmp_path, "crowd")[0].read()
     assert [sound for sound, _ in checked(tmp_path)] == [False]
 
@@ -171,12 +171,12 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     declare(folder, "few", {"comparisons": "ties.csv"}, problem="comparisons")
     found = dict(line.split(": ", 1) for sound, line in checked(folder) if not sound)
     for name, said in (
-        ("unknown_tasks", "7 tasks without labels are ignored"),
-        ("one_class", "the truth has one class only"),
+        ("unknown_tasks", "ignored 7 tasks without labels"),
+        ("one_class", "the truth has only one class"),
         ("new_class", "8"),
         ("twice", "gives two truths for tasks"),
-        ("again", "another set has this name"),
-        ("anchors", "q2 are no columns of spectra.csv"),
+        ("again", "another set has the same name"),
+        ("anchors", "q2 are not columns of spectra.csv"),
         ("few", "nothing to hold out"),
     ):
         assert said in found.pop(name), name
@@ -184,16 +184,19 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     assert main(["bench", "--check-data", str(folder)]) == 1
     printed = capsys.readouterr()
     assert "WARNING: one_class: the truth has" in printed.out and "7 of 13 sets of" in printed.err
-    with pytest.raises(CofactorError, match="two sets are called again"):
+    with pytest.raises(CofactorError, match="two sets have the name again"):
         sets_of(folder, "crowd")
 
 
 def test_a_folder_without_sets_says_what_it_needs(tmp_path, capsys):
     assert main(["bench", "MV-EM", "--data", str(tmp_path)]) == 1
-    assert "it needs NAME.toml, or NAME.csv (task, worker, label) beside" in capsys.readouterr().err
-    assert main(["bench", "--check-data", str(tmp_path / "gone")]) == 1 and "no folder" in capsys.readouterr().err
+    assert "it needs NAME.toml, or NAME.csv (task, worker, label) and" in capsys.readouterr().err
+    assert (
+        main(["bench", "--check-data", str(tmp_path / "gone")]) == 1
+        and "gone does not exist" in capsys.readouterr().err
+    )
     assert main(["bench", "--check-data", str(tmp_path)]) == 1 and "1 of 1 sets" in capsys.readouterr().err
-    assert main(["bench"]) == 1 and "which method?" in capsys.readouterr().err
+    assert main(["bench"]) == 1 and "no method is named: give" in capsys.readouterr().err
     declare(tmp_path, "votes", {"comparisons": "votes.csv"}, problem="comparisons")
     (tmp_path / "votes.csv").write_text("winner,loser\na,b\n", encoding="utf8")
     with pytest.raises(CofactorError, match=r"has no pmf set: it has votes \(comparisons\)"):

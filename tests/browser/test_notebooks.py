@@ -1,4 +1,4 @@
-"""Every notebook opens in a real JupyterLab; its panels redraw figure and caption, by keys alone where asked.
+"""Notebooks open in a real JupyterLab; their panels redraw figure and caption, by keys alone where asked.
 
 All cells of all notebooks run in another test, which compares their results with those stored (nbval). Here JupyterLab
 shows the stored results, and runs only the cells that panels need; of the first notebook, all.
@@ -23,6 +23,7 @@ DRAGS = 400  # milliseconds between two looks at a figure that is dragged
 MOST_TABS = 12  # until the next control has the focus
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+SHOWN = ("00", "02", "06")  # with every kind of control: tests of live figures move all of them, without JupyterLab
 PANEL = "from course import nb01\nnb01.missing_block_panel()"  # sliders of both kinds, and a list
 
 FOCUSED = """() => {
@@ -34,7 +35,7 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if path.name[:2] in SHOWN], ids=lambda path: path.name)
 def test_notebook_is_shown_and_its_controls_redraw(open_notebook, artefacts, path):
     sources = [cell.source if cell.cell_type == "code" else "" for cell in nbformat.read(path, as_version=4).cells]
     notebook = open_notebook(path.name)

@@ -160,7 +160,7 @@ def test_labels_in_several_files_are_those_of_one_file(labels_csv, tmp_path, cap
 
 def test_one_column_for_two_roles_is_refused(labels_csv, capsys):
     assert run("aggregate", labels_csv, "--task", "worker") == 1
-    told = "error: --task worker, --worker worker, --label label: one column is named twice"
+    told = "error: --task worker, --worker worker, --label label: the same column is named twice"
     assert capsys.readouterr().err.startswith(told)
 
 
@@ -169,7 +169,7 @@ def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
     assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1
     assert run("aggregate", labels_csv, "-o", tmp_path, "--force") == 1
     assert labels_csv.read_text() == before and tmp_path.is_dir()
-    assert capsys.readouterr().err.count("no ordinary file, or one of the inputs") == 2
+    assert capsys.readouterr().err.count("is one of the inputs or not a regular file") == 2
 
 
 def test_nearly_right_names_of_data_sets_get_a_hint(capsys):
@@ -203,7 +203,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
     rows = [(labels.tasks[n], labels.classes[codes[n]]) for n in range(20)]
     pd.DataFrame([*rows, ("nobody's", "yes")], columns=["task", "truth"]).to_csv(gold, index=False)
     said = written(capsys, labels_csv, "--gold", gold, "--truth", gold, "-o", path, "-v")
-    assert "1 tasks without labels are ignored" in said.err
+    assert "ignored 1 task without labels" in said.err
     assert "gold tasks used in the fit: 20" in said.out and "known truth" not in said.out
     assert "gold contradicts the vote on 17 of 20 tasks: are its classes swapped?" in said.err
     with pytest.warns(DataWarning, match="contradicts the vote"):
@@ -215,7 +215,7 @@ def test_gold_tasks_are_used_in_the_fit_and_not_judged(labels_csv, tmp_path, cap
         gold, index=False
     )
     said = written(capsys, labels_csv, "--gold", gold, "-v")
-    assert "1 gold tasks of classes that no worker chose are ignored" in said.err
+    assert "ignored 1 gold task whose class no worker chose" in said.err
     assert "used in the fit: 1" in said.out
     assert run("aggregate", labels_csv, "--gold", gold, "--method", "KOS") == 1
     assert "cannot use gold tasks" in capsys.readouterr().err
@@ -295,9 +295,9 @@ def test_types_of_workers_are_told_with_their_names():
         found = cf.aggregate(labels)
     assert {
         "workers with no information beside the others: 1 of 7 (14.3 % of the labels): 6",
-        f"disputed (differs from the vote of the workers with information): {method.disagreement(labels).sum()} tasks",
+        f"disputed (the label differs from the vote of informative workers): {method.disagreement(labels).sum()} tasks",
     } <= set(found.details)
-    assert "duplicate workers count as one (same labels, same mistakes): 0 = 5" in found.notes
+    assert "duplicate workers (same labels, same mistakes) count as one: 0 = 5" in found.notes
     alone = cf.CrowdLabels.from_arrays([0, 1, 2], [0, 0, 1], [0, 1, 1])
     assert NOTHING_KNOWN in cf.aggregate(alone).notes
 
@@ -325,11 +325,14 @@ def test_an_interrupt_while_modules_are_imported_prints_no_traceback(monkeypatch
 @each(
     "error, told",
     [
-        (MemoryError("Unable to allocate 8 GiB"), r"not enough memory \(Unable to allocate 8 GiB\): give less data"),
-        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: give less data"),
-        (OSError("Could not find/load shared object file 'libllvmlite.so'"), "too little memory is free, or"),
-        (ImportError("libopenblas.so: failed to map segment from shared object"), "too little memory is free, or"),
-        (OSError(errno.EIO, "Input/output error"), r"the system refused to read or to print \(Input/output error\): "),
+        (MemoryError("Unable to allocate 8 GiB"), r"not enough memory \(Unable to allocate 8 GiB\): use less data"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory .*: use less data"),
+        (OSError("Could not find/load shared object file 'libllvmlite.so'"), "memory is short or the file is damaged"),
+        (
+            ImportError("libopenblas.so: failed to map segment from shared object"),
+            "memory is short or the file is damaged",
+        ),
+        (OSError(errno.EIO, "Input/output error"), r"reading or printing failed \(Input/output error\): "),
     ],
 )
 def test_what_the_system_refuses_is_one_sentence_without_names_of_libraries(monkeypatch, capsys, error, told):
@@ -352,7 +355,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch, capsys, tmp_path):
     (tmp_path / "gone").rmdir()
     assert main(["aggregate", "bluebird", "--method", "MajorityVote", "-o", "consensus.csv"]) == 1
     (line,) = capsys.readouterr().err.splitlines()[-1:]
-    assert line == "error: the folder in which this ran is gone: go to one that is there, and run it again"
+    assert line == "error: the working directory no longer exists: change to another one, and run the command again"
 
 
 @pytest.mark.parametrize(
@@ -361,7 +364,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch, capsys, tmp_path):
         ("n_jobs=0: at least one process", "--jobs 0: at least one process"),
         ("keep one with conflicts='first' or 'last'", "keep one with --conflicts first or last"),
         ("for example encoding='latin-1'", "for example --encoding latin-1"),
-        ("sep=';;': one character", "--sep ';;': one character"),
+        ("sep=';;': must be one ASCII character", "--sep ';;': must be one ASCII character"),
         ("such as task='a b', or rename", "such as --task 'a b', or rename"),
         ("mask=3 and n_workers=4 stay", "mask=3 and n_workers=4 stay"),
     ],

@@ -79,18 +79,21 @@ def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path
     drawn = Crowd(*grader_crowd(80, 8, per=4))
     drawn.labels.to_frame().to_csv(path, index=False)
     assert run("aggregate", path, "-o", tmp_path / "consensus.csv") == 0
-    assert 'declare it: --order "0,1,2,3,4"' in capsys.readouterr().err
+    assert 'declare the order with --order "0,1,2,3,4"' in capsys.readouterr().err
     assert "low" not in pd.read_csv(tmp_path / "consensus.csv").columns
     assert run("diagnose", path) == 0
-    assert "workers agree by steps in the order 0, 1, 2, 3, 4" in capsys.readouterr().out
+    assert "most disagreements are small in the order 0, 1, 2, 3, 4" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
         (("--order", "awful,weak"), "leaves out 'best', 'fine', 'mixed'"),
-        (("--order", ""), "give all classes in a list"),
-        (("--order", ",".join(WORDS), "--method", "MV-EM"), "order is for WorkerTypes: leave method MV-EM out"),
+        (("--order", ""), "must be a list of all classes"),
+        (
+            ("--order", ",".join(WORDS), "--method", "MV-EM"),
+            "order can only be used with WorkerTypes: leave out method MV-EM",
+        ),
     ],
 )
 def test_what_does_not_go_with_grades_is_refused(words, error, graded, capsys):

@@ -93,7 +93,7 @@ def test_what_may_say_that_there_is_no_answer_is_named_and_dates_are_told_as_dat
     table.to_csv("cases.csv", index=False)
     assert main(["joint", "cases.csv", *FAST]) == 0
     said = capsys.readouterr().err
-    assert """counts as an answer: "Don't  know": 3 in coin (rows 5, 6, 7); name it as a gap, if it is one""" in said
+    assert """"Don't  know" counts as an answer: 3 in coin (rows 5, 6, 7); if it is a gap, name it as one""" in said
     assert "counts as an answer: '-99': 7 in kids (rows 2, 3," in said and said.count("counts as an answer") == 2
     assert f"left out: born: {n} dates: replace them with numbers, such as the year" in said
     assert main(["joint", "cases.csv", *FAST, "--gaps", "-99, don't  know, Don't  know", "-v"]) == 0
@@ -108,12 +108,13 @@ def test_numbers_without_end_are_named_with_their_rows(folder, capsys):
     table.to_csv("cases.csv", index=False)
     assert main(["joint", "cases.csv", *FAST]) == 0
     told, said = "numbers mixed with text: 'inf' (rows 5, 11), '1e400' (row 7)", capsys.readouterr().err
-    assert f"left out: pay: {told}" in said and "none is taken for a number: 'inf' (rows 5, 11), '1e400'" in said
+    assert (
+        f"left out: pay: {told}" in said
+        and "none of its values is treated as a number: 'inf' (rows 5, 11), '1e400'" in said
+    )
     table[["coin", "pay"]].to_csv("two.csv", index=False)
     assert main(["joint", "two.csv", *FAST]) == 1
-    assert (
-        f"coin is the only column that can be used, of two or more: left out: pay ({told})" in capsys.readouterr().err
-    )
+    assert f"two usable columns are needed, and only coin is usable; left out: pay ({told})" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -130,7 +131,8 @@ def test_the_user_says_which_words_are_gaps(folder, capsys):
         and "counts as a gap: 'None': 12 in pay" in said
     )
     assert (
-        "age: numbers, and text among them, so that none is taken for a number: 'unknown' (rows 2, 3, 4, 5, 6)" in said
+        "age: the column has numbers and text, so none of its values is treated as a number: 'unknown' (rows 2, 3, 4"
+        in said
     )
     assert "400 rows, 5 columns" in said and "left out: age" not in said  # its values are categories
     assert (full["coin"][:10] == "None").all() and full["pay"][:12].astype(int).between(3000, 3400).all()
@@ -138,7 +140,7 @@ def test_the_user_says_which_words_are_gaps(folder, capsys):
     assert main(["joint", "cases.csv", *given]) == 0
     said, full = capsys.readouterr(), pd.read_csv("full.csv", dtype=str, keep_default_na=False)
     assert "answer" not in said.err and "among them" not in said.err
-    assert "no cell reads 'nowhere', named as a gap" in said.err
+    assert "no cell contains 'nowhere', which was named as a gap" in said.err
     assert set(full["coin"]) == {"heads", "tails"} and full["age"].str.isdecimal().all()
     assert main(["joint", "cases.csv", *FAST, "--gaps", "", "--columns", "mood", "hat", "-v"]) == 0
     assert "counts as a gap: '" not in capsys.readouterr().out
@@ -201,7 +203,10 @@ def test_many_columns_are_told_to_take_long_before_they_do(tmp_path, capsys, mon
     columns = {f"q{n}": ["yes", "no", "no", "yes"] for n in range(4)}
     pd.DataFrame(columns).to_csv(tmp_path / "wide.csv", index=False)
     assert main(["joint", str(tmp_path / "wide.csv"), "--method", "RAND-EM"]) == 0
-    assert "4 columns: choosing the number of latent classes takes some forty fits; --rank 5" in capsys.readouterr().err
+    assert (
+        "4 columns: choosing the number of latent classes takes about forty fits; set rank, such as --rank 5"
+        in capsys.readouterr().err
+    )
     pd.DataFrame(columns).iloc[:, 1:].to_csv(tmp_path / "narrow.csv", index=False)
     for words in (["narrow.csv", "--method", "RAND-EM"], ["wide.csv", *FAST]):
         assert main(["joint", str(tmp_path / words[0]), *words[1:]]) == 0
@@ -214,7 +219,7 @@ def test_letters_without_a_font_and_endless_names_leave_pictures_and_one_note(tm
     columns = {"\U00012000 \U00012001": kind, "x" * 10_000: kind ^ (np.arange(60) % 9 == 0), "b": np.arange(60) % 3}
     pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
     assert main(["joint", str(tmp_path / "a.csv"), *FAST, "--report", str(tmp_path / "a.html")]) == 0
-    said = "note: pictures show boxes for letters that no known font has, tables are right: install a font"
+    said = "note: pictures show boxes for characters that no known font has (tables are not affected): install a font"
     assert capsys.readouterr().err.count(said) == 1
     page = (tmp_path / "a.html").read_text(encoding="utf8")
     assert page.count("<img") == 2 and page.count("Note: pictures show boxes") == 1 and "Glyph" not in page
@@ -229,12 +234,15 @@ REFUSED = {
     "a rank of none": (["--rank", "0"], "--rank 0: the number of latent classes must be a positive integer"),
     "one interval": (["--bins", "1"], "--bins 1: give a whole number of at least 2"),
     "one table drawn": (["--draws", "1"], "--draws 1: give a whole number of at least 2"),
-    "pooled from nothing": (["--pooled", "a.csv"], "--pooled needs --draws"),
-    "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: first the number of rows"),
-    "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: first the number of rows"),
+    "pooled from nothing": (
+        ["--pooled", "a.csv"],
+        "--pooled needs the number of tables to draw, for example --draws 20",
+    ),
+    "no number of rows": (["--sample", "x", "drawn.csv"], "--sample x drawn.csv: give the number of rows"),
+    "no rows": (["--sample", "000", "drawn.csv"], "--sample 000 drawn.csv: give the number of rows"),
     "more rows than can be counted": (["--sample", str(10**12), "drawn.csv"], "a whole number from 1 to 2147483647"),
-    "no such method": (["--method", "EM"], "no method 'EM'; there are CNMF-SPA"),
-    "an output there already": (["-o", "old.csv"], "old.csv exists: name another output"),
+    "no such method": (["--method", "EM"], "no method 'EM': choose one of CNMF-SPA"),
+    "an output there already": (["-o", "old.csv"], "old.csv already exists: name another output"),
 }
 
 
@@ -255,7 +263,10 @@ MESSY = {
         "no column can be used: a (all cells are empty), b (all cells are empty)",
     ),
     "header only": ("a,b\n", "no cases: the table has a header but no rows"),
-    "rows that are too long": ("a,b\n1,2\n1,2,3\n", "in row 3 (3 cells) (the first line is row 1)"),
+    "rows that are too long": (
+        "a,b\n1,2\n1,2,3\n",
+        "in row 3 (3 cells) (counting the header line)",
+    ),
 }
 
 
@@ -308,9 +319,9 @@ def test_a_method_of_one_s_own_fills_gaps_and_is_judged_on_hidden_cells(folder, 
     judged = [[line for line in lines if line.startswith("held-out cells")] for lines in (own, kit)]
     assert judged[0] == judged[1] and len(judged[0]) == 1
     refused = {
-        ("my.py:nothing",): "must answer with a cofactor.LatentClassModel",
-        ("my.py:wrong_sizes",): "values, and the columns have",
-        ("my.py:halves", "--rank", "3"): "follow its name, in brackets",
+        ("my.py:nothing",): "must return a cofactor.LatentClassModel",
+        ("my.py:wrong_sizes",): "values, but the columns have",
+        ("my.py:halves", "--rank", "3"): "put options after its name, as in NAME(rank=2)",
     }
     for method, told in refused.items():
         assert main(["joint", "cases.csv", "--method", *method, "-o", "no.csv"]) == 1

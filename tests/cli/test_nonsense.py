@@ -11,7 +11,7 @@ import pytest
 from cofactor import CofactorError
 from cofactor.verbs import plan as planner
 from cofactor_app.cli import main
-from cofactor_app.cli.parser import parser
+from cofactor_app.cli.parser import output_file, parser
 from tests.each import each
 
 VOTES = "winner,loser,user\n" + "".join(f"i{a},i{(a + b) % 6},u{b}\n" for a in range(6) for b in range(1, 4))
@@ -60,10 +60,32 @@ def test_a_file_option_without_a_name_is_refused(capsys):
     for command in (
         ["aggregate", "bluebird", "--truth="],
         ["aggregate", "bluebird", "--gold", ""],
+        ["aggregate", "bluebird", "--workers", ""],
     ):
         with pytest.raises(SystemExit):
             main(command)
-        assert "no file is named: leave the option out, or name one" in capsys.readouterr().err, command
+        assert "the file name is empty: name a file, or leave the option out" in capsys.readouterr().err, command
+
+
+def test_an_output_whose_name_is_a_number_is_refused(tmp_path, monkeypatch, capsys):
+    """`--workers 0` is meant as a number of processes; a file of that name can be had as `./0`."""
+    monkeypatch.chdir(tmp_path)
+    written = [
+        (name, action.option_strings[-1])
+        for name, command in commands().items()
+        for action in command._actions
+        if action.type is output_file
+    ]
+    assert {("aggregate", "--workers"), ("rank", "--output"), ("joint", "--report"), ("bench", "--keep")} <= {*written}
+    for name, option in written:
+        for number in ("0", "1e3", ".5"):
+            with pytest.raises(SystemExit):
+                main([name, *RUNS[name], option, number])
+            assert f"{number} is a number, not a file name; to name a file" in capsys.readouterr().err, (name, option)
+    (tmp_path / "table.csv").write_text(TABLE)
+    assert main(["joint", "table.csv", "--sample", "10", "20"]) == 1
+    assert "error: --sample: 20 is a number, not a file name" in capsys.readouterr().err
+    assert os.listdir() == ["table.csv"] and output_file("./0").name == "0"
 
 
 def test_every_command_is_given_nonsense():
@@ -149,7 +171,7 @@ def test_a_full_device_behind_standard_output_is_one_sentence_with_what_to_do(tm
     with open("/dev/full", "w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert re.match(r"error: the system refused to read or to print \(No space left on device\): if", done.stderr)
+    assert re.match(r"error: reading or printing failed \(No space left on device\): if", done.stderr)
 
 
 def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, monkeypatch, capsys):
@@ -167,12 +189,12 @@ def test_rows_that_repeat_the_header_are_left_out_by_every_command(tmp_path, mon
         (tmp_path / name).write_text(text + text.splitlines()[0].upper() + "\n")
         assert main(words) == 0
         twice = capsys.readouterr()
-        assert "1 rows repeat the header" in twice.out + twice.err and "repeat" not in alone.out + alone.err, name
+        assert "1 row repeating the header" in twice.out + twice.err and "repeating" not in alone.out + alone.err, name
         known = "|".join((r"\d+ labels", r"\d+ items", r"\d+ rows", "known truth"))
         assert [n for n in re.findall(known, twice.out) if n != "1 rows"] == re.findall(known, alone.out), name
         (tmp_path / name).write_text(text + ",".join(reversed(text.splitlines()[0].split(","))) + "\n")
         assert main(words) == 1
-        assert "name the columns in another order than the header (" in capsys.readouterr().err, name
+        assert "a second header (" in capsys.readouterr().err, name
         (tmp_path / name).write_text(text)
 
 
@@ -192,7 +214,9 @@ def test_a_carriage_return_alone_is_told_by_every_command(tmp_path, monkeypatch,
         (tmp_path / name).write_bytes(f"{header}\nx\r{first}\n{rest}".encode())
         main(words)
         told = capsys.readouterr()
-        assert "rows 2 (the first line is row 1) end in a carriage return alone" in told.out + told.err, name
+        assert (
+            "a carriage return alone, not a line feed, ends row 2 (counting the header line)" in told.out + told.err
+        ), name
         (tmp_path / name).write_bytes(text.replace("\n", "\r").encode())
         assert main(words) == 0
         told = capsys.readouterr()
@@ -204,4 +228,4 @@ def test_separators_of_several_characters_are_refused(tmp_path, monkeypatch, cap
     (tmp_path / "labels.csv").write_text(FILES["labels.csv"])
     for sep in ("a,b", "\n"):
         assert main(["aggregate", "labels.csv", "--sep", sep]) == 1
-        assert "one character separates the columns" in capsys.readouterr().err, sep
+        assert "must be one ASCII character" in capsys.readouterr().err, sep

@@ -78,8 +78,8 @@ def test_quiet_prints_nothing_and_verbose_the_fit(arena, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     assert main(["rank", str(arena), *ARENA, "-v"]) == 0
     printed = capsys.readouterr().out
-    assert "intervals of 90 %, taking users as independent" in printed and "\nlength: 0.00" in printed
-    assert "chosen by the evidence" in printed
+    assert "90 % intervals, assuming independent users" in printed and "\nlength: 0.00" in printed
+    assert "chosen by marginal likelihood" in printed
 
 
 def test_page_holds_the_ranking_and_escapes_ids(arena, tmp_path):
@@ -100,14 +100,14 @@ def test_without_covariates_a_page_with_ties_has_no_section_for_them_and_no_zero
     assert main(["rank", str(tmp_path / "votes.csv"), "--report", str(tmp_path / "page.html")]) == 0
     text = (tmp_path / "page.html").read_text(encoding="utf8")
     assert "log of tie parameter" in text and "Covariates" not in text
-    assert "possible rank" not in text and "<strong>0</strong>" not in text
+    assert "only one possible rank" not in text and "<strong>0</strong>" not in text
 
 
 def test_a_pair_that_is_best_asked_again_is_named_once(tmp_path, capsys):
     rows = ["a,b", "b,a"] + ["c,d", "d,c"] * 200 + ["a,c", "c,a"] * 200
     (tmp_path / "votes.csv").write_text("\n".join(["winner,loser", *rows]))
     assert main(["rank", str(tmp_path / "votes.csv"), "--next", "4"]) == 0
-    (line,) = re.findall("compare next: (.*)", capsys.readouterr().out)
+    (line,) = re.findall("most informative comparisons: (.*)", capsys.readouterr().out)
     counts = [int(n or 1) for n in re.findall(r"\w and \w(?: \((\d) times\))?", line)]
     assert sum(counts) == 4 and max(counts) > 1 and len(set(line.split(", "))) == len(counts)
 
@@ -194,7 +194,7 @@ def test_few_comparisons_say_that_no_order_can_be_told(tmp_path, capsys):
     for votes in (["ab", "ac", "ad"], ["ab", "cd"]):
         path.write_text("winner,loser\n" + "".join(f"{one},{two}\n" for one, two in votes))
         assert main(["rank", str(path)]) == 1
-        assert "or every item won always or lost always, which tells no order" in capsys.readouterr().err
+        assert "or every item always won or always lost, so none can be ranked" in capsys.readouterr().err
 
 
 def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
@@ -204,9 +204,9 @@ def test_two_columns_of_users_are_a_user_and_a_prompt(tmp_path, capsys):
     assert main(["rank", str(path), "--user", "voter", "--user", "prompt", "-v"]) == 0
     printed = capsys.readouterr().out
     assert "10 users, 6 prompts\n" in printed
-    assert "taking users and prompts as independent of each other (they count as 10 and 6 equally busy" in printed
+    assert "assuming independent users and prompts (they count as 10 and 6 equally active" in printed
     assert main(["rank", str(path), "--user", "voter"]) == 0
-    assert "--user prompt beside --user voter allows for that" in capsys.readouterr().err
+    assert "to allow for that, set --user prompt in addition to --user voter" in capsys.readouterr().err
 
 
 def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
@@ -220,8 +220,8 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     path.write_text("\n".join([*rows, "other,else,1,0", "team0,team1,,"]))
     assert main(["rank", str(path), "--home", "--elo", "team2=1500", "-o", str(out), "-v"]) == 0
     printed = capsys.readouterr()
-    assert "note: columns taken unasked: home, away, hg, ag\n" in printed.err
-    assert "note: 1 comparison without a result left out: rows 123 (the first line is row 1)\n" in printed.err
+    assert "note: columns used by default: home, away, hg, ag\n" in printed.err
+    assert "note: left out 1 comparison without a result: row 123 (counting the header line)\n" in printed.err
     assert (
         "only the 5 items of the largest component are ranked; no comparisons link these items with it: else, other"
         in printed.err
@@ -232,8 +232,8 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     assert table.loc["team0", "elo"] > table.loc["team2", "elo"] == 1500 > table.loc["team4", "elo"]
     assert main(["rank", str(path), "--home", "--chance", "team0", "team4", "--next", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "chance that team0 beats team4, if one does: 0." in printed and ", of a tie 0." in printed
-    assert "compare next: team" in printed
+    assert "probability that team0 beats team4, ties aside: 0." in printed and "; probability of a tie: 0." in printed
+    assert "most informative comparisons: team" in printed
     for wrong, said in (
         (["--next", "-1"], "error: --next -1: give a whole number of at least 1"),
         (["--next", "0"], "error: --next 0: "),

@@ -29,7 +29,7 @@ def test_says_what_the_command_line_says(page, capsys):
     said = capsys.readouterr().out.strip().splitlines()
     for line in (said[0], *said[4:]):
         assert line.replace("'", "&#39;").replace("<", "&lt;") in page
-    assert "<td>76</td><td>65</td>" in page and "<strong>12.0 %</strong>error where truth is known" in page
+    assert "<td>76</td><td>65</td>" in page and "<strong>12.0 %</strong>error on tasks with known truth" in page
 
 
 @pytest.mark.slow
@@ -41,12 +41,12 @@ def test_shows_checks_workers_and_doubtful_tasks(page):
 
 @pytest.mark.slow
 def test_uncertain_tasks_are_counted_and_only_a_few_others_stand_beside_them(page, tmp_path):
-    assert "39 of 108 tasks are less than 90 % certain; the table has the 20 least certain" in page
+    assert "39 of 108 tasks are less than 90 % certain; the table lists the 20 least certain" in page
     rows = [(t, w, t % 2) for t in range(40) for w in range(5)]
     frame = pd.DataFrame([*rows, (40, 0, 0), (40, 1, 1)], columns=["task", "worker", "label"])
     cf.aggregate(frame, method="MV-EM", draws=0).report(tmp_path / "page.html")
     sure = (tmp_path / "page.html").read_text("utf8")
-    assert "1 of 41 tasks is less than 90 % certain; the table has the 3 least certain" in sure
+    assert "1 of 41 tasks is less than 90 % certain; the table lists the 3 least certain" in sure
     assert re.search(r'<td class="text">40</td>.*<td class="text">[01] \(0\.\d{3}\)</td>', sure)
 
 
@@ -61,7 +61,9 @@ def test_checks_are_those_that_concern_the_method(page, tmp_path):
 
 @pytest.mark.slow
 def test_workers_stand_in_the_order_of_the_picture(page):
-    table = page.partition("<h3>The busiest 20 of 39, the most often right first</h3>")[2].partition("</table>")[0]
+    table = page.partition("<h3>The 20 of 39 workers with most labels, most accurate first</h3>")[2].partition(
+        "</table>"
+    )[0]
     right = [int(number) for number in re.findall(r'<td>(\d+) <span class="ends">', table)]
     assert len(right) == 20 and right == sorted(right, reverse=True)
 
@@ -89,12 +91,17 @@ def test_workers_are_those_of_the_table(page):
     method = cf.crowd.WorkerTypes(random_state=0).fit(labels)
     boot, seen = cf.crowd.bootstrap(method, labels, 50, random_state=0), readings(labels, method)
     table = cf.crowd.workers_table(method, labels, boot, readings=seen)
-    text = page.replace("&#39;", "'")
-    for row in table.head(20).itertuples():  # all gave equally many labels
-        words = f'<td class="text why">{row.verdict}</td><td class="text why">{row.mistake}</td>'
+    text = page.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
+    mean, chance = f"({100 * table['accuracy'].mean():.0f} %)", "(50 %)"  # all gave equally many labels
+    numbers = {"above the crowd's mean": mean, "below the crowd's mean": mean, "worse than chance": chance}
+    numbers["better than chance"] = f"{chance}, no clear difference from the crowd's mean {mean}"
+    assert {*table["verdict"]} & {*numbers} == {*numbers}
+    for row in table.head(20).itertuples():
+        verdict = f"{row.verdict} {numbers.get(row.verdict, '')}".strip()
+        words = f'<td class="text why">{verdict}</td><td class="text why">{row.mistake}</td>'
         assert f"<td>{100 * row.agreement:.0f}</td>{words}" in text
     assert len(set(table["verdict"])) > 3 and "not known from these labels" not in set(table["verdict"])
-    assert "How reliable each worker is cannot be told" not in page and "Without intervals" not in page
+    assert "These labels do not show how reliable" not in page and "Without intervals" not in page
 
 
 @pytest.mark.slow
@@ -221,7 +228,7 @@ def test_the_last_section_has_the_notes_and_no_folder_of_this_machine(tmp_path):
         TABLES["labels.csv"].replace("t0,w0,0", "t0,w0,Yes").replace("t1,w0,1", "t1,w0,yes")
     )
     (tmp_path / "clean.csv").write_text(TABLES["labels.csv"])
-    for name, noted in (("labels", "Note: "), ("clean", "Notes: none.")):
+    for name, noted in (("labels", "Note: "), ("clean", "Notes: none")):
         page = tmp_path / f"{name}.html"
         words = ["--method=MajorityVote", f"--report={page}"]
         assert main(["aggregate", str(tmp_path / f"{name}.csv"), *words]) == 0

@@ -33,7 +33,10 @@ def test_pipes_and_standard_streams_are_read_and_written_once(tmp_path):
     written = run(["aggregate", str(file), *quick, "-o", "/dev/stdout"], tmp_path)
     assert written.stdout.startswith("task,label,probability") and written.returncode == 0
     closed = run(["aggregate", "-", *quick], tmp_path, "<&-")
-    assert closed.returncode == 1 and closed.stderr == "error: standard input is closed: give it a file, or name one\n"
+    assert (
+        closed.returncode == 1
+        and closed.stderr == "error: standard input is closed: redirect a file to it, or pass a file name\n"
+    )
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"user": [0, 3_000_000_000]}, "row 1: 3000000000"),
         ({"outcome": [1, np.nan]}, "outcomes must lie in .*row 1: nan"),
         ({"outcome": [-1, 1]}, r"row 0: -1\.0; drop these rows, or rescale"),
-        ({"outcome": ["x", 1]}, "outcome must hold numbers"),
+        ({"outcome": ["x", 1]}, "outcome must contain numbers"),
         ({"right": [0, 2]}, "compared with itself in rows 0"),
         ({"n_items": 2}, "item codes must be below n_items=2, but these are not: 2"),
         ({"n_users": 0}, "n_users=0"),
@@ -112,11 +112,11 @@ def test_other_ids_are_another_object():
 @each(
     "text, message",
     [
-        ("user,left,right\n1,2,3\n", "nothing says who won"),
+        ("user,left,right\n1,2,3\n", "no column says who won"),
         ("user,left,right,outcome\n", "no comparisons: the table has a header"),
-        ("user,left,right,outcome\n1,2,3,yes\n", r"rows 2 \('yes'\)"),
-        ("user,left,right,outcome\n1,,3,1\n", "missing left in rows 2 "),
-        ("user,left,right,outcome\n,2,3,1\n", "missing user in rows 2 "),
+        ("user,left,right,outcome\n1,2,3,yes\n", r"row 2 \('yes'\)"),
+        ("user,left,right,outcome\n1,,3,1\n", "missing left in row 2 "),
+        ("user,left,right,outcome\n,2,3,1\n", "missing user in row 2 "),
         ("", "one row per comparison"),
     ],
 )

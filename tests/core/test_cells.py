@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.core.cells import plain
+from cofactor.core.cells import located, numbered_rows, plain
 from cofactor_app.cli import main
 
 READ = {
@@ -52,6 +52,15 @@ def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
     ):
         assert plain(column)[0] is column and plain(column)[1] == ""
     assert plain(pd.Series(["1,5", "missing"], dtype=object), ("missing",))[0].tolist() == ["1.5", "missing"]
+
+
+def test_one_row_is_named_in_the_singular_and_many_by_the_first_ten():
+    base = "(counting the header line)"
+    assert [numbered_rows(rows) for rows in ([], [8], [8, 12])] == ["", f"row 8 {base}", f"rows 8 and 12 {base}"]
+    assert numbered_rows(range(1, 13), "line") == "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ... (12 in all)"
+    column = pd.Series([None, "x"], pd.Index([2, 3], name="row"))
+    assert located(column, column.notna(), ["x"]) == f"row 3 ('x') {base}"
+    assert located(column.reset_index(drop=True), column.notna()) == "data row 1 (counting from 0)"
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ YES = '"yes"'
 ALIKE = "look alike"
 ONE = "differ only in capitals, blanks or invisible characters count as one"
 MADE_ONE = ("capitals", "composed", "ligature", "sharp_s", "kelvin", "emoji_style", "final_sigma", "halves_of_a_syllable", "blank_of_hangul", "blank_of_braille", "joiner_of_graphemes", "selector_beyond")  # others look alike and stay different
-NO_ANSWER = "look like no answer"
+NO_ANSWER = "look like non-answers"
 LONG = [*((t, w, "yes") for t in ("9007199254740993", "9007199254740992", "0.1", "0.10000000000000000001") for w in ("w1", "w2")), ("x", "w1", "no")]
 HASHES = [*((t, w, "yes") for t in ("5e93811", "7e20934", "0e46209", "0e83040", "0e12", "0e57") for w in ("w1", "w2")), ("x", "w1", "no")]  # ids of a hash: no numbers
 
@@ -30,10 +30,10 @@ def separators() -> list[Case]:
         good("separators/colon_said.csv", text(sep=":"), sep=":"),
         good("separators/caret_said.csv", text(sep="^"), sep="^"),
         bad("separators/colon_not_said.csv", text(sep=":"), "no column task, worker, label"),
-        bad("separators/wrong_one_said.csv", text(sep=";"), "no column", "another character", sep=","),
+        bad("separators/wrong_one_said.csv", text(sep=";"), "no column", "separated by ';': set sep=';'", sep=","),
         bad("separators/header_with_commas_rows_with_semicolons.csv", HEAD + text(sep=";", head=""), "missing worker"),
         good("separators/two_characters.csv", text(sep="||")),
-        bad("separators/section_said.csv", text(sep="\u00a7"), "one character separates the columns, of ASCII", sep="\u00a7"),
+        bad("separators/section_said.csv", text(sep="\u00a7"), "must be one ASCII character", sep="\u00a7"),
         good("separators/unit_separator_said.csv", text(sep="\x1f"), sep="\x1f"),
     ]
 
@@ -60,16 +60,16 @@ def quotes() -> list[Case]:
         good("quotes/backslash_at_the_end.csv", text(r := rows(yes="yes\\")), r),
         good("quotes/blanks_inside_are_around.csv", text(rows(yes='" yes "'))),
         good("quotes/blank_after_the_closing_one.csv", text(rows(yes='"yes" '))),
-        bad("quotes/backslash_escapes.csv", text(rows(yes='"say \\"yes\\" now"')), "row 2", "after a closing quote"),
-        bad("quotes/text_after_the_closing_one.csv", text(rows(yes='"y"es')), "row 2", "after a closing quote"),
-        bad("quotes/text_after_the_closing_one_below_quoted_names.csv", text(rows(yes='"y"es'), head='"task","worker","label"'), "row 2", "after a closing quote"),
+        bad("quotes/backslash_escapes.csv", text(rows(yes='"say \\"yes\\" now"')), "row 2", "follows a closing quote"),
+        bad("quotes/text_after_the_closing_one.csv", text(rows(yes='"y"es')), "row 2", "follows a closing quote"),
+        bad("quotes/text_after_the_closing_one_below_quoted_names.csv", text(rows(yes='"y"es'), head='"task","worker","label"'), "row 2", "follows a closing quote"),
         bad("quotes/never_closed.csv", text([('"a', "w1", "yes"), *DATA[1:]]), "row 2", "never closed"),
-        bad("quotes/closed_a_row_below.csv", text(rows(a='"a')), "row 2", "after a closing quote"),
+        bad("quotes/closed_a_row_below.csv", text(rows(a='"a')), "row 2", "follows a closing quote"),
         bad("quotes/never_closed_in_the_last_row.csv", text() + 'c,w1,"yes', "row 6", "never closed"),
         bad("quotes/never_closed_in_the_header.csv", text(head='task,worker,"label'), "never closed"),
         bad("quotes/closed_far_below.csv", text([("a", "w1", '"yes'), *DATA[1:], ("c", "w1", 'n"o')]), "row 2"),
-        bad("quotes/nothing_inside.csv", text(rows(yes='""')), "missing label in rows 2"),
-        bad("quotes/blank_inside.csv", text(rows(w='" "')), "missing worker in rows 2, 4"),
+        bad("quotes/nothing_inside.csv", text(rows(yes='""')), "missing label in row 2"),
+        bad("quotes/blank_inside.csv", text(rows(w='" "')), "missing worker in rows 2 and 4"),
     ]
 
 
@@ -83,7 +83,7 @@ def encodings() -> list[Case]:
         good("encodings/mark_blank_line.csv", "\ufeff\n" + text()),
         good("encodings/mark_twice.csv", "\ufeff\ufeff" + text()),
         good("encodings/mark_and_tabs.tsv", "\ufeff" + text(sep="\t")),
-        good("encodings/two_files_with_marks.csv", ("\ufeff" + HEAD) * 2 + text(head=""), DATA, "repeat the header"),
+        good("encodings/two_files_with_marks.csv", ("\ufeff" + HEAD) * 2 + text(head=""), DATA, "repeating the header"),
         good("encodings/utf8.csv", plain, cafe),
         good("encodings/utf16.csv", plain.encode("utf-16"), cafe, needs=none, encoding="utf-16"),
         good("encodings/utf16_little_no_mark.csv", plain.encode("utf-16-le"), cafe, needs=none, encoding="utf-16-le"),
@@ -96,16 +96,16 @@ def encodings() -> list[Case]:
         good("encodings/gb18030.csv", text(r := rows(a="\u4e2d\u6587")).encode("gb18030"), r, needs=none, encoding="gb18030"),
         good("encodings/koi8.csv", text(r := rows(a="\u0434\u0430")).encode("koi8-r"), r, needs=none, encoding="koi8-r"),
         good("encodings/read_twice.csv", text(r := rows(a="caf\u00c3\u00a9")), r),
-        bad("encodings/latin1_not_said.csv", plain.encode("latin-1"), "not utf-8 text", "byte 21"),
-        bad("encodings/cp1252_not_said.csv", text(rows(yes="5 \u20ac")).encode("cp1252"), "not utf-8 text"),
+        bad("encodings/latin1_not_said.csv", plain.encode("latin-1"), "not valid utf-8 text", "byte 21"),
+        bad("encodings/cp1252_not_said.csv", text(rows(yes="5 \u20ac")).encode("cp1252"), "not valid utf-8 text"),
         good("encodings/utf16_not_said.csv", plain.encode("utf-16"), cafe),
-        bad("encodings/utf16_no_mark_not_said.csv", text().encode("utf-16-le"), "no text", "byte 1 is zero"),
+        bad("encodings/utf16_no_mark_not_said.csv", text().encode("utf-16-le"), "so it is not text", "byte 1 is zero"),
         good("encodings/utf32_not_said.csv", plain.encode("utf-32"), cafe),
-        bad("encodings/cut_character_at_the_end.csv", text().encode() + b"c,w1,n\xc3", "not utf-8 text", "byte 57"),
-        bad("encodings/overlong.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xc0\xaf"), "not utf-8 text"),
-        bad("encodings/halves_of_a_character.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xed\xa0\xbd\xed\xb8\x80"), "not utf-8 text"),
+        bad("encodings/cut_character_at_the_end.csv", text().encode() + b"c,w1,n\xc3", "not valid utf-8 text", "byte 57"),
+        bad("encodings/overlong.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xc0\xaf"), "not valid utf-8 text"),
+        bad("encodings/halves_of_a_character.csv", text(rows(a="@@")).encode().replace(b"@@", b"\xed\xa0\xbd\xed\xb8\x80"), "not valid utf-8 text"),
         bad("encodings/unknown.csv", text(), "unknown encoding", "utf-99", needs=none, encoding="utf-99"),
-        bad("encodings/utf16_said_of_utf8.csv", text(), "not utf-16 text", needs=none, encoding="utf-16"),
+        bad("encodings/utf16_said_of_utf8.csv", text(), "not valid utf-16 text", needs=none, encoding="utf-16"),
     ]
 
 
@@ -116,19 +116,19 @@ def ends() -> list[Case]:
         good("ends/return_and_line_feed.csv", text(end="\r\n")),
         good("ends/return_alone.csv", text(end="\r")),
         good("ends/both_kinds.csv", first + second.replace("\n", "\r\n")),
-        good("ends/return_alone_below_line_feeds.csv", first + second.replace("\n", "\r"), DATA, "rows 4 (the first line is row 1) end in a"),
-        good("ends/return_alone_above_line_feeds.csv", first.replace("\n", "\r") + second, DATA, "rows 1, 2, 3 (the"),
-        good("ends/return_alone_between_rows.csv", first[:-1] + "\r\r" + second, DATA, "rows 3 (the"),
-        good("ends/return_alone_and_quotes.csv", text(rows(a='"a\rb"')) + 'c,w1,"no"\rc,w2,no\n', [*rows(a="a\rb"), ("c", "w1", "no"), ("c", "w2", "no")], "rows 6 (the"),
-        bad("ends/return_alone_in_a_cell.csv", text(rows(a="a\rb")), "missing worker in rows 2, 4", notes=("rows 2, 4 (the",)),
-        bad("ends/return_alone_in_the_last_cell.csv", text(rows(yes="y\res")), "missing worker in rows 3", notes=("rows 2 (the",)),
+        good("ends/return_alone_below_line_feeds.csv", first + second.replace("\n", "\r"), DATA, "a carriage return alone, not a line feed, ends row 4 (counting"),
+        good("ends/return_alone_above_line_feeds.csv", first.replace("\n", "\r") + second, DATA, "rows 1, 2 and 3 (counting"),
+        good("ends/return_alone_between_rows.csv", first[:-1] + "\r\r" + second, DATA, "row 3 (counting"),
+        good("ends/return_alone_and_quotes.csv", text(rows(a='"a\rb"')) + 'c,w1,"no"\rc,w2,no\n', [*rows(a="a\rb"), ("c", "w1", "no"), ("c", "w2", "no")], "row 6 (counting"),
+        bad("ends/return_alone_in_a_cell.csv", text(rows(a="a\rb")), "missing worker in rows 2 and 4", notes=("rows 2 and 4 (counting",)),
+        bad("ends/return_alone_in_the_last_cell.csv", text(rows(yes="y\res")), "missing worker in row 3", notes=("row 2 (counting",)),
         good("ends/none_at_the_end.csv", text()[:-1]),
         good("ends/none_at_the_end_after_returns.csv", text(end="\r")[:-1]),
         good("ends/many_at_the_end.csv", text() + "\n" * 20),
         good("ends/blank_lines_above.csv", "\n\r\n\n" + text()),
         good("ends/blank_lines_between.csv", first + "\n\r\n\n" + second),
         good("ends/rows_of_commas_between.csv", first + ",,\n,,\n" + second),
-        bad("ends/lines_of_blanks_between.csv", first + "  \n\t\n" + second, "missing task in rows 4, 5"),
+        bad("ends/lines_of_blanks_between.csv", first + "  \n\t\n" + second, "missing task in rows 4 and 5"),
         good("ends/return_return_line_feed.csv", text(end="\r\r\n")),
         good("ends/line_separator_in_a_cell.csv", text(r := rows(a="a\u2028b")), r),
         good("ends/paragraph_separator_in_a_cell.csv", text(r := rows(a="a\u2029b")), r),
@@ -137,7 +137,7 @@ def ends() -> list[Case]:
         good("ends/form_feed_in_a_cell.csv", text(r := rows(a="a\x0cb")), r),
         good("ends/record_separator_in_a_cell.csv", text(r := rows(a="a\x1eb")), r),
         good("ends/written_out.csv", text(r := rows(a="a\\nb")), r),
-        bad("ends/control_z.csv", text() + "\x1a", "missing worker in rows 6"),
+        bad("ends/control_z.csv", text() + "\x1a", "missing worker in row 6"),
     ]
 
 
@@ -158,9 +158,9 @@ def blanks() -> list[Case]:
         good("blanks/around_names.csv", text(head=" task ,\tworker,label\xa0")),
         good("blanks/two_tasks_by_blanks.csv", text([*DATA, ("a ", "w3", "yes")]), [*DATA, ("a", "w3", "yes")]),
         bad("blanks/zero_width_in_a_name.csv", text(head="ta\u200bsk,worker,label"), "no column task", r"ta\u200bsk"),
-        bad("blanks/no_break_alone.csv", text(rows(yes="\xa0")), "missing label in rows 2"),
-        bad("blanks/tab_alone.csv", text(rows(a="\t")), "missing task in rows 2, 3"),
-        bad("blanks/zero_width_alone.csv", text(rows(yes="\u200b")), "missing label in rows 2"),
+        bad("blanks/no_break_alone.csv", text(rows(yes="\xa0")), "missing label in row 2"),
+        bad("blanks/tab_alone.csv", text(rows(a="\t")), "missing task in rows 2 and 3"),
+        bad("blanks/zero_width_alone.csv", text(rows(yes="\u200b")), "missing label in row 2"),
     ]
 
 
@@ -170,7 +170,7 @@ def missing() -> list[Case]:
     for word in ("", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", " NA "):
         name = word.replace("/", "_of_").strip() or "empty"
         folder = "with_blanks_" * (word != word.strip()) + "capitals_" * (word.isupper() or word == "NaN")
-        found.append(bad(f"missing/{folder}{name}.csv", text(rows(yes=word)), "missing label in rows 2"))
+        found.append(bad(f"missing/{folder}{name}.csv", text(rows(yes=word)), "missing label in row 2"))
     noted = {"question_mark": "?", "dash": "-", "hash_na": "#N/A", "unknown": "Unknown", "minus_999": "-999",
              "dont_know": "don't  know", "skipped": "skipped", "ref": "#REF!", "pandas": "<NA>", "n_a": "n/a",
              "capitals_of_nan": "NAN", "small_na": "na", "capital_null": "Null", "points": "n.a.", "em_dash": "\u2014", "ellipsis": "\u2026",
@@ -178,23 +178,23 @@ def missing() -> list[Case]:
              "full_width": "\uff2e\uff21", "zero_width": "N\u200bA", "apostrophe": "Don\u2019t know", "no_response": "No response",
              "minus_99": "-99", "minus_999_with_decimals": "-999.0", "german_spreadsheet": "#NV"}
     for name, word in noted.items():
-        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as a class: {word!r} (1)"))
+        found.append(good(f"missing/noted_{name}.csv", text(r := rows(yes=word)), r, f"{NO_ANSWER} count as classes: {word!r} (1)"))
     more = [*DATA, ("c", "w1", "Unsure"), ("c", "w2", "no")]
     return [
         *found,
         good("missing/minus_beside_plus.csv", text(r := rows(yes="-", no="+")), r),
         good("missing/dash_beside_plus.csv", text(r := rows(yes="\u2013", no="+")), r),
-        good("missing/counted.csv", text(r := [*rows(yes="?"), ("c", "w1", "?")]), r, "class: '?' (2); if"),
-        good("missing/all_are_numbers.csv", text(r := rows(yes="-999", no="1")), r, "class: '-999' (1); if"),
+        good("missing/counted.csv", text(r := [*rows(yes="?"), ("c", "w1", "?")]), r, "classes: '?' (2); to leave"),
+        good("missing/all_are_numbers.csv", text(r := rows(yes="-999", no="1")), r, "classes: '-999' (1); to leave"),
         good("missing/none_is_a_class.csv", text(r := rows(yes="none")), r),
         good("missing/zero_is_a_class.csv", text(r := rows(yes="0", no="1")), r),
         good("missing/na_is_a_task.csv", text(r := rows(a="NA")), r),
         good("missing/null_is_a_worker.csv", text(r := rows(w="null")), r),
         good("missing/left_out.csv", text(more), [*DATA, ("c", "w2", "no")], needs=("ignore",), ignore=["unsure"]),
-        bad("missing/quoted.csv", text(rows(yes='"NA"')), "missing label in rows 2"),
-        bad("missing/all.csv", text([(t, w, "") for t, w, _ in DATA]), "missing label in rows 2, 3, 4, 5"),
-        bad("missing/task.csv", text(rows(a="")), "missing task in rows 2, 3"),
-        bad("missing/worker.csv", text(rows(w="")), "missing worker in rows 2, 4"),
+        bad("missing/quoted.csv", text(rows(yes='"NA"')), "missing label in row 2"),
+        bad("missing/all.csv", text([(t, w, "") for t, w, _ in DATA]), "missing label in rows 2, 3, 4 and 5"),
+        bad("missing/task.csv", text(rows(a="")), "missing task in rows 2 and 3"),
+        bad("missing/worker.csv", text(rows(w="")), "missing worker in rows 2 and 4"),
         bad("missing/all_left_out.csv", text(), "no labels", needs=("ignore",), ignore=["yes", "no"]),
     ]
 
@@ -235,8 +235,8 @@ def look_alikes() -> list[Case]:
         good("look_alikes/long_numbers_merged.csv", text(r := LONG), r, needs=("merge",), spelling="all"),
         good("look_alikes/hashes.csv", text(r := HASHES), r),
         good("look_alikes/hashes_merged.csv", text(r := HASHES), r, needs=("merge",), spelling="all"),
-        bad("look_alikes/invisible_and_blanks.csv", text(rows(yes="\u200b \u200b")), "missing label in rows 2"),
-        bad("look_alikes/blank_of_hangul_alone.csv", text(rows(a="\u3164")), "missing task in rows 2, 3"),
+        bad("look_alikes/invisible_and_blanks.csv", text(rows(yes="\u200b \u200b")), "missing label in row 2"),
+        bad("look_alikes/blank_of_hangul_alone.csv", text(rows(a="\u3164")), "missing task in rows 2 and 3"),
     ]
 
 
@@ -255,9 +255,9 @@ def numbers() -> list[Case]:
         good("numbers/all_whole.csv", text(whole), whole),
         good("numbers/seven_three_times.csv", text(r := [("7", "w1", "yes"), ("07", "w1", "no"), ("7.0", "w1", "no")]), r, f"tasks that {ALIKE}"),
         good("numbers/thousands_in_quotes.csv", text(rows(a='"1,000"')), rows(a="1,000")),
-        good("numbers/cut_by_a_spreadsheet.csv", text(cut), cut, "a spreadsheet has cut"),
-        good("numbers/decimals_as_labels.csv", text(r := rows(yes="1.5", no="2.0")), r, "numbers with fractions"),
-        good("numbers/decimal_commas_as_labels.csv", text(r := rows(yes="1,5", no="2,0"), ";"), r, "numbers with fractions"),
+        good("numbers/cut_by_a_spreadsheet.csv", text(cut), cut, "a spreadsheet has rounded"),
+        good("numbers/decimals_as_labels.csv", text(r := rows(yes="1.5", no="2.0")), r, "are decimal numbers"),
+        good("numbers/decimal_commas_as_labels.csv", text(r := rows(yes="1,5", no="2,0"), ";"), r, "are decimal numbers"),
         good("numbers/grades.csv", text(r := rows(yes="10", no="9")), r),
         good("numbers/minus_and_zero.csv", text(r := rows(yes="-1", no="0")), r),
     ]

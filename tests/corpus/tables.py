@@ -12,7 +12,7 @@ TAKEN = "columns: task from"
 
 def headers() -> list[Case]:
     """Names of columns, and lines that are none."""
-    body, again = text(head=""), "repeat the header"
+    body, again = text(head=""), "repeating the header"
     return [
         good("headers/capitals.csv", text(head="TASK,Worker,lABEL")),
         good("headers/full_width.csv", text(head="\uff54\uff41\uff53\uff4b,worker,label")),
@@ -29,25 +29,25 @@ def headers() -> list[Case]:
         good("headers/other_words.csv", text(head="item,annotator,answer"), DATA, TAKEN, needs=LAYOUT),
         good("headers/other_words_and_blanks.csv", text(head="Item ID,User-ID,rating"), DATA, TAKEN, needs=LAYOUT),
         good("headers/other_words_rare.csv", text(head="image,expert,grade"), DATA, TAKEN, needs=LAYOUT),
-        good("headers/repeated.csv", text() + HEAD + text([("c", "w1", "yes")], head=""), [*DATA, ("c", "w1", "yes")], "repeat the header"),
-        good("headers/repeated_other_words.csv", text(head="item,annotator,answer") + "item,annotator,answer\n" + "c,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header", TAKEN, needs=LAYOUT),
-        good("headers/repeated_capitals.csv", text(head="Task,Worker,Label") + "Task,Worker,Label\nc,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeat the header"),
+        good("headers/repeated.csv", text() + HEAD + text([("c", "w1", "yes")], head=""), [*DATA, ("c", "w1", "yes")], "repeating the header"),
+        good("headers/repeated_other_words.csv", text(head="item,annotator,answer") + "item,annotator,answer\n" + "c,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeating the header", TAKEN, needs=LAYOUT),
+        good("headers/repeated_capitals.csv", text(head="Task,Worker,Label") + "Task,Worker,Label\nc,w1,yes\n", [*DATA, ("c", "w1", "yes")], "repeating the header"),
         good("headers/repeated_quoted_behind_a_mark.csv", text() + '\ufeff"task","worker","label"\n"c","w1","yes"\n', more := [*DATA, ("c", "w1", "yes")], again),
         good("headers/repeated_in_other_words.csv", text() + "Item ID,annotator,answer\nc,w1,yes\n", more, again),
         good("headers/two_rows_of_names.csv", "Task ID,Worker ID,Label\n" + text(), DATA, TAKEN, again, needs=LAYOUT),
         good("headers/usual_names_as_ids.csv", text([*DATA, ("item", "w1", "yes"), ("item", "user", "no")]), [*DATA, ("item", "w1", "yes"), ("item", "user", "no")]),
-        bad("headers/repeated_in_another_order.csv", text() + "worker,task,label\nw1,c,yes\n", "rows 6 (the first line is row 1) name the columns in another order than the header (worker, task, label)"),
-        bad("headers/repeated_in_another_order_and_words.csv", text() + "answer,annotator,item\nyes,w1,c\n", "rows 6 (the first line is row 1) name the columns in another order"),
-        good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column says who", needs=WIDE),
-        bad("headers/none.csv", body, "is no header", "put a line of names above it"),
+        bad("headers/repeated_in_another_order.csv", text() + "worker,task,label\nw1,c,yes\n", "a second header (worker, task, label) in row 6 (counting the header line) has the columns in another order"),
+        bad("headers/repeated_in_another_order_and_words.csv", text() + "answer,annotator,item\nyes,w1,c\n", "in row 6 (counting the header line) has the columns in another order"),
+        good("headers/no_worker.csv", text([(t, y) for t, _, y in DATA], head="task,label"), [("a", "answer 1", "yes"), ("a", "answer 2", "no"), ("b", "answer 3", "no"), ("b", "answer 4", "no")], "no column names the workers", needs=WIDE),
+        bad("headers/none.csv", body, "is not a header", "add a header above it"),
         bad("headers/none_and_all_different.csv", text([("a", "u", "x"), ("b", "v", "y")], head=""), "no column task, worker, label"),
         bad("headers/no_label.csv", text([(t, w) for t, w, _ in DATA], head="task,worker"), "no column label"),
         bad("headers/no_task.csv", text(head="thing,worker,label"), "no column task"),
         bad("headers/label_twice.csv", text([(*row, "x") for row in DATA], head="task,worker,label,label"), "more than one column is called label"),
         bad("headers/label_twice_by_blanks.csv", text([(*row, "x") for row in DATA], head="task,worker,label, label"), "more than one column is called label"),
         bad("headers/two_capitals.csv", text([(*row, "x") for row in DATA], head="task,worker,Label,LABEL"), "no column label"),
-        bad("headers/title_above.csv", "Export of labels\n" + text(), "more cells than the 1 of the header"),
-        bad("headers/comment_above.csv", "# made by a tool, version 2\n" + text(), "more cells than the 2 of the header"),
+        bad("headers/title_above.csv", "Export of labels\n" + text(), "more cells than in the header (1)"),
+        bad("headers/comment_above.csv", "# made by a tool, version 2\n" + text(), "more cells than in the header (2)"),
         good("headers/separator_hint_above.csv", "sep=;\n" + text(sep=";")),
         bad("headers/named_and_not_there.csv", text(), "no column item", task="item"),
         bad("headers/all_blank.csv", text(head=",,"), "no column task, worker, label"),
@@ -73,7 +73,7 @@ def conflicts() -> list[Case]:
         bad("conflicts/other.csv", text(other), "conflicting labels: task 'a' by worker 'w1'"),
         bad("conflicts/numbers.csv", text([("1", "7", "x"), ("1", "7", "y"), ("2", "7", "x")]), "conflicting labels: task 1 by worker 7"),
         bad("conflicts/by_blanks.csv", text([*DATA, ("a ", " w1", "no")]), "conflicting labels: task 'a' by worker 'w1'"),
-        good("conflicts/capitals.csv", text([*DATA, ("a", "w1", "Yes")]), rows(yes="Yes"), "differ only in capitals", "one each was kept"),
+        good("conflicts/capitals.csv", text([*DATA, ("a", "w1", "Yes")]), rows(yes="Yes"), "differ only in capitals", "one of each was kept"),
         bad("conflicts/capitals_kept.csv", text([*DATA, ("a", "w1", "Yes")]), "conflicting labels", notes=("classes that look alike",), needs=("merge",), spelling="keep"),
         bad("conflicts/forms_of_a_number.csv", text([("a", "w1", "1"), ("a", "w1", "1.0"), ("b", "w1", "0")]), "conflicting labels", notes=("classes that look alike",)),
         good("conflicts/none_by_quotes.csv", text([*DATA, ("a", "w1", '"yes"')]), DATA, "given again"),
@@ -84,7 +84,7 @@ def wide() -> list[Case]:
     """A row a task."""
     three = [("a", "ann", "yes"), ("a", "ben", "no"), ("b", "ann", "no"), ("b", "ben", "no"), ("c", "ann", "yes"), ("c", "ben", "yes")]
     gaps = [row for row in three if row[:2] != ("c", "ben")]
-    said = "one column a worker"
+    said = "one column per worker"
     onehot = text([("a", "w1", "1", "0"), ("a", "w2", "0", "1"), ("b", "w1", "0", "1"), ("b", "w2", "0", "1")], head="task,worker,yes,no")
     counts = [("a", "answer 1", "no"), ("a", "answer 2", "yes"), ("a", "answer 3", "yes"), ("b", "answer 4", "no"), ("b", "answer 5", "no"), ("b", "answer 6", "no")]
     return [
@@ -92,12 +92,12 @@ def wide() -> list[Case]:
         good("wide/workers_with_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,\n", gaps, said, needs=WIDE),
         good("wide/workers_with_words_for_gaps.csv", "task,ann,ben\na,yes,no\nb,no,no\nc,yes,NA\n", gaps, said, needs=WIDE),
         good("wide/numbered_workers.csv", "id,annotator_1,annotator_2\na,yes,no\nb,no,no\n", [("a", "annotator_1", "yes"), ("a", "annotator_2", "no"), ("b", "annotator_1", "no"), ("b", "annotator_2", "no")], said, needs=WIDE),
-        good("wide/columns_of_yes_and_no.csv", onehot, DATA, "one column a class", needs=WIDE),
+        good("wide/columns_of_yes_and_no.csv", onehot, DATA, "one column per class", needs=WIDE),
         good("wide/counts.csv", "task,no,yes\na,1,2\nb,3,0\n", counts, "cells count answers", needs=WIDE),
         bad("wide/worker_twice.csv", "task,ann,ann\na,yes,no\nb,no,no\nc,yes,yes\n", "more than one column is called ann", notes=(said,), needs=WIDE),
         bad("headers/other_word_twice.csv", text([(*row, "x") for row in DATA], head="item,annotator,answer,answer"), "more than one column is called answer", notes=("columns: task from",), needs=LAYOUT),
         bad("wide/task_twice.csv", "task,ann,ben\na,yes,no\na,no,no\nc,yes,yes\n", "no column worker, label"),
-        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "more than one is marked", needs=LAYOUT),
+        bad("wide/two_classes_marked.csv", onehot.replace("a,w1,1,0", "a,w1,1,1"), "several are marked in row 2 (", needs=LAYOUT),
     ]
 
 
@@ -107,7 +107,7 @@ def few() -> list[Case]:
     return [
         bad("few/one_class.csv", text(one), "only one class (yes)"),
         good("few/one_class_of_two.csv", text(one), one, needs=("classes",), classes=["no", "yes"]),
-        bad("few/class_that_is_not_named.csv", text(), "not among the classes", needs=("classes",), classes=["yes", "maybe"]),
+        bad("few/class_that_is_not_named.csv", text(), "outside the classes", needs=("classes",), classes=["yes", "maybe"]),
         good("few/one_worker.csv", text(r := [("a", "w", "yes"), ("b", "w", "no")]), r),
         good("few/one_task.csv", text(DATA[:2]), DATA[:2]),
         bad("few/one_row.csv", text(DATA[:1]), "only one class (yes)"),
@@ -118,7 +118,7 @@ def few() -> list[Case]:
         bad("few/header.csv", HEAD, "has a header but no rows"),
         bad("few/header_without_an_end.csv", HEAD.strip(), "has a header but no rows"),
         bad("few/header_and_empty_lines.csv", HEAD + "\n,,\n\n", "has a header but no rows"),
-        bad("few/header_twice.csv", HEAD * 2, "no labels", notes=("repeat the header",)),
+        bad("few/header_twice.csv", HEAD * 2, "no labels", notes=("repeating the header",)),
         bad("few/header_of_others.csv", "a,b,c\n", "no column task, worker, label"),
         bad("few/one_column.csv", "task\na\nb\n", "no column worker, label"),
         bad("few/one_byte.csv", "x", "no column task, worker, label"),
@@ -128,14 +128,14 @@ def few() -> list[Case]:
 def ragged() -> list[Case]:
     """Rows longer or shorter than the header."""
     return [
-        bad("ragged/too_long.csv", text([*DATA, ("c", "w1", "yes", "oops")]), "more cells than the 3 of the header in row 6 (4 cells)"),
+        bad("ragged/too_long.csv", text([*DATA, ("c", "w1", "yes", "oops")]), "more cells than in the header (3) in row 6 (4 cells)"),
         bad("ragged/too_long_by_a_comma.csv", text([*DATA, ("c", "w1", "very, very good")]), "row 6 (4 cells)"),
         bad("ragged/empty_cell_too_many.csv", text([*DATA, ("c", "w1", "yes", "")]), "row 6 (4 cells)"),
-        bad("ragged/all_too_long.csv", text([(*row, "") for row in DATA]), "more cells than the 3 of the header in row 2 (4 cells), row 3"),
-        bad("ragged/too_short.csv", text() + "c,w1\n", "missing label in rows 6"),
-        bad("ragged/much_too_short.csv", text() + "c\n", "missing worker in rows 6"),
+        bad("ragged/all_too_long.csv", text([(*row, "") for row in DATA]), "more cells than in the header (3) in rows 2 (4 cells), 3"),
+        bad("ragged/too_short.csv", text() + "c,w1\n", "missing label in row 6"),
+        bad("ragged/much_too_short.csv", text() + "c\n", "missing worker in row 6"),
         bad("ragged/blank_lines_count.csv", HEAD + "\n\na,w1,yes,x\n", "row 4 (4 cells)"),
-        bad("ragged/lines_in_cells_count_once.csv", HEAD + '"a\n\nb",w1,yes\nc,w1\n', "missing label in rows 3"),
+        bad("ragged/lines_in_cells_count_once.csv", HEAD + '"a\n\nb",w1,yes\nc,w1\n', "missing label in row 3"),
         bad("ragged/first_row_is_long.csv", HEAD + "a,w1,yes,x\n" + text(DATA[1:], head=""), "row 2 (4 cells)"),
         good("ragged/short_where_nothing_is_read.csv", text(head="task,worker,label,note")),
     ]
@@ -152,8 +152,8 @@ def long() -> list[Case]:
         good("long/columns.csv", text([[*row, *["0"] * 1000] for row in DATA], head=",".join(["task", "worker", "label", *columns]))),
         good("long/name_of_a_column.csv", text([("0", *row) for row in DATA], head=f"{name},task,worker,label")),
         good("long/classes.csv", text(many), many),
-        bad("long/free_text.csv", text([*(("a", f"w{n}", f"word {n}") for n in range(12)), ("a", "w0", "other")]), "conflicting", notes=("13 different labels",)),
-        good("long/free_texts.csv", text(r := [(f"t{n}", "w", f"word {n}") for n in range(12)]), r, "12 different labels"),
+        bad("long/free_text.csv", text([*(("a", f"w{n}", f"word {n}") for n in range(12)), ("a", "w0", "other")]), "conflicting", notes=("13 distinct labels",)),
+        good("long/free_texts.csv", text(r := [(f"t{n}", "w", f"word {n}") for n in range(12)]), r, "12 distinct labels"),
     ]
 
 
@@ -187,7 +187,7 @@ def several() -> list[Case]:
         good("several/json_list.csv", text(rows(yes='"[""yes""]"')), rows(yes='["yes"]'), "are JSON"),
         good("several/json_object.csv", text(rows(yes='"{""label"": ""yes""}"')), rows(yes='{"label": "yes"}'), "are JSON"),
         good("several/paths.csv", text(r := rows(yes="animal/cat", no="animal/dog")), r, "are paths"),
-        good("several/orders.csv", text(r := rows(yes="a>b>c", no="c>b>a")), r, "are orders"),
+        good("several/orders.csv", text(r := rows(yes="a>b>c", no="c>b>a")), r, "are orderings"),
         good("several/commas_in_quotes.csv", text(rows(yes='"yes,no"')), rows(yes="yes,no")),
     ]
 
@@ -195,17 +195,17 @@ def several() -> list[Case]:
 def binary() -> list[Case]:
     """Files that are no text, and text that is no table."""
     return [
-        bad("binary/picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not utf-8 text"),
-        bad("binary/zeros.csv", bytes(1000), "no text"),
-        bad("binary/zero_in_a_cell.csv", text(rows(a="a\0b")), "no text", "byte 19 is zero"),
-        bad("binary/zero_in_the_last_cell.csv", text() + "c,w1,n\0", "no text", "byte 57 is zero"),
-        bad("binary/program.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)), "not utf-8 text"),
-        bad("binary/pickle.csv", b"\x80\x04\x95\x0b\x00\x00\x00", "not utf-8 text"),
-        bad("binary/database.csv", b"SQLite format 3\x00\x10\x00\x01\x01", "a database of SQLite"),
+        bad("binary/picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not valid utf-8 text"),
+        bad("binary/zeros.csv", bytes(1000), "not text"),
+        bad("binary/zero_in_a_cell.csv", text(rows(a="a\0b")), "so it is not text", "byte 19 is zero"),
+        bad("binary/zero_in_the_last_cell.csv", text() + "c,w1,n\0", "so it is not text", "byte 57 is zero"),
+        bad("binary/program.csv", b"\x7fELF\x02\x01\x01" + bytes(9) + bytes(range(256)), "not valid utf-8 text"),
+        bad("binary/pickle.csv", b"\x80\x04\x95\x0b\x00\x00\x00", "not valid utf-8 text"),
+        bad("binary/database.csv", b"SQLite format 3\x00\x10\x00\x01\x01", "an SQLite database"),
         bad("binary/page.csv", "<!DOCTYPE html>\n<html><body><p>sign in, please</p></body></html>\n", "more cells"),
-        bad("binary/document.csv", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "not utf-8 text"),
+        bad("binary/document.csv", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "not valid utf-8 text"),
         bad("binary/pointer_of_git.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "no column task, worker, label"),
-        bad("binary/old_spreadsheet.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a spreadsheet of an old kind"),
-        bad("binary/feather.arrow", b"ARROW1\0\0" + bytes(100), "a file of Arrow"),
-        bad("binary/hdf5.mat", b"\x89HDF\r\n\x1a\n" + bytes(100), "a file of HDF5"),
+        bad("binary/old_spreadsheet.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a spreadsheet in an old format"),
+        bad("binary/feather.arrow", b"ARROW1\0\0" + bytes(100), "an Arrow file"),
+        bad("binary/hdf5.mat", b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 file"),
     ]

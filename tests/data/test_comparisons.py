@@ -119,15 +119,15 @@ def test_reads_what_was_written(tmp_path, end):
 @each(
     "lines, message",
     [
-        ([*FOOD, "0,1,2,2"], "not as its header says in line 5: '0,1,2,2'"),
+        ([*FOOD, "0,1,2,2"], "lines do not match the header: line 5: '0,1,2,2'"),
         ([*FOOD, "0,1,2"], "line 5"),
         ([*FOOD, "0,1,x,1"], "line 5"),
         ([*FOOD, "", "0,1,2,1"], "line 5: ''"),
-        (FOOD[:1], "line 2: the file ends here"),
+        (FOOD[:1], "the file ends after line 1"),
         (["user,a,b,preference", *FOOD[1:]], "line 1: expected 'user,item_a,item_b,preference', got"),
         ([*FOOD, "0,1,4,1"], "item codes must be below n_items=3; not so: 3"),
         ([*FOOD, "2,1,2,1"], "user codes must be below n_users=2; not so: 2"),
-        ([*FOOD, "0,0,1,1"], "left must be whole numbers from 0, .* not so in row 3: -1"),
+        ([*FOOD, "0,0,1,1"], "left must be whole numbers from 0, .* see row 3: -1"),
         ([*FOOD, "0,2,2,1"], "an item is compared with itself in rows 3"),
     ],
 )
@@ -147,13 +147,13 @@ def test_items_that_are_none_are_named(tmp_path):
     for lines in (RECIPES[:-1], [*RECIPES[:2], "3,Acqua", "2,Pane"], [*RECIPES, "4,Vino"]):
         with pytest.raises(CofactorError, match=r"b\.csv: expected the items 1 to 3 in order, one line each"):
             read_food(answers, write(tmp_path, "b.csv", lines), 2, 3)
-    with pytest.raises(CofactorError, match=r"b\.csv: not as its header says in line 3: '2,a,b'"):
+    with pytest.raises(CofactorError, match=r"b\.csv: lines do not match the header: line 3: '2,a,b'"):
         read_food(answers, write(tmp_path, "b.csv", [*RECIPES[:2], "2,a,b"]), 2, 3)
     with pytest.raises(CofactorError, match=r"d\.csv: expected items 1 to 3 in order, 2 numbers each"):
         read_car_features(write(tmp_path, "d.csv", [*CARS[:3], "3,1"]), 3)
     with pytest.raises(CofactorError, match=r"d\.csv, line 1: expected Item ID and further columns, got 'ID,x'"):
         read_car_features(write(tmp_path, "d.csv", ["ID,x", *CARS[1:]]), 3)
-    with pytest.raises(CofactorError, match=r"d\.csv: not as its header says in line 2: '1,-2,2\.5'"):
+    with pytest.raises(CofactorError, match=r"d\.csv: lines do not match the header: line 2: '1,-2,2\.5'"):
         read_car_features(write(tmp_path, "d.csv", [CARS[0], "1,-2,2.5"]), 3)
 
 
@@ -226,5 +226,5 @@ def test_no_user_has_more_pairs_than_asked_for():
     assert few.per_user.tolist() == [4, 4]
     again = comparisons_from_ratings(user, item, rating, most=4, random_state=0)
     assert np.array_equal(rows(few), rows(again)) and len(np.unique(rows(few), axis=0)) == 8
-    with pytest.raises(CofactorError, match="12 users, 12 items and 11 ratings: give one of each"):
+    with pytest.raises(CofactorError, match="12 users, 12 items and 11 ratings: give equal lengths"):
         comparisons_from_ratings(user, item, rating[1:])

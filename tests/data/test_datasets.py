@@ -247,12 +247,12 @@ def test_nursery_is_the_task_of_the_repository_with_every_combination_once():
 def test_a_set_of_the_other_kind_is_refused():
     assert cf.data.load("bluebird", "crowd").labels.n_workers == 39
     assert cf.data.load("car", "table").name == "car"
-    with pytest.raises(CofactorError, match=r"'car' is a table, a crowd is needed: there are bluebird, dog"):
+    with pytest.raises(CofactorError, match=r"'car' is a table, but a crowd is needed: choose one of bluebird, dog"):
         cf.data.load("car", "crowd")
-    with pytest.raises(CofactorError, match=r"'dog' is a crowd, a table is needed: there are car, connect4"):
+    with pytest.raises(CofactorError, match=r"'dog' is a crowd, but a table is needed: choose one of car, connect4"):
         cf.data.load("dog", "table")
     with pytest.raises(
-        CofactorError, match=r"'car' is a table, a list of ratings is needed: there are movielens_small"
+        CofactorError, match=r"'car' is a table, but a list of ratings is needed: choose one of movielens_small"
     ):
         cf.data.load("car", "ratings")
     with pytest.raises(CofactorError, match=r"kind='crowds': choose one of crowd, table, ratings"):

@@ -65,8 +65,8 @@ def test_short_and_long_names_are_read_in_either_order_of_bytes(tmp_path, order,
         (vector()[:-1], "an element of 64 bytes ends early"),
         (vector(numbers=struct.pack("<II", 9, 17) + NUMBERS.tobytes()), "an element of 17 bytes ends early"),
         (vector(numbers=struct.pack("<I", 5 << 16 | 1) + b"abcde"), "an element of 5 bytes ends early"),
-        (element(9, NUMBERS.tobytes()), "type 9 in place of an array"),
-        (vector(numbers=element(8, NUMBERS.tobytes())), "elements of types 6, 5, 1, 8 in place of"),
+        (element(9, NUMBERS.tobytes()), "type 9 instead of an array"),
+        (vector(numbers=element(8, NUMBERS.tobytes())), "elements of types 6, 5, 1, 8 instead of"),
         (vector()[:5], "unpack"),
     ],
     ids=range(6),
@@ -82,5 +82,5 @@ def test_structs_and_cells_beside_numbers_are_left_out_unread(tmp_path):
         savemat(tmp_path / "a.mat", {"Y": np.eye(3), **others, "z": np.arange(2.0)}, do_compression=packed)
         found = load_matlab(tmp_path / "a.mat")
         assert list(found) == ["Y", "z"] and np.array_equal(found["Y"], np.eye(3))
-        with pytest.raises(CofactorError, match="s is not there, or no array of numbers"):
+        with pytest.raises(CofactorError, match="s is missing, or not a numeric array"):
             load_matlab(tmp_path / "a.mat", ["s"])

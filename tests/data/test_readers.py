@@ -171,7 +171,7 @@ def test_codes_are_positions_in_the_registered_order(tmp_path):
     vote, target = read_table(write(tmp_path, "2,1\n0,0\n1,1\n"), "codes", columns, "class")
     assert (vote.codes.tolist(), vote.values) == ([-1, 0, 1], ["n", "y"])
     assert target.codes.tolist() == [1, 0, 1]
-    with pytest.raises(CofactorError, match="not a position among 3 values in line 2: '3'"):
+    with pytest.raises(CofactorError, match="expected positions 0 to 2; see line 2: '3'"):
         read_table(write(tmp_path, "0,0\n3,0\n"), "codes", columns, "class")
 
 
@@ -187,11 +187,11 @@ def test_positions_are_those_of_the_sorted_values(tmp_path):
     [
         ("low,1", "expected 3 values"),
         ("low,1,no,no", "expected 3 values"),
-        ("huge,1,no", "not a value of column 'size'"),
-        ("low,one,no", "not a value of column 'weight'"),
-        ("low,1.2.3,no", "not a value of column 'weight'"),
-        ("low,,no", "not a value of column 'weight'"),
-        ("low,1,maybe", "not a value of column 'class'"),
+        ("huge,1,no", "expected values of column 'size'"),
+        ("low,one,no", "expected values of column 'weight'"),
+        ("low,1.2.3,no", "expected values of column 'weight'"),
+        ("low,,no", "expected values of column 'weight'"),
+        ("low,1,maybe", "expected values of column 'class'"),
     ],
 )
 def test_names_file_line_and_what_stands_there_tabular(tmp_path, line, message):
@@ -206,7 +206,7 @@ def test_other_header_and_positions_out_of_range(tmp_path):
     columns = {"a1": ["x", "o"], "class": ["win", "loss"]}
     with pytest.raises(CofactorError, match="line 1: expected the columns a1, target; got a1, class"):
         read_table(write(tmp_path, "a1\tclass\n0\t1\n"), "pmlb", columns, "class")
-    with pytest.raises(CofactorError, match="not a position among 2 values in line 3: '2'"):
+    with pytest.raises(CofactorError, match="expected positions 0 to 1; see line 3: '2'"):
         read_table(write(tmp_path, "a1\ttarget\n0\t1\n2\t1\n"), "pmlb", columns, "class")
 
 
@@ -225,13 +225,13 @@ def test_matrix_of_labels(folder, codes):
 @pytest.mark.parametrize("line", ["0 1", "0 1 2 3", "0 3 1", "0 x 1", "0 -2 1", "0  1 1"])
 def test_matrix_names_the_line(tmp_path, line):
     path = write(tmp_path, f"0 1 -1\n{line}\n2 2 2\n")
-    with pytest.raises(CofactorError, match=r"expected 3 codes below 3 a line; not so in line 2: "):
+    with pytest.raises(CofactorError, match=r"expected 3 codes below 3 per line; see line 2: "):
         read_labels(path, "matrix", 3, 3, 3)
 
 
 def test_one_class_a_line(tmp_path):
     assert read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 3, 3).tolist() == [2, 0, 1]
-    with pytest.raises(CofactorError, match="3 lines, expected one for each of the 4 tasks"):
+    with pytest.raises(CofactorError, match="expected one line for each of the 4 tasks, got 3 lines"):
         read_truth(write(tmp_path, "2\n0\n1\n"), "classes", 4, 3)
     with pytest.raises(CofactorError, match="line 2: '-1'"):
         read_truth(write(tmp_path, "2\n-1\n1\n"), "classes", 3, 3)

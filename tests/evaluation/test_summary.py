@@ -198,6 +198,6 @@ def test_a_difference_has_its_interval_where_that_has_ends(cells, text):
 
 
 def test_an_unknown_published_table_is_an_error_that_lists_the_known():
-    with pytest.raises(CofactorError, match=r"no published table 'crowd_table8'; there are comparisons_text, crowd_"):
+    with pytest.raises(CofactorError, match=r"'crowd_table8': choose one of comparisons_text, crowd_"):
         published("crowd_table8")
     assert published("").empty

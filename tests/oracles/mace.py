@@ -21,14 +21,6 @@ def e_step(triples, know, other, xi, n_tasks):
     return k, s, log_likelihood
 
 
-def smoothed(k, s):
-    """M-step of plain EM with 0.01/K added to every count."""
-    added = 0.01 / s.shape[1]
-    know = np.array([(a + added) / (a + b.sum() + 2 * added) for a, b in zip(k, s, strict=True)])
-    xi = np.array([(b + added) / (b + added).sum() for b in s])
-    return know, 1 - know, xi
-
-
 def variational(k, s):
     """M-step of variational Bayes: exp of the digamma of counts, less that of their sum."""
     know, other, xi = [], [], []

@@ -49,7 +49,7 @@ def test_never_stops_where_nothing_is_known():
     single = CrowdLabels.from_arrays(np.arange(30), np.arange(30) % 4, np.arange(30) % 3)
     found = next_tasks(single, 5, wanted_error=0.5)
     assert not found.known and not found.stop and found.needed is None
-    assert found.table["ask"].sum() == 5 and "nothing tells how many are wrong" in str(found)
+    assert found.table["ask"].sum() == 5 and "so the error cannot be estimated" in str(found)
 
 
 def test_the_budget_goes_to_the_best_labels(labels, method):
@@ -74,7 +74,9 @@ def test_workers_are_named_for_every_label_asked_for_and_new_ones_where_too_few_
         left = labels.n_workers - len(seen[row.task])
         assert len(who) == min(left, max(row.ask, 3)) and not seen[row.task] & set(who)
         short += left < row.ask
-    assert short == found.new_workers > 0 and f"for {short} tasks fewer are left" in str(found)
+    assert short == found.new_workers > 0 and f"new workers are needed: {short} tasks with fewer workers left" in str(
+        found
+    )
     assert "new workers" not in str(next_tasks(labels.take_tasks(range(60)), 1))
 
 
@@ -98,7 +100,7 @@ def test_it_stops_where_the_estimated_error_is_as_wanted(labels, method):
     assert one_less.expected_error > now.error - 0.01
     assert f"about {little.needed}" in str(little)
     never = next_tasks(labels, 5, wanted_error=1e-9, method=method)
-    assert never.needed is None and "more than 5 more for every task" in str(never)
+    assert never.needed is None and "more than 5 per task" in str(never)
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def test_known_truth_tells_how_hard_tasks_are():
     (_, _, _, low, high), (_, _, error, least, most) = (list(found.curve().loc[0]) for found in (blind, fair))
     assert low < real < high and most - least < high - low
     assert error == pytest.approx(real, rel=0.35)
-    assert "the expected error that aggregate reports, " in blind.notes[1] and len(fair.notes) == 1
+    assert "aggregate reports an expected error of " in blind.notes[1] and len(fair.notes) == 1
     assert "no truth is known" in blind.notes[0] and "150 tasks with known truth" in fair.notes[0]
     assert blind.only_range and not fair.only_range and " to " in blind.answers()["MajorityVote"]
 
@@ -105,7 +105,7 @@ def test_errors_that_no_difficulty_explains_are_told():
     wrong = (MVEM().fit(CROWD.labels).predict(CROWD.labels) + 1) % 3
     settings = {"n_trials": 2, "method": MVEM(), "random_state": 0}
     found = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], wrong, **settings)
-    assert "wrong now, not the 100.0% that were found" in found.notes[1]
+    assert "below the measured 100.0%: more labels are needed" in found.notes[1]
     right = plan(CROWD.labels, 0.1, ["MajorityVote"], [4], CROWD.truth, **settings)
     assert len(right.notes) == 1
 
@@ -243,7 +243,7 @@ def test_any_fitted_method_can_lend_its_model():
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
         ({"amounts": [0.5]}, "whole numbers"),
-        ({"amounts": [20]}, "the most is 12"),
+        ({"amounts": [20]}, "the largest possible amount, 12"),
         ({"n_trials": 1}, "at least two trials"),
         ({"n_jobs": 0}, "at least two trials"),
         ({"truth": np.zeros(3, dtype=int)}, "wrong length"),

@@ -46,7 +46,7 @@ def test_intervals_are_drawn_as_found_and_sorted_by_what_they_tell():
     better, worse = (table["low"] > 0.5).sum(), (table["high"] < 0.5).sum()
     counts = {
         "better than chance": better,
-        "cannot be told from chance": 8 - better - worse,
+        "not distinguishable from chance": 8 - better - worse,
         "worse than chance": worse,
     }
     seen = {name: count for name, count in counts.items() if count}

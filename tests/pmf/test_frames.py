@@ -150,7 +150,7 @@ WRONG = {
         {"hat": "green"},
         r"hat contains values that did not occur in the fit: data rows 0 \('green'\), 1 ",
     ),
-    "text in an interval": ({"age": "old"}, r"age contains values that are not numbers: data rows 0 \('old'\)"),
+    "text in an interval": ({"age": "old"}, r"age contains values that are not numbers: data rows 0 \('old'\), 1 "),
     "a list": (
         {"hat": [["red"]] * 200},
         "column hat contains lists or other objects instead of categories: data rows 0, 1",

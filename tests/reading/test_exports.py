@@ -20,13 +20,13 @@ def test_a_chosen_option_is_a_class_even_where_words_are_marked():
         prodigy(1, "b", accept=["y"], spans=MARKED),
         prodigy(2, "a", "reject", options=["x", "y"], spans=MARKED),
     ]
-    with pytest.warns(DataWarning, match="1 answers 'reject' passed over"):
+    with pytest.warns(DataWarning, match="left out answers 'reject' .1."):
         table = unfold(records, COLUMNS)
     assert table[list(COLUMNS)].to_numpy().tolist() == [["1", "a", "x"], ["1", "b", "y"]]
 
 
 def test_marked_words_alone_are_no_class():
-    with pytest.raises(CofactorError, match="line 2 is a span answer of Prodigy"):
+    with pytest.raises(CofactorError, match="line 2 is a Prodigy answer of type span"):
         unfold([prodigy(1, "a", label="x"), prodigy(1, "b", spans=MARKED)], COLUMNS)
 
 

@@ -86,7 +86,7 @@ def test_labels_of_coded_columns_are_those_of_the_file(tmp_path):
     with pytest.warns(cf.DataWarning, match="classes that differ only in capitals"):
         assert found.to_frame().equals(cf.CrowdLabels.from_file(tmp_path / "labels.csv").to_frame())
     empty = Coded(columns[2].codes, ["", *columns[2].values[1:]])
-    with pytest.raises(cf.CofactorError, match=r"missing label in rows 2 \(the first line is row 1\)"):
+    with pytest.raises(cf.CofactorError, match=r"missing label in row 2 \(counting the header line\)"):
         labels_of(LabelTable(*columns[:2], empty, pd.RangeIndex(2, 6, name="row")))
 
 
@@ -101,18 +101,18 @@ def test_a_note_says_by_what_conflicts_were_settled_and_for_how_many(tmp_path):
     path = tmp_path / "labels.csv"
     for name, (late, early) in times.items():
         path.write_text(f"task,worker,label,updated_at\na,w1,no,{late}\na,w1,yes,{early}\na,w2,no,\n", encoding="utf8")
-        with pytest.warns(cf.DataWarning, match="of 1 that differ, the last one by column updated_at counts"):
+        with pytest.warns(cf.DataWarning, match="where they differ .1., the last one by column updated_at counts"):
             assert cf.CrowdLabels.from_file(path, conflicts="last", classes=["yes", "no"]).votes.tolist() == [[0, 2]], (
                 name
             )
     for late, early in (times["ISO"], map(pd.Timestamp, times["ISO"])):  # of a table in memory as of a file
         columns = {"task": "a", "worker": ["w1", "w1", "w2"], "label": ["no", "yes", "no"]}
         frame = pd.DataFrame(columns | {"updated_at": [late, early, None]})
-        with pytest.warns(cf.DataWarning, match="of 1 that differ, the last one by column updated_at counts"):
+        with pytest.warns(cf.DataWarning, match="where they differ .1., the last one by column updated_at counts"):
             assert cf.CrowdLabels.from_frame(frame, conflicts="last").votes.tolist() == [[2, 0]]
     path.write_text("task,worker,label\na,w1,no\na,w1,yes\na,w2,yes\na,w2,yes\n", encoding="utf8")
     with pytest.warns(
-        cf.DataWarning, match="^2 labels were .* of 1 that differ, the first one by the order of the file"
+        cf.DataWarning, match="^2 labels were .* where they differ .1., the first one by the order of the file"
     ):
         cf.CrowdLabels.from_file(path, conflicts="first")
 
@@ -123,7 +123,7 @@ def test_a_time_that_cannot_be_read_is_refused_where_it_would_settle_a_conflict(
         path.write_text(
             f"task,worker,label,updated_at\na,w1,no,2026-01-01\na,w1,yes,{cell}\na,w2,no,\n", encoding="utf8"
         )
-        with pytest.raises(cf.CofactorError, match=rf"updated_at settles .* cannot be read in rows 3 \('{cell}'\)"):
+        with pytest.raises(cf.CofactorError, match=rf"updated_at decides .* cannot be read in row 3 \('{cell}'\)"):
             cf.CrowdLabels.from_file(path, conflicts="last")
         with pytest.raises(cf.CofactorError, match=r"^conflicting labels"):
             cf.CrowdLabels.from_file(path)
@@ -133,8 +133,8 @@ def test_rows_and_workers_that_share_nothing_are_named_and_strict_makes_that_an_
     good = [(f"t{n}", f"w{m}", "yes" if n % 2 else "no") for n in range(6) for m in range(4)]
     path = tmp_path / "labels.csv"
     cases = {
-        r"occur nowhere else stand in rows 26 \('Total, 4 workers, 24'\)": [*good, ("Total", "4 workers", "24")],
-        r"classes that no other one uses: w0 \(only 'ja', 'nein'\)": [
+        r"task, the worker or the class of row 26 \('Total, 4 workers, 24'\)": [*good, ("Total", "4 workers", "24")],
+        r"workers whose classes no other worker uses: w0 \(only 'ja', 'nein'\)": [
             (t, w, {"yes": "ja", "no": "nein"}[k] if w == "w0" else k) for t, w, k in good
         ],
     }
@@ -150,11 +150,11 @@ def test_rows_and_workers_that_share_nothing_are_named_and_strict_makes_that_an_
 
 def test_values_that_read_the_same_are_named():
     rows = [(1, "a", "x"), ("1", "a", "y"), (2, "b", "x"), (2, "a", "y")]
-    with pytest.warns(cf.DataWarning, match="tasks that are two values and read the same: 1 and '1'"):
+    with pytest.warns(cf.DataWarning, match="tasks contain different values with the same text .1 and '1'."):
         assert cf.CrowdLabels.from_frame(pd.DataFrame(rows, columns=HEAD)).n_tasks == 3
 
 
 def test_several_classes_in_a_cell_are_refused_with_the_way_out():
     lists = pd.DataFrame({"task": [1, 2], "worker": [1, 1], "label": ["x", ["x", "y"]]})
-    with pytest.raises(cf.CofactorError, match=r"data rows 1 .*ask one question per label"):
+    with pytest.raises(cf.CofactorError, match=r"data row 1 .*make a table for each class"):
         cf.CrowdLabels.from_frame(lists)

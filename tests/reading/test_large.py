@@ -85,7 +85,7 @@ def test_bad_rows_are_named_by_their_numbers_in_the_file(tmp_path, as_large):
     frame = rows(2).reset_index(drop=True)
     frame.loc[[7, 1200], "worker"] = None
     path = write(frame.drop_duplicates(["task", "worker"]), tmp_path / "labels.csv", "csv")
-    with pytest.raises(cf.CofactorError, match=r"missing worker in rows 9, 1202 \("):
+    with pytest.raises(cf.CofactorError, match=r"missing worker in rows 9 and 1202 \("):
         cf.CrowdLabels.from_file(path)
 
 
@@ -107,7 +107,7 @@ def test_a_file_that_changes_is_refused(tmp_path, monkeypatch):
         return sort(*how)
 
     monkeypatch.setattr(large, "_sorted", and_written)
-    with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was read: run it again"):
+    with pytest.raises(cf.CofactorError, match=r"labels.csv changed while it was being read: try again"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_told_with_the_folder(tmp_path, monkeypatch):
         raise duckdb.IOException('Could not write file "x": No space left on device')
 
     monkeypatch.setattr(large, "_sorted", full)
-    with pytest.raises(cf.CofactorError, match=r"is sorted on disk, and .* has too little space.*TMPDIR"):
+    with pytest.raises(cf.CofactorError, match=r"sorting .* has too little space.*TMPDIR"):
         large.coded_file(path, ("task", "worker", "label"), (), "utf-8", None)
 
 
@@ -155,8 +155,8 @@ def test_a_database_is_a_source_of_rows(kind, tmp_path, capsys):
 
 
 @each("address, query, error", [
-    ("sqlite:////none/there", "", r"no such database: .*: an address is sqlite:///FILE"),
-    ("sqlite:///{path}", "SELECT task FROM labels", "the query has no column worker, label; it gives task: name them"),
+    ("sqlite:////none/there", "", r"no such database: .*; an address has the form sqlite:///FILE"),
+    ("sqlite:///{path}", "SELECT task FROM labels", "the query returns columns task, but not worker, label: rename"),
     ("sqlite:///{path}", "SELECT task FROM other", "cannot be read: no such table: other"),
     ("duckdb:///{path}", "", "cannot be read: "),
 ])  # fmt: skip

@@ -41,18 +41,18 @@ def test_columns_that_count_or_name_rows_are_no_data_and_said(tmp_path, header, 
     matrix, found, _ = read_matrix(tmp_path / "x.csv")
     assert matrix.shape == shape and (found is None if names is None else "".join(found) == names)
     said = [str(one.message) for one in recwarn]
-    assert len(said) == notes and all(re.search("out if it counts|no point|if it is a row", one) for one in said)
+    assert len(said) == notes and all(re.search("if it numbers|not used as data", one) for one in said)
 
 
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([*NUMBERS, "1+2j,1,1,1"], "cells that are no numbers in rows 8 .*, columns a: fill"),
-        ([*NUMBERS, "x,y,1,1"], "cells that are no numbers in rows 8 .*, columns a, b: fill"),
-        ([*NUMBERS, ",1,1,1"], "gaps in rows 8 .*, columns a: fill"),
-        ([*NUMBERS, "NA,1,1,1"], "gaps in rows 8 .*, columns a: fill"),
-        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold text"),
-        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are no numbers in rows 4, 5, 6, 7"),
+        ([*NUMBERS, "1+2j,1,1,1"], "cells that are not numbers in row 8 .*, columns a: fill"),
+        ([*NUMBERS, "x,y,1,1"], "cells that are not numbers in row 8 .*, columns a, b: fill"),
+        ([*NUMBERS, ",1,1,1"], "gaps in row 8 .*, columns a: fill"),
+        ([*NUMBERS, "NA,1,1,1"], "gaps in row 8 .*, columns a: fill"),
+        ([f"true,{row.partition(',')[2]}" for row in NUMBERS], "columns a hold only text"),
+        ([*NUMBERS[:2], *["50%,20%,1%,3%"] * 4], "are not numbers in rows 4, 5, 6 and 7"),
     ],
 )
 def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(tmp_path, rows, said):
@@ -64,7 +64,7 @@ def test_some_cells_of_a_first_column_that_are_no_numbers_do_not_make_it_names(t
 def test_decimal_commas_in_matrix_market_are_refused_with_their_line(tmp_path):
     (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n% a, b\n2 2 2\n1 1 1\n2 2 2,5\n")
     with pytest.raises(
-        CofactorError, match=r"x\.mtx: a comma in line 5, behind which SciPy reads nothing: write decimals"
+        CofactorError, match=r"x\.mtx: line 5 contains a comma, after which SciPy reads nothing: write decimals"
     ):
         read_matrix(tmp_path / "x.mtx")
 
@@ -123,7 +123,7 @@ def test_a_first_line_of_numbers_and_gaps_is_data_unless_it_can_be_a_header(tmp_
     for first in (",0.4,0.2,0.6", "0.3,,0.2,0.6", ",400,410,420", ",7,3,5", ",x,y,z"):
         (tmp_path / "x.csv").write_text(f"{first}\n{rows}")
         if "0." in first:
-            with pytest.raises(CofactorError, match="gaps in rows 1 "):
+            with pytest.raises(CofactorError, match="gaps in row 1 "):
                 read_matrix(tmp_path / "x.csv")
         else:
             assert len(read_matrix(tmp_path / "x.csv")[0]) == 3, first
@@ -138,18 +138,18 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     matrix, _, columns = read_matrix(tmp_path / "x.txt")
     assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]
     (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
-    with pytest.raises(CofactorError, match=r"rows 2 .* hold another number of cells than the first line, 3"):
+    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; see row 2 "):
         read_matrix(tmp_path / "x.txt")
 
 
 def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a,b,c\n3,,4\n1,,5\n2,,x\n")
-    with pytest.raises(CofactorError, match=r"gaps in rows 2, 3, 4 .*, columns b: fill"):
+    with pytest.raises(CofactorError, match=r"gaps in rows 2, 3 and 4 .*, columns b: fill"):
         read_matrix(path)
-    with pytest.raises(CofactorError, match=r"no numbers in rows 4 .*, columns c: fill"):
+    with pytest.raises(CofactorError, match=r"not numbers in row 4 .*, columns c: fill"):
         read_matrix(path, gaps="whole")
-    with pytest.warns(match="1 cells are empty or no numbers, in rows 4"):
+    with pytest.warns(match="left out 1 cell .empty or not a number. in row 4"):
         assert np.isnan(read_matrix(path, gaps="keep")[0]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 1, 1]]
     path.write_text("a,b,c,d\n3,NA,4,5\nNA,NA,NA,NA\n2,NA,6,7\n")
     for gaps in ("whole", "keep"):
@@ -157,7 +157,7 @@ def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):
 
 
 def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_silence(tmp_path):
-    out, kept = "counts or names the rows, and is no point", "never repeats, and is used as numbers: leave it out"
+    out, kept = "numbers or names the rows, so it is not used as data", "distinct numbers, used as data: remove it"
     for name in ("", "id", "Nr", "sample", "Time (s)", "a", "counts"):
         for numbers in ([1, 2, 4, 9, 11], [30, 20, 12, 5, 1]):
             rows = "".join(f"{n},{n % 3},{n % 4},{n % 5}\n" for n in numbers)
@@ -169,15 +169,15 @@ def test_whole_numbers_in_unequal_steps_in_a_first_column_are_never_a_point_in_s
 
 
 WRONG = {  # name of the file, what it holds, what is said
-    "a gap": ("a.csv", "a,b\n1,2\n3,\n", "gaps in rows 3 (the first line is row 1), columns b"),
-    "text among numbers": ("a.csv", "a,b\n1,2\n3,x\n", "no numbers in rows 3 (the first line is row 1), columns b"),
-    "a column of text": ("a.csv", "a,b,c\n1,2,x\n3,5,y\n", "columns c hold text, and no number: leave them out"),
-    "infinity": ("a.csv", "a,b\n1,inf\n3,4\n", "no numbers in rows 2 (the first line is row 1), columns b"),
+    "a gap": ("a.csv", "a,b\n1,2\n3,\n", "gaps in row 3 (counting the header line), columns b"),
+    "text among numbers": ("a.csv", "a,b\n1,2\n3,x\n", "not numbers in row 3 (counting the header line), columns b"),
+    "a column of text": ("a.csv", "a,b,c\n1,2,x\n3,5,y\n", "columns c hold only text: remove them"),
+    "infinity": ("a.csv", "a,b\n1,inf\n3,4\n", "not numbers in row 2 (counting the header line), columns b"),
     "no archive": ("a.npz", b"nope", "cannot be read as a matrix"),
-    "two arrays": ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "holds 2 matrices (a, b): name one as"),
-    "another of two": ("a.npz:c", {"a": np.eye(2), "b": np.eye(2)}, "holds no matrix c; it holds a, b"),
+    "two arrays": ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "holds 2 matrices (a, b): choose one, as in"),
+    "another of two": ("a.npz:c", {"a": np.eye(2), "b": np.eye(2)}, "holds no matrix c: choose one of a, b"),
     "objects": ("a.npz", {"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
-    "a vector": ("a.npz", {"a": np.ones(3)}, "or an image of rows x columns x bands, got float64 of shape (3,)"),
+    "a vector": ("a.npz", {"a": np.ones(3)}, "or an image (rows x columns x bands), got float64 of shape (3,)"),
     "a new .mat": ("a.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 400, "a.mat"),
     "fractions as places": (
         "a.npz",
@@ -189,12 +189,12 @@ WRONG = {  # name of the file, what it holds, what is said
         "a.npz",
         {"format": np.array(b"csc"), "data": np.ones(3), "indices": np.array([0, 1, 9]), "indptr": np.arange(4),
          "shape": np.array([3, 3])},
-        "entries lie outside of the matrix",
+        "entries outside the matrix",
     ),
     "a claim": (
         "a.mtx",
         "%%MatrixMarket matrix coordinate real general\n3 1000000000000000 1\n1 1 1\n",
-        "claims a matrix of 3 x 1000000000000000 with 1 entries",
+        "declares a 3 x 1000000000000000 matrix with 1 entries",
     ),
 }  # fmt: skip
 
@@ -216,7 +216,7 @@ def test_what_holds_no_matrix_is_refused_in_words(tmp_path):
     for name, said in {
         "none.mat": "holds no matrix: a, b are single rows, columns or numbers",
         "bomb.npz": "more than 200 times its size",
-        "other.npz": "holds no array: write it with numpy.savez",
+        "other.npz": "holds no array: save it with numpy.savez",
         "three.mat:A": "no such file: ",
     }.items():
         with pytest.raises(CofactorError, match=re.escape(said)):
@@ -227,7 +227,7 @@ def test_a_frame_has_columns_of_numbers(tmp_path):
     frame = pd.DataFrame({"name": ["x", "y"], "a": [1.0, np.nan], "b": [3, 4]})
     matrix, rows, columns = matrix_of(frame)
     assert rows == ["x", "y"] and columns == ["a", "b"] and np.isnan(matrix[1, 0])
-    with pytest.raises(CofactorError, match="columns b hold cells that are no numbers"):
+    with pytest.raises(CofactorError, match="columns b hold cells that are not numbers"):
         matrix_of(frame.assign(b=["1", "many"]))
 
 
@@ -237,7 +237,7 @@ def test_a_matrix_market_file_that_was_cut_off_is_read_or_refused(tmp_path):
     for last, said in {
         "2 4 2 ": "",
         "2 4 2\r": "",
-        "2 4 2Na": "line 4 holds more than numbers",
+        "2 4 2Na": "line 4 contains something other than numbers",
         "2 4 1.5.5": "line 4",
     }.items():
         (tmp_path / "m.mtx").write_text(head + last, newline="")

@@ -9,11 +9,11 @@ from cofactor.reading.notes import odd_labels, totals
 ODD = {
     "hold several answers": ["pos", "neg", "pos|neg"],
     "are JSON": ['{"label": "pos"}', '{"label": "neg"}'],
-    "are numbers with fractions": ["1,5", "2,0", "3"],
-    "are orders of the same 3 things": ["B>A>C", "A>B>C"],
+    "are decimal numbers": ["1,5", "2,0", "3"],
+    "are orderings of the same 3 items": ["B>A>C", "A>B>C"],
     "are paths": ["animal", "animal/cat", "animal/dog", "car/van"],
-    "keep what stands before '/'": ["animal/cat", "animal/dog", "car/van"],
-    "12 different labels in 20": [f"a text of its own, number {n}" for n in range(12)],
+    "keep the part before '/'": ["animal/cat", "animal/dog", "car/van"],
+    "12 distinct labels among 20": [f"a text of its own, number {n}" for n in range(12)],
 }
 SOUND = (
     ["yes", "no"],
@@ -41,7 +41,7 @@ def test_a_file_with_cut_ids_or_a_column_of_confidence_says_so(tmp_path):
         cf.CrowdLabels.from_file(tmp_path / "cut.csv")
     said = [str(one.message) for one in told]
     assert said[0].startswith("column Confidence is not used")
-    assert said[1].startswith("tasks such as '1.20E+11' are numbers whose last digits a spreadsheet has cut")
+    assert said[1].startswith("tasks such as '1.20E+11' are numbers that a spreadsheet has rounded")
 
 
 def test_addresses_that_are_one_and_a_row_of_totals_are_named():
@@ -55,6 +55,6 @@ def test_addresses_that_are_one_and_a_row_of_totals_are_named():
     assert "'x.org/a' = 'x.org/a/'" in said and "'x.org/b c' = 'x.org/b%20c'" in said and "100" not in said
     amounts = pd.DataFrame({"city": list("ababab"), "n": ["5", "3", "4", None, "6", "2"]})
     assert totals(amounts) == ""
-    assert "row 6 looks like a total (n 20, 20 " in totals(
+    assert "row 6 looks like a total (n is 20, the rows above add up to 20)" in totals(
         pd.concat([amounts, pd.DataFrame([["Sum", "20"]], columns=["city", "n"])], ignore_index=True)
     )

@@ -33,16 +33,37 @@ def crowd(tmp_path_factory):
     return folder
 
 
-def test_a_fit_on_a_cluster_is_that_of_memory(crowd, monkeypatch):
+def test_a_fit_on_a_cluster_and_what_the_command_writes_are_those_of_memory(crowd, tmp_path, capsys, monkeypatch):
+    fits, fit = [], module.SparkLabels.fit
+
+    def watched(labels, *known, **named):
+        fits.append((labels, fit(labels, *known, **named)))
+        return fits[-1][1]
+
+    monkeypatch.setattr(module.SparkLabels, "fit", watched)
+    common = ["aggregate", str(crowd / "labels.parquet"), "--gold", str(crowd / "gold.csv")]
+    common += ["--truth", str(crowd / "truth.csv")]
+    out, here = tmp_path / "there.parquet", tmp_path / "here.parquet"
+    assert main([*common, "--spark", "local[2]", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert main([*common, "-o", str(here)]) == 0
+    assert (
+        said.split("majority vote ")[1].split("%")[0]
+        == capsys.readouterr().out.split("majority vote ")[1].split("%")[0]
+    )
+    one, other = pd.read_parquet(out), pd.read_parquet(here)
+    assert one.task.tolist() == other.task.tolist() and one.label.tolist() == other.label.tolist()
+    np.testing.assert_allclose(one.probability, other.probability, atol=1e-6)
+    assert main([*common, "--spark", "local[2]", "-o", str(out)]) == 1
+    assert "exists: name another output" in capsys.readouterr().err
     labels = cf.CrowdLabels.from_file(crowd / "labels.parquet")
-    there = module.read_spark("local[2]", str(crowd / "labels.parquet"))
+    ((there, found),) = fits
     assert (there.n_tasks, there.n_labels) == (labels.n_tasks, labels.n_labels)
     assert there.workers == labels.workers and there.classes == labels.classes
     assert there.sample.tasks == labels.tasks and (there.sample.table.indicator != labels.table.indicator).nnz == 0
     truth = pd.read_csv(crowd / "gold.csv")
     gold = {task: code for task, code in zip(truth.task, truth.truth, strict=True) if task in labels.tasks}
     expected = WorkerTypes().fit(labels, gold={t: labels.classes[k] for t, k in gold.items()})
-    found = there.fit(gold)
     assert found.copies_ == expected.copies_ == [[0, 9]]
     np.testing.assert_allclose(found.model_.stacked, expected.model_.stacked, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.design_effect_, expected.design_effect_, rtol=1e-9)
@@ -52,26 +73,8 @@ def test_a_fit_on_a_cluster_is_that_of_memory(crowd, monkeypatch):
     assert again.sample.tasks == labels.tasks[::step]
 
 
-def test_the_command_writes_the_same_consensus(crowd, tmp_path, capsys):
-    gold, truth = str(crowd / "gold.csv"), str(crowd / "truth.csv")
-    common = ["aggregate", str(crowd / "labels.parquet"), "--gold", gold, "--truth", truth]
-    there, here = tmp_path / "there.parquet", tmp_path / "here.parquet"
-    assert main([*common, "--spark", "local[2]", "-o", str(there)]) == 0
-    said = capsys.readouterr().out
-    assert main([*common, "-o", str(here)]) == 0
-    assert (
-        said.split("majority vote ")[1].split("%")[0]
-        == capsys.readouterr().out.split("majority vote ")[1].split("%")[0]
-    )
-    found, expected = pd.read_parquet(there), pd.read_parquet(here)
-    assert found.task.tolist() == expected.task.tolist() and found.label.tolist() == expected.label.tolist()
-    np.testing.assert_allclose(found.probability, expected.probability, atol=1e-6)
-    assert main([*common, "--spark", "local[2]", "-o", str(there)]) == 1
-    assert "exists: name another output" in capsys.readouterr().err
-
-
 def test_what_cannot_be_read_there_is_told(tmp_path):
-    with pytest.raises(cf.CofactorError, match=r"Spark reads files or folders named .parquet"):
+    with pytest.raises(cf.CofactorError, match=r"Spark reads files or folders whose names end in .parquet"):
         module.read_spark("local[2]", str(tmp_path / "labels.xlsx"))
     frame = pd.DataFrame({"task": ["a", "a"], "worker": ["w", "w"], "label": ["yes", "no"]})
     frame.to_csv(tmp_path / "twice.csv", index=False)

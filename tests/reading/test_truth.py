@@ -20,7 +20,7 @@ def written(folder, *rows):
 
 def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
-    with pytest.warns(DataWarning, match="2 tasks without labels are ignored"):
+    with pytest.warns(DataWarning, match="ignored 2 tasks without labels"):
         found = read_truth(written(tmp_path, "b,yes", "c,no", "d,no"), labels)
     assert found.tolist() == [-1, 1]
 
@@ -30,24 +30,24 @@ def test_an_export_tells_the_tasks_whose_class_it_knows(tmp_path):
     export.assign(_golden=["true", "true", "false", "false"], word_gold="yes").to_csv(tmp_path / "f.csv", index=False)
     assert read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS)).tolist() == [1, -1]
     export.to_csv(tmp_path / "f.csv", index=False)
-    with pytest.raises(CofactorError, match="beside a column task; found _unit_id"):
+    with pytest.raises(CofactorError, match=r"no columns task and truth .or label.; found _unit_id"):
         read_truth(tmp_path / "f.csv", cf.CrowdLabels.from_frame(LABELS))
 
 
 def test_tasks_that_look_like_labelled_ones_are_told(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
-    alike = "; some look like tasks that have one, and differ in how they are written: 'A' like 'a'"
-    with pytest.warns(DataWarning, match=f"2 tasks without labels are ignored{alike}$"):
+    alike = "; some differ from labelled tasks only in spelling: 'A' like 'a'"
+    with pytest.warns(DataWarning, match=f"ignored 2 tasks without labels{alike}$"):
         read_truth(written(tmp_path, "b,yes", "A,no", "z,no"), labels)
-    with pytest.raises(CofactorError, match=rf"none of its tasks has a label \(A, z\){alike}$"):
+    with pytest.raises(CofactorError, match=rf"none of its tasks has labels \(A, z\){alike}$"):
         read_truth(written(tmp_path, "A,no", "z,no"), labels)
 
 
 def test_a_word_for_a_missing_class_is_no_class_that_nobody_chose(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
-    with pytest.raises(CofactorError, match=r"missing truth in rows 3 \(the first line is row 1\): fill or drop them"):
+    with pytest.raises(CofactorError, match=r"missing truth in row 3 \(counting .*: fill or drop them"):
         read_truth(written(tmp_path, "b,yes", "a,NA"), labels)
-    with pytest.warns(DataWarning, match="look like no answer"):
+    with pytest.warns(DataWarning, match="look like non-answers"):
         known = cf.CrowdLabels.from_frame(LABELS.replace("yes", "NA"))
     assert read_truth(written(tmp_path, "b,NA", "a,no"), known).tolist() == [1, 0]
 
@@ -56,7 +56,7 @@ def test_a_word_for_a_missing_class_is_no_class_that_nobody_chose(tmp_path):
 def test_a_row_that_stands_twice_is_one_and_two_truths_are_refused(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
     assert read_truth(written(tmp_path, "b,yes", "b,yes", "a,no"), labels).tolist() == [0, 1]
-    with pytest.raises(CofactorError, match=r"gives two truths for tasks b$"):
+    with pytest.raises(CofactorError, match=r"gives several true classes for tasks b: keep one each$"):
         read_truth(written(tmp_path, "a,no", "b,yes", "b,no"), labels)
 
 
@@ -64,17 +64,27 @@ def test_truth_is_read_by_id_with_any_spelling_of_columns_and_classes(tmp_path):
     labels, path = cf.CrowdLabels.from_frame(LABELS), tmp_path / "truth.tsv"
     path.write_text("Truth\tTASK\nyes\tb\n", encoding="utf8")
     assert read_truth(path, labels).tolist() == [-1, 1]
-    with pytest.warns(DataWarning, match=r"are taken for them: 'NO' for 'no', 'y\\u200bes' for 'yes'"):
+    with pytest.warns(DataWarning, match=r"are read as them: 'NO' as 'no', 'y\\u200bes' as 'yes'"):
         assert read_truth(written(tmp_path, "a,NO", "b,y\u200bes"), labels).tolist() == [0, 1]
     path.write_text("task\tclass\na\tno\n", encoding="utf8")
-    for wrong, message in ((path, "no column truth"), (written(tmp_path, "a,cow"), r"\(cow\) is one of the labels")):
+    for wrong, message in ((path, "no columns task and truth"), (written(tmp_path, "a,cow"), r"\(cow\) occurs among")):
         with pytest.raises(CofactorError, match=message):
             read_truth(wrong, labels)
 
 
+def test_a_wrong_separator_of_a_truth_file_is_told_as_such(tmp_path):
+    labels, path = cf.CrowdLabels.from_frame(LABELS), tmp_path / "truth.csv"
+    for name in ("truth", "label", "class"):
+        path.write_text(f"task;{name}\nb;yes\n", encoding="utf8")
+        with pytest.raises(
+            CofactorError, match=rf"found task;{name}: the columns seem to be separated by ';': set sep=';'"
+        ):
+            read_truth(path, labels, sep=",")
+
+
 def test_a_true_class_that_nobody_chose_is_an_error_of_every_method(tmp_path):
     labels = cf.CrowdLabels.from_frame(LABELS)
-    with pytest.warns(DataWarning, match=r"no worker chose the true class of 1 tasks \(cow\): they count as errors"):
+    with pytest.warns(DataWarning, match=r"no worker chose the true class of 1 task \(cow\), so every"):
         truth = read_truth(written(tmp_path, "a,cow", "b,yes"), labels)
     assert truth.tolist() == [2, 1]
     assert cf.crowd.error_rate([[0.5, 0.5], [0, 1]], truth) == cf.crowd.error_rate([0, 1], truth) == 0.5

@@ -89,44 +89,44 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
     notes = reading(path, {**named, "user": "voter"}).notes
     assert [note.split(":")[0] for note in notes] == ["column prompt has 5 values in 15 votes"]
-    assert "user='prompt' beside user='voter' allows for that" in notes[0]
+    assert "to allow for that, set user='prompt' in addition to user='voter'" in notes[0]
     assert reading(path, {**named, "user": ["voter", "prompt"]}).notes == []
-    with pytest.raises(cf.CofactorError, match=r"3 columns of users \(voter, prompt, day\): give one or two"):
+    with pytest.raises(cf.CofactorError, match=r"3 user columns \(voter, prompt, day\): give one or two"):
         read_votes(path, user=["voter", "prompt", "day"])
 
 
 @each(
     "text, options, message",
     [
-        ("winner,loser\na,b\nb,\n", {}, "missing loser in rows 3"),
-        ("winner,loser,user\na,b,\n", {}, "missing user in rows 2"),
-        ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in rows 3 \('b'\)"),
-        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; not so in rows 2 \('maybe'\)"),
+        ("winner,loser\na,b\nb,\n", {}, "missing loser in row 3"),
+        ("winner,loser,user\na,b,\n", {}, "missing user in row 2"),
+        ("winner,loser\na,b\nb,b\n", {}, r"compared with itself in row 3 \('b'\)"),
+        ("winner,loser,tie\na,b,maybe\n", {}, r"tie must hold yes or no; see row 2 \('maybe'\)"),
         (
             "winner,loser,outcome\na,b,0.7\n",
             {},
-            r"must hold 1, 0, tie, .* name; not so in rows 2",
+            r"must hold 1, 0, tie, .* name; see row 2",
         ),
-        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; not so in rows 3 \('-1'\)"),
+        ("winner,loser,weight\na,b,1\na,b,-1\n", {}, r"from 1e-100 to 1e\+100; see row 3 \('-1'\)"),
         (
             "winner,loser,weight\na,b,1\na,b,5e-324\n",
             {"weight": "weight"},
-            r"from 1e-100 to 1e\+100; not so in rows 3 \('5e-324'\)",
+            r"from 1e-100 to 1e\+100; see row 3 \('5e-324'\)",
         ),
-        ("winner,loser,weight\na,b,0\n", {}, "no comparisons of a weight above 0"),
-        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; not so in rows 3"),
+        ("winner,loser,weight\na,b,0\n", {}, "no comparison is left: every weight is 0"),
+        ("winner,loser,len\na,b,1\na,b,inf\n", {"covariates": ["len"]}, r"len .* numbers; see row 3"),
         ("winner,loser,tie,outcome\na,b,1,1\n", {}, "tie and outcome both say"),
         ("winner,loser\na,b\n", {"covariates": ["len"]}, "no column len"),
         ("winner,loser\na,b\n", {"user": "who"}, "no column who"),
         ("one,two\na,b\n", {}, "no column winner, loser"),
-        ("model_a,model_b\na,b\n", {}, "model_a and model_b hold items, but nothing says who won"),
+        ("model_a,model_b\na,b\n", {}, "model_a and model_b hold items, but no column says who won"),
         (
             "model_a,model_b,winner\nx,y,M\n",
             {},
-            r"or the winner's name; not so in rows 2 \('M'\).*: give the two words",
+            r"or the winner's name; see row 2 \('M'\).*: pass the two words",
         ),
-        ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item stands in both columns"),
-        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "winner_a, winner_b: not exactly one of them is 1 in rows 2"),
+        ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item occurs in both columns"),
+        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "exactly one of winner_a, winner_b must be 1; see row 2"),
         ("winner,loser,len\na,b,1\n", {"covariates": ["len - size"]}, "no column size"),
         ("winner,loser\na,b\n", {"home": True}, "home needs two sides and an outcome"),
     ],
@@ -178,7 +178,7 @@ def test_usual_spellings_of_who_won_are_read_and_named(tmp_path, header, words):
     found = read(tmp_path, f"{header}\n{cells}")
     assert found.comparisons.outcome.tolist() == [1.0, 0.0, 0.5, 0.5]
     columns = header.lower().split(",")
-    assert found.notes == [f"columns taken unasked: {', '.join(columns)}"]
+    assert found.notes == [f"columns used by default: {', '.join(columns)}"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_winners_and_losers_by_other_names(tmp_path, header):
     found = read(tmp_path, f"date,{header},score\n1,x,y,3\n2,y,x,1\n3,x,y,2\n")
     assert won(found.comparisons) == [("x", "y", 1.0), ("y", "x", 1.0), ("x", "y", 1.0)]
     named = header.casefold().replace(" ", "_").replace("-", "_").replace(",", ", ")
-    assert found.notes == [f"columns taken unasked: {named}"]
+    assert found.notes == [f"columns used by default: {named}"]
 
 
 def test_blanks_and_lines_in_names_of_columns_do_not_matter(tmp_path):
@@ -201,7 +201,7 @@ def test_blanks_and_lines_in_names_of_columns_do_not_matter(tmp_path):
     "header", ["rank1,rank2,rank3", "Place 1,Place 2,Place 3", "1st,2nd,3rd", "choice_1,choice_2,choice_3"]
 )
 def test_orders_of_three_are_told_from_pairs(tmp_path, header):
-    with pytest.raises(cf.CofactorError, match=r"seem to hold orders of several items"):
+    with pytest.raises(cf.CofactorError, match=r"seem to hold orderings of several items"):
         read(tmp_path, f"{header}\na,b,c\n")
 
 
@@ -224,7 +224,7 @@ def test_json_of_pairs_and_of_records(tmp_path):
         '[{"model_a": "x", "model_b": "y", "winner": "model_b"}, {"model_a": "y", "model_b": "x", "winner": "tie"}]'
     )
     assert won(read(tmp_path, record, "r.json").comparisons) == [("x", "y", 0.0), ("y", "x", 0.5)]
-    with pytest.raises(cf.CofactorError, match=r'such as \{"winner": "x", "loser": "y"\}, or \["x", "y"\]'):
+    with pytest.raises(cf.CofactorError, match=r'for example \{"winner": "x", "loser": "y"\}, or \["x", "y"\]'):
         read(tmp_path, "[3, 4]", "bad.json")
 
 
@@ -232,11 +232,12 @@ def test_weights_that_are_no_counts_are_left_and_named(tmp_path):
     found = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n")
     assert found.comparisons.counts is None
     assert found.notes == [
-        "column weight holds numbers that are not whole, which are no counts: it was not used; weight='weight' uses it"
+        "column weight was not used, since its numbers are not whole and so are not counts: "
+        "to use it, set weight='weight'"
     ]
     asked = read(tmp_path, "winner,loser,weight\na,b,97.5\nb,a,93.4\n", weight="weight")
     assert (asked.comparisons.total, asked.notes) == (190.9, [])
-    assert read(tmp_path, "winner,loser,weight\na,b,9\nb,a,3\n").notes == ["columns taken unasked: weight"]
+    assert read(tmp_path, "winner,loser,weight\na,b,9\nb,a,3\n").notes == ["columns used by default: weight"]
 
 
 def test_names_that_look_alike_are_noted_or_merged(tmp_path):
@@ -274,7 +275,7 @@ def test_a_column_that_is_used_and_there_twice_is_refused(tmp_path):
 def test_items_that_look_like_no_answer_are_noted_with_their_counts(tmp_path):
     found = read(tmp_path, "winner,loser\na,b\nb,NA\n?,a\n?,b\nnone,a\n").notes
     assert found == [
-        "items that look like no answer count as items: '?' (2), 'NA' (1); drop their rows, if they are none"
+        "items that look like non-answers count as items: '?' (2), 'NA' (1); if they are not, drop their rows"
     ]
 
 
@@ -306,7 +307,7 @@ def test_a_is_away_beside_h_whatever_teams_are_called(tmp_path):
 
 def test_a_word_that_is_an_item_and_a_side_is_refused_with_the_option_that_settles_it(tmp_path):
     for rows in (["C,B,A", "B,A,B"], ["0,1,0", "1,0,1"]):  # A is no item of its row; both 0 are items and sides
-        with pytest.raises(cf.CofactorError, match=r"is an item, and may also say which side won: .*--words"):
+        with pytest.raises(cf.CofactorError, match=r"is an item, but may also say which side won: .*--words"):
             sided(tmp_path, rows)
     assert won(sided(tmp_path, ["C,B,A", "B,A,B"], words=("A", "B")).comparisons) == [("C", "B", 1.0), ("B", "A", 0.0)]
 
@@ -338,16 +339,16 @@ def test_what_has_no_result_is_left_out_by_name_in_every_layout():
         frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), **columns})
         found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
         assert found.comparisons.outcome.tolist() == [1.0, 0.5, 0.0], name
-        assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes, name
+        assert "left out 1 comparison without a result: data row 2 (counting from 0)" in found.notes, name
 
 
 def test_among_scores_the_odd_word_is_named_and_nothing_else():
     frame = pd.DataFrame({"home": list("pqrp"), "away": list("qrpr"), "ft": ["1-0", "2-2", "one nil", "0-1"]})
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    with pytest.raises(cf.CofactorError, match=r"not so in data rows 2 \('one nil'\) \(0 is the first\): give"):
+    with pytest.raises(cf.CofactorError, match=r"see data row 2 \('one nil'\) \(counting from 0\): pass"):
         reading(frame, named)
     found = reading(frame.replace("one nil", "canc."), named)
-    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+    assert "left out 1 comparison without a result: data row 2 (counting from 0)" in found.notes
 
 
 def test_items_may_be_called_as_what_was_not_played():
@@ -356,7 +357,7 @@ def test_items_may_be_called_as_what_was_not_played():
     found = reading(frame, named)
     assert found.comparisons.outcome.tolist() == [1.0, 1.0, 0.0] and not any("left out" in one for one in found.notes)
     found = reading(frame.assign(winner=["NA", "v", "v"]), named)
-    assert "1 comparison without a result left out: data rows 2 (0 is the first)" in found.notes
+    assert "left out 1 comparison without a result: data row 2 (counting from 0)" in found.notes
 
 
 def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
@@ -366,5 +367,5 @@ def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
     wins = {(data.items[i], data.items[j]): n for i, j, n in zip(data.left, data.right, data.counts, strict=True)}
     assert wins == {("b", "a"): 2, ("b", "c"): 1, ("a", "b"): 3, ("c", "b"): 4}
     path.write_text("team,a,b\na,,3\nx,1,\n")
-    with pytest.raises(cf.CofactorError, match=r"nothing says who won|no column winner"):
+    with pytest.raises(cf.CofactorError, match=r"no column says who won|no column winner"):
         read_votes(path)

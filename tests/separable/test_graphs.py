@@ -123,7 +123,7 @@ def test_graphs_that_are_none():
             spoc(A, wrong)
     with pytest.raises(CofactorError, match="square"):
         spoc(A[:5], 2)
-    with pytest.raises(CofactorError, match="the adjacency matrix must hold numbers"):
+    with pytest.raises(CofactorError, match="the adjacency matrix must contain numbers"):
         spoc([["a", "b"], ["b", "a"]], 1)
     with pytest.raises(CofactorError, match="the graph has no edges"):
         spoc(np.zeros((4, 4)), 2)

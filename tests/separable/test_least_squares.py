@@ -89,7 +89,7 @@ def test_bad_input(solve):
     with pytest.raises(CofactorError, match=r"W must have 2 dimension\(s\)"):
         solve(W[0], X)
     X[0, 2] = np.nan
-    with pytest.raises(CofactorError, match=r"X holds NaN or infinity in 1 columns \(2\)"):
+    with pytest.raises(CofactorError, match=r"X contains NaN or infinity in 1 columns \(2\)"):
         solve(W, X)
 
 

@@ -101,21 +101,21 @@ def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):
     ]
     path = tmp_path / "labels.csv"
     pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(path, index=False)
-    with pytest.raises(cf.CofactorError, match="missing label in rows 7"):
+    with pytest.raises(cf.CofactorError, match="missing label in row 7"):
         quietly(path, ignore=["skip"])
     found = quietly(path, ignore=["skip"], skip_bad=True)
     assert found.labels["task"].tolist() == ["t10", "t9"]
-    assert "1 tasks without any label left are left out: t2" in found.notes
-    assert "1 tasks without any label left are left out: t1" in found.notes
-    assert any("1 labels with an empty cell are left out: rows 7" in note for note in found.notes)
+    assert "left out 1 task without labels: t2" in found.notes
+    assert "left out 1 task without labels: t1" in found.notes
+    assert any("left out 1 label with an empty cell: row 7" in note for note in found.notes)
     found = quietly(path, ignore=["skip"], skip_bad=True, classes=["x", "z"])
     assert found.labels["task"].tolist() == ["t10"]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"]).replace("", None)
     pd.testing.assert_frame_equal(quietly(frame, ignore="skip", skip_bad=True, classes="z, x").labels, found.labels)
-    with pytest.raises(cf.CofactorError, match=r"missing label in data rows 5 .*with skip_bad"):
+    with pytest.raises(cf.CofactorError, match=r"missing label in data row 5 .*set skip_bad"):
         quietly(frame)
     misspelt = quietly(path, ignore=["skp"], skip_bad=True).notes
-    assert any("no label is 'skp', so ignore leaves nothing out for it" in note for note in misspelt)
+    assert any("ignored labels that do not occur: 'skp'" in note for note in misspelt)
     numbers = pd.DataFrame({"task": [10, 9, 2, 10], "worker": list("abab"), "label": [1, 0, 1, 1]})
     assert quietly(numbers).labels["task"].tolist() == [2, 9, 10]
 
@@ -131,9 +131,7 @@ def test_columns_of_other_names_are_found_in_tables_of_tasks_too(labels, tmp_pat
         for role in ("truth", "gold"):
             found = quietly(long, task="post", **{role: known})
             assert (found.truth if role == "truth" else np.array(list(found.method.gold_))).size == labels.n_tasks
-    with pytest.raises(
-        cf.CofactorError, match=r"truth.csv: no column truth .* beside a column task; found post, truth"
-    ):
+    with pytest.raises(cf.CofactorError, match=r"truth.csv: no columns task and truth .*; found post, truth"):
         quietly(labels, truth=tmp_path / "truth.csv")
     with pytest.raises(cf.CofactorError, match=r"no column pst; .* did you mean post\?"):
         quietly(long, task="pst")
@@ -151,7 +149,7 @@ def test_gold_truth_and_order_are_taken_in_every_form(labels, tmp_path):
     for form in (truth[:6], dict(truth[:6].itertuples(index=False)), few):
         found = cf.aggregate("bluebird", gold=form)
         assert len(found.method.gold_) == 6 and "(102 tasks with known truth)" in found.summary[4]
-        assert any(line.startswith("reading chosen by 6 gold tasks") for line in found.details)
+        assert any(line.startswith("reading chosen with 6 gold tasks") for line in found.details)
     frame = labels.to_frame().assign(label=lambda df: df["label"] + df["worker"] % 2)
     text, words = (quietly(frame, order=order) for order in ("2, 0,1", [2, 0, 1]))
     assert text.crowd.classes == [2, 0, 1] and text.labels.equals(words.labels) and {"low", "high"} <= set(text.labels)
@@ -170,7 +168,11 @@ def test_notes_and_warnings_are_those_of_the_command(tmp_path, capsys):
     assert main(["aggregate", str(path), "--truth", str(truth)]) == 0
     captured = capsys.readouterr()
     said = [line.partition(": ")[2] for line in captured.err.splitlines()]
-    assert said == found.notes and len(said) > 1 and said[-1].startswith("duplicate workers count as one")
+    assert (
+        said == found.notes
+        and len(said) > 1
+        and said[-1].startswith("duplicate workers (same labels, same mistakes) count as one")
+    )
     assert {str(one.message) for one in told} <= set(found.notes)
     assert captured.out.splitlines() == found.summary == repr(found).splitlines()
     assert main(["aggregate", str(path), "--strict"]) == 1
@@ -184,8 +186,8 @@ def test_two_workers_and_workers_of_one_class_are_told_of():
     said = {f"h{m}": np.where(rng.random(40) < 0.1, 1 - truth, truth) for m in range(3)}
     constant = {f"s{m}": np.zeros(40, dtype=int) for m in range(4)}
     for of, note in (
-        ({name: said[name] for name in ("h0", "h1")}, "with two workers, nothing tells which of them is right"),
-        (said | constant, "4 workers always gave one class: s0, s1, s2, s3; without them the vote changes on"),
+        ({name: said[name] for name in ("h0", "h1")}, "with two workers, the labels cannot show which of them is"),
+        (said | constant, "4 workers always gave the same class: s0, s1, s2, s3; without them, the vote changes on"),
         (said | {"s0": constant["s0"]}, ""),  # three of four work
         (said | {f"s{m}": np.r_[np.zeros(3, dtype=int), np.full(37, -1)] for m in range(9)}, ""),  # few labels each
     ):
@@ -210,16 +212,16 @@ def test_what_cannot_be_used_is_said():
     for refused, arguments, options in (
         ("no method 'Best': choose FILE.py:NAME, or one of WorkerTypes", (frame,), {"method": "Best"}),
         ("label", (pd.DataFrame({"a": [1.5, 2.5], "b": [3.5, 4.5]}),), {}),
-        ("say where the labels are", (), {}),
-        ("name it with database", (frame,), {"query": "SELECT 1"}),
-        ("expected labels of a crowd, got ndarray of shape", (np.zeros((3, 2)),), {}),
-        ("task='a': a data set and CrowdLabels have no columns", (cf.load("bluebird").labels,), {"task": "a"}),
-        ("group names workers that gave no label: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
+        ("give the labels either as files", (), {}),
+        ("give its address as database", (frame,), {"query": "SELECT 1"}),
+        ("expected crowd labels, got ndarray of shape", (np.zeros((3, 2)),), {}),
+        ("cannot use task='a': data sets and CrowdLabels have no", (cf.load("bluebird").labels,), {"task": "a"}),
+        ("group names workers without labels: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
-        ("spark fits WorkerTypes to one file", (frame,), {"spark": "local[2]"}),
-        ("spark fits WorkerTypes to one file", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
-        *((f"spark takes no {option}: prepare the file", ("a.csv",), {"spark": "local[2]", option: value})
+        ("with spark, only WorkerTypes can be fitted", (frame,), {"spark": "local[2]"}),
+        ("with spark, only WorkerTypes can be fitted", ("a.csv",), {"spark": "local[2]", "method": "MV-EM"}),
+        *((f"spark does not support {option}: prepare the file", ("a.csv",), {"spark": "local[2]", option: value})
           for option, value in ON_NO_CLUSTER.items()),
     ):  # fmt: skip
         with pytest.raises(cf.CofactorError, match=refused):
@@ -231,7 +233,7 @@ ON_NO_CLUSTER |= {"spelling": "all", "skip_bad": True, "sep": ";"}
 
 
 def test_an_array_says_how_it_was_read():
-    with pytest.warns(cf.DataWarning, match="read as task, worker and label, a row a label; of tasks by workers"):
+    with pytest.warns(cf.DataWarning, match="are read as task, worker and label; pass a table of tasks by workers"):
         found = cf.aggregate(np.array([[0, 1, 1], [0, 0, -1], [1, 1, 1]]), draws=0)
     assert any("three columns" in note for note in found.notes)
 
@@ -251,7 +253,7 @@ def test_lowered_probabilities_are_explained_by_what_lowered_them():
     labels = cf.load("bluebird").labels
     for method, why in (
         (cf.crowd.WorkerTypes(), "tasks of a class seem to differ in difficulty"),
-        (cf.crowd.WorkerTypes(design_effect=2.0), "as was asked for"),
+        (cf.crowd.WorkerTypes(design_effect=2.0), "as requested"),
         (cf.crowd.WorkerTypes(design_effect=0.0), ""),
     ):
         lines = [line for line in cf.aggregate(labels, method=method, draws=0).details if "were lowered" in line]

@@ -113,12 +113,14 @@ def test_points_that_are_no_data_are_left_out_by_name_and_have_rows_without_weig
     for value, options, why in (
         (np.nan, {}, "NaN or infinite in some band"),
         (0.0, {}, "zero in all bands"),
-        (-9999.0, {}, "one value in all bands, outside the range of the others"),
+        (-9999.0, {}, "the same value in all bands, outside the range of other points"),
         (0.5, {"no_data": 0.5}, "0.5 in all bands"),
     ):
         holed = X.copy()
         holed[:, [7, 90]] = value
-        with pytest.warns(DataWarning, match=f"2 of 120 points are no data .{why}.: left out, without weights: 7, 90"):
+        with pytest.warns(
+            DataWarning, match=f"2 of 120 points are left out, without weights, as not data .{why}.: 7, 90"
+        ):
             found = cf.anchors(holed, 5, **options)
         assert not found.warnings and len(found.weights) == 120
         empty = found.weights.filter(like="anchor_").isna()
@@ -138,7 +140,10 @@ def test_an_outlier_is_named_not_chosen_and_has_weights(X):
     odd = np.insert(X, 7, np.random.default_rng(0).random(30) * X.max(), axis=1)
     clean = quiet(X, 5)
     for asked in (None, 5):
-        with pytest.warns(DataWarning, match=r"1 points would each be an anchor for itself alone .*: 7$"):
+        with pytest.warns(
+            DataWarning,
+            match=r"excluded from the choice of anchors, because each would be an anchor only for itself .*: 7$",
+        ):
             found = cf.anchors(odd, asked)
         shifted = clean.used[clean.method.anchors_]
         assert sorted(found.used[found.method.anchors_]) == sorted(shifted + (shifted >= 7))
@@ -155,8 +160,14 @@ def test_scaling_divides_by_sums_and_refuses_what_has_none(X):
         note.startswith("scale: column sums differ by") for note in quiet(9 ** (np.arange(120) % 2) * X, 5).warnings
     )
     uneven[:, [2, 5]] *= -1
-    with pytest.raises(CofactorError, match="negative entries outweigh in points 2, 5"):
+    with pytest.raises(CofactorError, match=r"points whose negative entries outweigh \(2, 5\)"):
         quiet(uneven, 5, scale=True)
+
+
+def test_an_unclear_number_is_noted_unless_it_was_asked_for():
+    cloud, said = np.random.default_rng(0).random((30, 9)), "the number of anchors is not clear (margin 0.11"
+    assert any(said in note for note in quiet(cloud).notes)
+    assert not any(said in note for note in quiet(cloud, 5).notes)
 
 
 def test_weights_and_spectra_explain_the_points(X):
@@ -177,13 +188,13 @@ def test_weights_and_spectra_explain_the_points(X):
 def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
     for source, options, said in (
         (np.ones((3, 4)), {}, "all 4 points are equal"),
-        (np.zeros((3, 4)), {}, "no point is left: every one is zero, or NaN"),
-        (np.full((3, 4), np.nan), {}, "no point is left"),
-        (X, {"n_anchors": 121}, "n_anchors=121: there are 120 points"),
-        (X, {"method": "VCA"}, "no method 'VCA': there are ProjectedSPA, SPA, MERIT, FastAnchor"),
-        (X * 1e300, {}, "the largest entry is .*299, whose square is no number: multiply"),
-        (X * 1e-300, {}, "the largest entry is .*-301, whose square is no number: multiply"),
-        (X.T.reshape(12, 10, 30), {"rows": True}, "its pixels are the points, so leave rows out"),
+        (np.zeros((3, 4)), {}, "no points are left: all are zero, or NaN"),
+        (np.full((3, 4), np.nan), {}, "no points are left"),
+        (X, {"n_anchors": 121}, "cannot find n_anchors=121 among 120 points: choose 1 to 120"),
+        (X, {"method": "VCA"}, "no method 'VCA': choose one of ProjectedSPA, SPA, MERIT, FastAnchor"),
+        (X * 1e300, {}, "the largest entry, .*299, is too extreme for floating-point arithmetic: multiply"),
+        (X * 1e-300, {}, "the largest entry, .*-301, is too extreme for floating-point arithmetic: multiply"),
+        (X.T.reshape(12, 10, 30), {"rows": True}, "whose pixels are the points: leave out rows"),
         (np.array([["a"]]), {}, "expected a path, a DataFrame, a matrix of numbers"),
         ("nowhere.csv", {}, "no such file: nowhere.csv"),
     ):
@@ -247,7 +258,7 @@ def test_the_bundled_mixture_is_unmixed_and_its_spectra_are_drawn(tmp_path, caps
 def test_notes_are_an_error_with_strict_and_nothing_is_written(files, X, capsys):
     np.save("holed.npy", np.where(np.arange(120) == 7, np.nan, X))
     assert main(["anchors", "holed.npy", "--strict", "-o", "o.csv"]) == 1 and not Path("o.csv").exists()
-    assert "--strict: 1 of 120 points are no data" in capsys.readouterr().err
+    assert "--strict: 1 of 120 points are left out" in capsys.readouterr().err
     assert main(["anchors", "holed.npy", "--quiet", "-o", "o.csv"]) == 0 and Path("o.csv").exists()
     assert "".join(capsys.readouterr()) == ""
 
@@ -269,7 +280,11 @@ def test_a_method_of_one_s_own_finds_anchors(files, X, capsys):
     assert main(["anchors", "a.csv", "--method", "my.py:longest(turned=True)", "--anchors", "3", "-o", "o.csv"]) == 0
     longest = np.argsort(-np.linalg.norm(X, axis=0))[:3]
     assert set(pd.read_csv("o.csv")["point"]) == {f"pixel {n}" for n in longest}
-    for method, told in {"my.py:same": "different columns", "my.py:none": "has no none", "no.py:f": "no file"}.items():
+    for method, told in {
+        "my.py:same": "different columns",
+        "my.py:none": "has no none",
+        "no.py:f": "file no.py does not exist",
+    }.items():
         assert main(["anchors", "a.csv", "--method", method, "--anchors", "3", "-o", "no.csv"]) == 1
         assert told in capsys.readouterr().err and not Path("no.csv").exists()
 

@@ -136,11 +136,11 @@ def test_the_result_shows_itself_draws_and_writes_a_page(frame, tmp_path):
 
 def test_what_is_no_table_is_refused(frame):
     refused = {
-        "no method 'EM'; there are": lambda: cf.joint(frame, method="EM"),
+        "no method 'EM': choose one of": lambda: cf.joint(frame, method="EM"),
         "no column nope; found who, mood": lambda: cf.joint(frame, columns=["mood", "nope"]),
         "of shape .3,.: give a path": lambda: cf.joint(np.zeros(3)),
         "expected a table, got complex128 of shape": lambda: cf.joint(np.eye(3) * 1j),
-        "is the only column that can be used": lambda: cf.joint(frame[["who", "mood"]]),
+        "two usable columns are needed, and only ": lambda: cf.joint(frame[["who", "mood"]]),
     }
     for message, ask in refused.items():
         with pytest.raises(cf.CofactorError, match=message):

@@ -59,8 +59,8 @@ def test_every_way_in_gives_the_same_ranking(votes, tmp_path):
     with pytest.warns(cf.DataWarning) as caught:
         found = cf.rank(unasked, winner="one", loser="two")
     said = [str(one.message) for one in caught]
-    assert "columns taken unasked: choice" in said and any(
-        "without a result left out: data rows 1" in one for one in said
+    assert "columns used by default: choice" in said and any(
+        "1 comparison without a result: data row 1" in one for one in said
     )
     assert set(said) <= set(found.notes)
 
@@ -118,7 +118,7 @@ def test_the_result_shows_itself_and_writes_a_page(votes, tmp_path):
     assert found.items.set_index("item").loc["a", "elo"] == 1500
     found.report(tmp_path / "page.html")
     assert "<h1>DataFrame</h1>" in (tmp_path / "page.html").read_text(encoding="utf8")
-    with pytest.raises(cf.CofactorError, match="exists: name another file, or say force=True"):
+    with pytest.raises(cf.CofactorError, match="already exists: name another file, or set force=True"):
         found.report(tmp_path / "page.html")
 
 
@@ -127,8 +127,8 @@ def test_what_is_no_table_of_votes_is_refused(votes):
     refused = {
         "no method 'Elo'": lambda: cf.rank(votes, method="Elo"),
         "of shape .3,.: give a path, a DataFrame": lambda: cf.rank(np.zeros(3)),
-        "winner: names of columns, which Comparisons": lambda: cf.rank(data, winner="x"),
-        "covariates of a table are names": lambda: cf.rank(votes, covariates=np.zeros((3, 1))),
+        "cannot use winner: Comparisons have no columns": lambda: cf.rank(data, winner="x"),
+        "covariates of a table must be names": lambda: cf.rank(votes, covariates=np.zeros((3, 1))),
         "no such file": lambda: cf.rank("nowhere.csv"),
     }
     for message, ask in refused.items():

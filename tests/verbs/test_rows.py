@@ -53,7 +53,7 @@ def of_votes():
     )
     options = {"winner": "home", "loser": "away", "outcome": "score"}
     bad = {"home": "D", "away": "c", "score": "won"}
-    out = ("1 comparison without a result left out",)
+    out = ("left out 1 comparison without a result",)
     return Case("rank", frame, ["a b", "c", "D"], "item", bad, options, table="items", out=out)
 
 
@@ -81,7 +81,7 @@ def of_points():
     frame = pd.DataFrame(X, columns=[f"band {n}" for n in range(6)]).round(6)
     frame.insert(0, "name", names)
     bad = {"name": "pixel 99"} | {f"band {n}": "x" if n == 2 else 0.1 * n for n in range(6)}
-    out = ("1 of 30 points are no data", f"left out, without weights: {names[4]}")
+    out = ("1 of 30 points are left out, without weights, as not data", f": {names[4]}")
     options = {"rows": True, "n_anchors": 3}
     return Case("anchors", frame, names, "point", bad, options, "--weights", "weights", out, [*names, "pixel 99"])
 
@@ -90,7 +90,7 @@ def of_texts():
     texts = ["river bank water", "money bank loan", "", "loan money bank", "water river fish"] * 5
     ids = [f"d {(7 * n) % 25}" for n in range(25)]
     frame = pd.DataFrame({"doc": ids, "text": texts})
-    out = ("5 of 25 documents hold no word that is used, their rows are zeros: d 14, d 24, d 9, d 19, d 4",)
+    out = ("5 of 25 documents contain no word of the vocabulary, so their rows are zero: d 14, d 24, d 9, d 19, d 4",)
     bad = {"doc": "d 99", "text": "..."}
     options = {"document": "doc", "n_topics": 2}
     return Case("topics", frame, ids, "document", bad, options, "--weights", "documents", out, [*ids, "d 99"])
@@ -239,7 +239,7 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
         masked = np.ma.masked_array(array, mask=np.arange(array.size).reshape(array.shape) == 1)
         with (
             warnings.catch_warnings(action="ignore"),  # of how three columns are read
-            pytest.raises(cf.CofactorError, match=r"missing (worker|loser) in data rows 0"),
+            pytest.raises(cf.CofactorError, match=r"missing (worker|loser) in data row 0"),
         ):
             verb(masked)
     codes = np.random.default_rng(0).integers(0, 2, (60, 2)).repeat(2, axis=1)

@@ -50,9 +50,9 @@ def test_a_count_without_a_word_or_a_document_is_refused_with_its_row(folder):
 
 
 def test_a_list_has_no_column_and_suggests_no_number():
-    with pytest.warns(cf.DataWarning, match="^the list holds texts: a document a row"):
+    with pytest.warns(cf.DataWarning, match="^the list holds texts: each row is a document"):
         cf.topics(TEXTS, 2)
-    with pytest.raises(CofactorError, match=r"how many topics.* give n_topics"):
+    with pytest.raises(CofactorError, match=r"n_topics is required.* give n_topics"):
         cf.topics(TEXTS)
 
 
@@ -92,7 +92,7 @@ def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(fold
         assert found.documents["document"].tolist() == ids
         shares = found.documents.filter(like="topic_").to_numpy()
         assert not shares[4].any() and np.allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1)
-        assert "1 of 12 documents hold no word that is used, their rows are zeros: AX100" in found.notes
+        assert "1 of 12 documents contain no word of the vocabulary, so their rows are zero: AX100" in found.notes
         assert not found.warnings
     assert quiet(frame.drop(columns="doc_id")).documents["document"].tolist() == list(map(str, range(12)))
     assert quiet(texts).documents["document"].tolist() == list(map(str, range(12)))
@@ -107,24 +107,24 @@ def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(fold
     twice = quiet(["first.csv", "first.csv"]).documents["document"].tolist()
     assert twice[:2] == ["first:AX10", "first:AX1"] and len(twice) == 12
     found = quiet(pd.DataFrame({"title": TEXTS, "doc_id": ["AX1", *ids[1:]]}), document="doc_id")
-    assert "1 names stand for several documents, each with its own row: AX1" in found.notes
+    assert "several documents have the same name, and each keeps its own row: AX1" in found.notes
 
 
 def test_half_empty_texts_words_for_none_and_scripts_without_blanks(recwarn):
     half = [text if n % 2 else "" for n, text in enumerate(TEXTS * 3)]
     found = quiet(pd.DataFrame({"text": half}))
-    empty = "18 of 36 documents hold no word that is used, their rows are zeros: 0, 2, 4"
+    empty = "18 of 36 documents contain no word of the vocabulary, so their rows are zero: 0, 2, 4"
     assert len(found.documents) == 36 and any(note.startswith(empty) for note in found.notes)
     of_words = quiet(pd.DataFrame({"text": [text or "NA" for text in half]}))
     assert of_words.words == found.words and of_words.documents.equals(found.documents)
-    assert "texts that count as empty: 18 of 'NA'" in of_words.notes
+    assert "texts that count as empty: 'NA' (18)" in of_words.notes
     alike = ["the quick brown fox" if n % 2 else "" for n in range(30)]  # four words, always together
     assert quiet(alike, 1).topics["word"].tolist() == ["brown", "fox", "quick", "the"]
     recwarn.clear()
     with pytest.raises(CofactorError, match="the 4 words that are used cannot distinguish 2 topics: choose at most 1"):
         cf.topics(alike, 2)
     assert not any(issubclass(one.category, RuntimeWarning) for one in recwarn)
-    with pytest.raises(CofactorError, match="columns text: no blanks between words"):
+    with pytest.raises(CofactorError, match="columns text have no blanks between words"):
         quiet(pd.DataFrame({"text": ["今日は天気がいいですね", "川の水がとても冷たいので"] * 9}))
     apart = ["今日 天気 散歩 公園", "銀行 お金 預金 利息"]
     assert words_of(quiet(pd.DataFrame({"text": apart * 9})), 4) == {frozenset(text.split()) for text in apart}
@@ -182,7 +182,7 @@ def test_every_layout_holds_the_same_counts(folder):
     weights = np.sort(expected.documents.filter(like="weight_"))
     for source, options, note in (
         ("tidy.csv", {}, "document from doc_id, word from token, count from n"),
-        ("wide.csv", {}, "one column a word, a document a row"),
+        ("wide.csv", {}, "one column per word, one row per document"),
         ("named.csv", {}, "named by 'doc'"),
         (long, {}, ""),
         ("c.mtx", {"vocabulary": "words.txt"}, ""),
@@ -203,9 +203,9 @@ def test_names_that_look_alike_are_told_or_become_one(folder):
     assert "Sun" not in one.words and one.documents["document"].tolist() == [f"d{i}" for i in range(20)]
     assert not any("alike" in note for note in quiet("counts.csv", spelling="keep").notes)
     write_counts("doc_id,word,count\nd1,sun,1\n")
-    assert any("1 rows repeat the header" in note for note in quiet("counts.csv").notes)
+    assert any("left out 1 row repeating the header" in note for note in quiet("counts.csv").notes)
     write_counts("d1,sun,many\n,sun,1\n")
-    note = "2 rows without a document, a word or a whole count are left out: rows 62, 63"
+    note = "left out 2 rows without a document, a word or a whole count: rows 62 and 63"
     assert any(note in one for one in quiet("counts.csv", skip_bad=True).notes)
 
 
@@ -218,7 +218,7 @@ def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, caps
     found = Path("found.jsonl").read_text().split("\n")
     assert {json.loads(line)["word"] for line in found if line} == set(words)
     for wrong, said in (
-        ("a\nb\n\nd", "words that are blank or there twice in line 3 ('')"),
+        ("a\nb\n\nd", "blank or duplicate words in line 3 ('')"),
         ("a\nb\nc\nb", "line 2 ('b'), line 4 ('b'): give"),
         ("a\nb", "2 words for 4 columns"),
     ):
@@ -231,13 +231,13 @@ def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, caps
 
 
 MESSY = {  # what the file holds, what is said
-    "counts below zero": ("document,word,count\nd,a,-1\n", "whole numbers from 0 are needed; not so in rows 2"),
-    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "not so in rows 3 ('1.5')"),
-    "no word": ("document,word,count\nd,,1\n", "missing word in rows 2"),
+    "counts below zero": ("document,word,count\nd,a,-1\n", "must hold whole numbers of at least 0; see row 2"),
+    "parts of a word": ("document,word,count\nd,a,1\nd,b,1.5\n", "see row 3 ('1.5')"),
+    "no word": ("document,word,count\nd,,1\n", "missing word in row 2"),
     "other names": ("mail,word,count\nd,a,1\n", "for example --document mail, or rename"),
     "two texts": (
         "a,b\none two three four,five six seven eight\n",
-        "columns a, b hold texts: keep one, or call it text",
+        "columns a, b all hold texts: keep one, or rename one to text",
     ),
     "more topics than words": (
         "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",
@@ -245,7 +245,7 @@ MESSY = {  # what the file holds, what is said
     ),
     "another order": (
         "document,word,count\nd,a,1\nword,document,count\nsun,d1,1\n",
-        "rows 3 (the first line is row 1) name the columns in another order",
+        "in row 3 (counting the header line) has the columns in another order",
     ),
 }
 
@@ -258,7 +258,7 @@ def test_messy_files_are_refused_in_words(folder, capsys):
     write_counts()
     for options, said in (
         (["--method", "XRAY"], "invalid choice"),
-        (["--vocabulary", "counts.csv"], "vocabulary goes with a matrix"),
+        (["--vocabulary", "counts.csv"], "vocabulary can only be used with a matrix"),
         (["--words", "0"], "--words 0: give a whole number of at least 1"),
         (["--stop-words", "none.txt"], ""),
     ):
@@ -269,7 +269,7 @@ def test_messy_files_are_refused_in_words(folder, capsys):
         assert code == (2 if "invalid" in said else 0 if not said else 1) and said in capsys.readouterr().err
     np.save("image.npy", np.ones((2, 3, 4)))
     assert main(["topics", "image.npy", "--anchors", "2"]) == 1
-    assert "three dimensions; topics need documents by words" in capsys.readouterr().err
+    assert "three dimensions, but topics need a matrix of documents by words" in capsys.readouterr().err
     for wrong in (3, [1.5, "x"], np.array(["one text"])):
         with pytest.raises(CofactorError, match="expected texts or counts"):
             quiet(wrong)
@@ -335,6 +335,8 @@ def test_texts_are_counted_in_lower_case_without_stop_words_and_with_neighbours(
     ):
         assert main(["topics", "texts.csv", "--anchors", "2", *options]) == 0
         said = capsys.readouterr()
-        assert said.out.startswith(size) and said.err.startswith("note: column text holds texts: a document a row")
+        assert said.out.startswith(size) and said.err.startswith(
+            "note: column text holds texts: each row is a document"
+        )
     assert main(["topics", "texts.csv", "--anchors", "2", "--strict"]) == 1
     assert "--strict: column text holds texts" in capsys.readouterr().err

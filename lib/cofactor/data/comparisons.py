@@ -1,12 +1,12 @@
-"""Answers of real people to "which of the two?", and comparisons made from ratings.
+"""Pairwise choices made by real people, and comparisons derived from ratings.
 
 reader   a line is                                  numbers
 food     user,item_a,item_b,preference              users from 0, items from 1; preference 1 (a), -1 (b), 0 (neither)
          item,name
-cars     User ID, Item1 ID, Item2 ID, Is Control    all from 1; Item1 was preferred; 1: a question of control
+cars     User ID, Item1 ID, Item2 ID, Is Control    all from 1; Item1 was preferred; 1: a control question
          Item ID, BodyType, ...                     items from 1, then numbers
 colors   a MATLAB file, with the arrays             SingPrefAFCload[left, right, user]: 1 (left), 2 (right), 0 (none)
-                                                    CIELAB: lightness, green to red, blue to yellow of every colour
+                                                    CIELAB: lightness, green to red, blue to yellow of each colour
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ ANSWERS = "SingPrefAFCload"
 
 @dataclass(frozen=True, eq=False)
 class ComparisonsDataset:
-    """Choices between two items, and what is known of the items.
+    """Choices between two items, and what is known about the items.
 
     Attributes
     ----------
     name, title : str
     comparisons : Comparisons
-        Users are numbered as in the source, from zero; items, too, unless they have names: these are then their ids.
+        Users are numbered from zero, as in the source; so are items, unless they have names, which are then their ids.
     features : (n2, P) array
-        Numbers that describe the items, as the source has them; P may be zero.
+        Numbers that describe the items, as in the source; P may be zero.
     feature_names : list of P names
     controls : Comparisons or None
-        Questions that were asked again to see who answers at random, where the set has them; not in `comparisons`.
+        Questions that were asked again to detect random answers, if the set has them; not part of `comparisons`.
     citation, licence : str
     """
 
@@ -70,10 +70,10 @@ class ComparisonsDataset:
 
 
 def read_food(path: Path, items: Path, n_users: int, n_items: int) -> Comparisons:
-    """Read the preferences for recipes; items are named. Ties have the outcome 0.5.
+    """Read preferences between recipes, whose ids are their names; ties have the outcome 0.5.
 
-    Raises a CofactorError where a file cannot be read or holds other lines (the first ten are named), codes out of
-    range, a recipe without a name or with two.
+    Raises a CofactorError if a file cannot be read, or contains malformed lines (the first ten are listed), codes out
+    of range, or a recipe with no name or two.
     """
     answers = _numbers(path, LINE_OF_FOOD, FOOD)
     names = [line.split(",") for line in _lines(items, LINE_OF_RECIPES, RECIPE)]
@@ -85,7 +85,7 @@ def read_food(path: Path, items: Path, n_users: int, n_items: int) -> Comparison
 
 
 def read_cars(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Comparisons]:
-    """Read choices between cars, and those that were asked as a control; errors as of `read_food`."""
+    """Read choices between cars, and the control questions; errors as for `read_food`."""
     answers = _numbers(path, LINE_OF_CHOICES, CHOICE)
     control = answers[:, 3] == 1
     user, winner, loser = (answers[:, :3] - 1).T
@@ -97,7 +97,7 @@ def read_cars(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Comp
 
 
 def read_car_features(path: Path, n_items: int) -> tuple[Floats, list[str]]:
-    """Read the numbers that describe every car, and what they are; errors as of `read_food`."""
+    """Read the numbers that describe each car, and their names; errors as for `read_food`."""
     lines = lines_of(path)
     first, *names = [name.strip() for name in lines[0].split(",")]
     if first != FIRST_OF_CARS or not names:
@@ -113,7 +113,7 @@ def read_car_features(path: Path, n_items: int) -> tuple[Floats, list[str]]:
 def read_colors(path: Path, n_users: int, n_items: int) -> tuple[Comparisons, Floats]:
     """Read choices between colours from a MATLAB file, and the coordinates of the colours.
 
-    Raises a CofactorError where the file cannot be read, or holds other shapes or answers.
+    Raises a CofactorError if the file cannot be read, or has other shapes or answers.
     """
     answers, colours = (numbers(found, str(path)) for found in load_matlab(path, [ANSWERS, "CIELAB"]).values())
     shapes = (n_items, n_items, n_users), (n_items, 3)
@@ -133,24 +133,24 @@ def comparisons_from_ratings(
     n_items: int | None = None,
     random_state: Seed = None,
 ) -> Comparisons:
-    """Make comparisons of ratings: every pair of items that a user rated differently, the better-rated one chosen.
+    """Derive comparisons from ratings: of each pair that a user rated differently, the item rated higher is chosen.
 
-    Comparisons so derived hold less than the ratings, and say nothing about how people answer when they are asked to
-    compare. Pairs rated alike are left out.
+    Such comparisons contain less than the ratings, and do not show how people answer when they are asked to compare.
+    Pairs with equal ratings are left out.
 
     Parameters
     ----------
     user, item : (E,) codes from 0
     rating : (E,) numbers
     most : int, optional
-        Pairs of one user at most, drawn at random. Default: all of them.
+        Largest number of pairs per user, drawn at random. Default: all pairs.
     n_users, n_items : int, optional
         Default: the largest code plus one.
 
     Raises
     ------
     CofactorError
-        Lengths differ, no user rated two items differently, or what `Comparisons` refuses.
+        Lengths differ, no user rated two items differently, or `Comparisons` refuses the result.
 
     Cost: O(sum of squares of ratings per user).
 
@@ -161,7 +161,7 @@ def comparisons_from_ratings(
     who, what = (unmasked(values) for values in (user, item))
     stars = finite_numbers(rating, "rating")
     if not who.shape == what.shape == stars.shape:
-        raise CofactorError(f"{who.size} users, {what.size} items and {stars.size} ratings: give one of each")
+        raise CofactorError(f"{who.size} users, {what.size} items and {stars.size} ratings: give equal lengths")
     if most is not None:
         check_whole(1, most=most)
     rng = rng_of(random_state)
@@ -169,13 +169,13 @@ def comparisons_from_ratings(
     cuts = np.flatnonzero(np.diff(who[order])) + 1
     pairs = np.concatenate([_pairs(own, stars, most, rng) for own in np.split(order, cuts)])
     if not len(pairs):
-        raise CofactorError("no user rated two items differently: there is nothing to compare")
+        raise CofactorError("no user rated two items differently, so no comparison can be derived")
     a, b = pairs.T
     return Comparisons(who[a], what[a], what[b], (stars[a] > stars[b]).astype(np.float64), n_users, n_items)
 
 
 def _pairs(own: NDArray[np.intp], stars: Floats, most: int | None, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Pairs of positions among one user's ratings that differ, at most so many."""
+    """Return pairs of positions of a user's ratings that differ, at most `most` of them."""
     a, b = (own[k] for k in np.triu_indices(len(own), 1))
     differ = np.flatnonzero(stars[a] != stars[b])
     if most is not None and len(differ) > most:
@@ -210,4 +210,4 @@ def _lines(path: Path, header: str, well_formed: re.Pattern[str]) -> list[str]:
 def _check(path: Path, lines: list[str], well_formed: re.Pattern[str]) -> None:
     bad = quoted((n, line) for n, line in enumerate(lines, 2) if not well_formed.fullmatch(line))
     if bad or not lines:
-        raise CofactorError(f"{path}: not as its header says in {bad or 'line 2: the file ends here'}")
+        raise CofactorError(f"{path}: lines do not match the header: {bad or 'the file ends after line 1'}")

@@ -1,4 +1,4 @@
-"""What there is, and from the name of a data set to what it holds."""
+"""List the data sets, and load them by name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ COUNTS += ["documents", "words", "nodes", "edges", "communities", "comparisons",
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Items that no annotator saw: (S, P) features and (S,) true class codes."""
+    """Items that were not annotated: (S, P) features and (S,) true class codes."""
 
     features: Features = field(repr=False)
     truth: Ints = field(repr=False)
@@ -57,7 +57,7 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class CrowdDataset:
-    """Crowd labels with what is known of the truth, and whom to thank for them.
+    """Crowd labels, with the known true classes, the citation and the licence.
 
     Attributes
     ----------
@@ -65,12 +65,12 @@ class CrowdDataset:
     labels : CrowdLabels
         Tasks, workers and classes are numbered as in the source, from zero.
     truth : (n_tasks,) class codes
-        -1 where the true class is not known.
+        -1 if the true class is not known.
     citation, licence : str
     features : (n_tasks, P) array of float32, or None
-        What the tasks themselves look like, where the set has it.
+        Features of the tasks themselves, if the set has them.
     valid, test : Items or None
-        Further items that nobody labelled, where the set has them.
+        Further items without labels, if the set has them.
     """
 
     name: str
@@ -92,11 +92,11 @@ class TableDataset:
     ----------
     name, title : str
     codes : (S, N) ints
-        One row per record and one column per variable, the class included; -1 where missing.
+        One row per record and one column per variable, the class included; -1 if missing.
     columns : list of N names
     values : list of N lists
-        What each code stands for, as the file spells it. Ordered where the values are (low, med, high); of numbers,
-        those that occur, from the smallest.
+        What each code stands for, as spelled in the file. Values with an order (low, med, high) are in that order;
+        numbers that occur are in ascending order.
     numeric : list of N bools
         Which columns hold numbers.
     target_column : int
@@ -126,12 +126,12 @@ class TableDataset:
 
     @property
     def classes(self) -> list[str]:
-        """What each class code stands for."""
+        """The name of each class code."""
         return self.values[self.target_column]
 
     @property
     def features(self) -> NDArray[np.float64]:
-        """(S, N - 1) numbers for classifiers: all columns but the class, codes of categories, NaN where missing."""
+        """(S, N - 1) numbers for classifiers: all columns but the class, with codes of categories and NaN for gaps."""
         kept = [n for n in range(len(self.columns)) if n != self.target_column]
         return np.column_stack([self._numbers(n) for n in kept])
 
@@ -142,9 +142,9 @@ class TableDataset:
 
 
 def datasets() -> pd.DataFrame:
-    """List the data sets: one row each, with size in bytes, licence, and whether it can be loaded without network.
+    """List the data sets, one row each, with size in bytes, licence, and whether they load without the network.
 
-    What a kind of data set does not have (workers of a table, rows of a crowd) is missing.
+    Counts that do not apply to a kind of data set (such as workers of a table) are missing.
     """
     return pd.DataFrame(map(_row, entries().values())).astype(dict.fromkeys(COUNTS, "Int64"))
 
@@ -164,20 +164,20 @@ def load(name: str, kind: Kind | None = None) -> Any:
     name : str
         One of those that `datasets()` lists.
     kind : {"crowd", "table", "ratings", "topics", "graph", "comparisons", "spectra", "texts"}, optional
-        What it must be. Default: any.
+        The kind that is required. Default: any.
 
     Returns
     -------
     CrowdDataset, TableDataset, RatingsDataset, TopicsDataset, GraphDataset, ComparisonsDataset, SpectraDataset or
     TextsDataset
-        By the kind that `datasets()` tells.
+        Depending on the kind that `datasets()` lists.
 
     Raises
     ------
     CofactorError
-        No such data set, or one of another kind; the message lists those there are.
+        No such data set, or one of another kind; the message lists the available ones.
     DatasetUnavailableError
-        Neither bundled nor cached, and not to be had now; the message says what to do.
+        It is neither bundled nor cached, and cannot be downloaded; the message says what to do.
 
     Cost
     ----
@@ -194,7 +194,7 @@ def load(name: str, kind: Kind | None = None) -> Any:
         raise CofactorError(f"kind={kind!r}: choose one of {', '.join(A)}")
     if kind is not None and kind != entry.kind:
         fitting = ", ".join(other.name for other in entries().values() if other.kind == kind)
-        raise CofactorError(f"data set {name!r} is {A[entry.kind]}, {A[kind]} is needed: there are {fitting}")
+        raise CofactorError(f"data set {name!r} is {A[entry.kind]}, but {A[kind]} is needed: choose one of {fitting}")
     return LOADERS[entry.kind](entry)
 
 

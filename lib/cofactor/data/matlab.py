@@ -1,7 +1,7 @@
-"""Numeric arrays in MATLAB files, read without trust in what the files hold.
+"""Read numeric arrays from MATLAB files without trusting their contents.
 
-SciPy's compiled reader looks up the type codes of a file (version 5) unchecked, and a wrong one ends the whole process:
-they are looked at first.
+SciPy's compiled reader does not check the type codes of a file (version 5), and a wrong one crashes the process, so
+they are checked first.
 
     element of a file   tag of two numbers (type, bytes), content, filled up to 8 bytes
     type 15             elements, compressed
@@ -32,9 +32,9 @@ ORDERS = {b"IM": "<", b"MI": ">"}  # of bytes; other files are of version 4, whi
 
 
 def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any]:
-    """Read these arrays by name (None: all of numbers); a file that cannot be read is a CofactorError.
+    """Read arrays by name (None: all numeric ones); raises a CofactorError if the file cannot be read.
 
-    Structs, cells, objects and functions are left out unread.
+    Structs, cells, objects and functions are skipped.
     """
     try:
         raw = path.read_bytes()
@@ -42,19 +42,19 @@ def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any
             raw = raw[:HEADER] + _sound(raw[HEADER:], ORDERS[raw[126:HEADER]])
         content = scipy_io.loadmat(io.BytesIO(raw), variable_names=names and list(names), spmatrix=False)
         if absent := [name for name in names or () if name not in content]:
-            raise ValueError(f"{listing(absent)} is not there, or no array of numbers")
+            raise ValueError(f"{listing(absent)} is missing, or not a numeric array")
         arrays = {name: content[name] for name in names or content if not name.startswith("__")}
         if any(map(np.iscomplexobj, arrays.values())):
             raise TypeError("complex numbers")
         return arrays
     except NotImplementedError:
-        raise CofactorError(f"{path} is of MATLAB's v7.3: save it there by save(..., '-v7')") from None
+        raise CofactorError(f"{path} is in MATLAB's v7.3 format: save it in MATLAB with save(..., '-v7')") from None
     except Exception as error:  # scipy raises whatever the bytes lead it to
         raise CofactorError(f"{path} cannot be read as MATLAB arrays {listing(names or [])}: {error}") from None
 
 
 def _sound(raw: bytes, order: str) -> bytes:
-    """Return the arrays of numbers and of text, each looked at; other arrays are left out."""
+    """Return the checked arrays of numbers and text; other arrays are left out."""
     kept, place = b"", 0
     for kind, content in _elements(raw, order, padded=False):
         place, start = place + TAG + len(content), place
@@ -65,7 +65,7 @@ def _sound(raw: bytes, order: str) -> bytes:
                 raise ValueError(f"an array unpacks to more than {limit} bytes")
             kept += raw[start:place] if _sound(unpacked, order) else b""
         elif kind != MATRIX:
-            raise ValueError(f"type {kind} in place of an array")
+            raise ValueError(f"type {kind} instead of an array")
         elif not _holds_others(content, order):
             _check_matrix([part for part, _ in _elements(content, order, padded=True)])
             kept += raw[start:place]
@@ -73,18 +73,18 @@ def _sound(raw: bytes, order: str) -> bytes:
 
 
 def _holds_others(content: bytes, order: str) -> bool:
-    """Whether an array holds arrays or code, by the class in the first byte of its flags."""
+    """Whether an array contains arrays or code, judging by the class in the first byte of its flags."""
     kind, flags = next(_elements(content, order, padded=True), (0, b""))
     return kind == FLAGS and len(flags) == TAG and struct.unpack_from(f"{order}I", flags)[0] & 0xFF in NOT_NUMBERS
 
 
 def _check_matrix(kinds: list[int]) -> None:
     if kinds[:2] != [6, 5] or kinds[2:3] not in ([1], [TEXT]) or not set(kinds[3:]) <= {*NUMBERS, TEXT}:
-        raise ValueError(f"elements of types {listing(kinds)} in place of flags, shape, name and numbers")
+        raise ValueError(f"elements of types {listing(kinds)} instead of flags, shape, name and numbers")
 
 
 def _elements(raw: bytes, order: str, padded: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield type and content of the elements in a row; small ones stand in the tag itself."""
+    """Yield the type and content of consecutive elements; small ones are stored in the tag itself."""
     place = 0
     while place < len(raw):
         kind, size = struct.unpack_from(f"{order}II", raw, place)

@@ -1,4 +1,4 @@
-"""Numbers printed in the papers, as facts: one CSV per table in `datasets/published`, described in its README."""
+"""Numbers printed in the papers: one CSV per table in `datasets/published`, described in its README."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def published(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame with columns setting, method, metric, value, spread, unit, note, rounding
-        `value` is NaN where the paper prints none; `spread` where it prints no standard deviation; `rounding` is half
-        a unit of the last printed digit.
+        `value` is NaN if the paper prints none, and `spread` if it prints no standard deviation; `rounding` is half a
+        unit of the last printed digit.
 
-    Raises a CofactorError where there is no such table, or its file is damaged.
+    Raises a CofactorError if there is no such table, or its file is damaged.
     """
     if not name:
         return pd.DataFrame(columns=[*COLUMNS, "rounding"]).astype(NUMBERS)
     path = DATASETS_DIR / "published" / f"{name}.csv"
     if not path.is_file():
         known = sorted(file.stem for file in path.parent.glob("*.csv"))
-        raise CofactorError(f"no published table {name!r}; there are {', '.join(known)}")
+        raise CofactorError(f"no published table {name!r}: choose one of {', '.join(known)}")
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)[COLUMNS]
         rounding = frame["value"].map(_half_of_last_digit)
@@ -41,9 +41,9 @@ def published(name: str) -> pd.DataFrame:
 
 
 def listed(values: Mapping[tuple[str, str, str], str | float]) -> pd.DataFrame:
-    """Return numbers by (setting, method, metric) as such a table; of a text such as "12.30" the digits count.
+    """Return numbers by (setting, method, metric) as such a table; the digits of a text such as "12.30" count.
 
-    Raises a CofactorError where one is no number.
+    Raises a CofactorError if a value is not a number.
     """
     texts = {key: str(value) for key, value in values.items()}
     try:

@@ -1,9 +1,9 @@
-"""Ratings of items by users, and the table in which every item is a variable and every user a row.
+"""Ratings of items by users, and their table with one variable per item and one row per user.
 
 MovieLens comes as two files, comma-separated:
 
 file           columns                               one line per
-ratings.csv    userId,movieId,rating,timestamp       rating, 0.5 to 5 in steps of a half
+ratings.csv    userId,movieId,rating,timestamp       rating, 0.5 to 5 in steps of 0.5
 movies.csv     movieId,title,genres                  movie, genres separated by |
 """
 
@@ -46,7 +46,7 @@ WHERE = "https://grouplens.org/datasets/movielens (ml-20m.zip, ml-25m.zip or ml-
 
 @dataclass(frozen=True, eq=False)
 class RatingsDataset:
-    """Who rated what, and how; kept as a list, since most users rate few items.
+    """Ratings as a list of users, items and values, since most users rate few items.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class RatingsDataset:
     user, item : (E,) ints
         Ids as in the source.
     rating : (E,) floats
-        From 0.5 to 5, in steps of a half.
+        From 0.5 to 5, in steps of 0.5.
     timestamp : (E,) ints, or None
-        Seconds since 1970, where the source has them.
+        Seconds since 1970, if the source has them.
     titles, genres : dict
-        Item id to title, and to the names of its genres; of all items that the source lists, rated or not.
+        From item id to title and to the names of its genres, for all items in the source, rated or not.
     citation, licence : str
 
     Examples
@@ -82,7 +82,7 @@ class RatingsDataset:
     licence: str = ""
 
     def __post_init__(self) -> None:
-        """Make arrays of lists, and check that they belong together."""
+        """Convert lists to arrays, and check that they are consistent."""
         for name, kind in COLUMNS.items():
             object.__setattr__(self, name, _column(getattr(self, name), name, kind))
         if self.timestamp is not None:
@@ -95,7 +95,7 @@ class RatingsDataset:
 
     @property
     def users(self) -> Ids:
-        """Ids of the users who rated something, rising: the rows of `table`."""
+        """Ids of the users with ratings, in ascending order: the rows of `table`."""
         return np.unique(self.user)
 
     @property
@@ -106,19 +106,19 @@ class RatingsDataset:
     def only(self, items: ArrayLike, min_ratings: int = 1) -> RatingsDataset:
         """Keep the ratings of these items, by users who rated at least `min_ratings` of them.
 
-        Raises a CofactorError that names the items if one is there twice, and one if nothing is left.
+        Raises a CofactorError if items are named twice (they are listed), or no rating is left.
         """
         chosen = np.isin(self.item, distinct(items))
         users, count = np.unique(self.user[chosen], return_counts=True)
         chosen &= np.isin(self.user, users[count >= min_ratings])
         if not chosen.any():
-            raise CofactorError(f"{self.name}: no user rated {min_ratings} of these items or more: ask for fewer")
+            raise CofactorError(f"{self.name}: no user rated at least {min_ratings} of these items: lower min_ratings")
         timestamp = None if self.timestamp is None else self.timestamp[chosen]
         kept = {name: getattr(self, name)[chosen] for name in COLUMNS}
         return replace(self, **kept, timestamp=timestamp)
 
     def table(self, items: ArrayLike | None = None, scale: str = "halves") -> CategoricalTable:
-        """Return ratings as codes: a row for each of `users`, a variable for each item, missing where not rated.
+        """Return ratings as codes: one row per user and one variable per item, missing if not rated.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class RatingsDataset:
         `round`, which takes halves up (NumPy's takes them to the even number).
         """
         if scale not in SCALES:
-            raise CofactorError(f"no scale {scale!r}: there are {listing(SCALES)}")
+            raise CofactorError(f"no scale {scale!r}: choose one of {listing(SCALES)}")
         columns = self.items if items is None else distinct(items)
         order = np.argsort(columns)
         chosen = np.isin(self.item, columns)
@@ -149,11 +149,11 @@ class RatingsDataset:
 
 
 def distinct(items: ArrayLike) -> NDArray[np.int64]:
-    """Return item ids as an array; ids named twice are a CofactorError."""
+    """Return item ids as an array; raises a CofactorError if ids are named twice."""
     ids = _column(np.ravel(items), "item", np.int64)
     known, count = np.unique(ids, return_counts=True)
     if (count > 1).any():
-        raise CofactorError(f"items named twice (keep each once): {listing(known[count > 1].tolist())}")
+        raise CofactorError(f"items named twice: {listing(known[count > 1].tolist())}: keep each once")
     return ids
 
 
@@ -164,7 +164,7 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
     most = 2.0**53 if name == "timestamp" else 2.0**31
     if kind != np.float32 and (bad := np.flatnonzero(~((np.abs(array) < most) & (np.floor(array) == array)))).size:
         found = listing(f"row {e}: {array[e]:.12g}" for e in bad.tolist())
-        raise CofactorError(f"{name} must be whole numbers below {most:.0f}, without NaN; not so in {found}")
+        raise CofactorError(f"{name} must be whole numbers below {most:.0f}, without NaN; see {found}")
     with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as a rating
         return array.astype(kind)
 
@@ -172,19 +172,19 @@ def _column(values: ArrayLike, name: str, kind: Any) -> NDArray[Any]:
 def _check_ratings(data: RatingsDataset) -> None:
     n, m, size = len(data.user), len(data.item), len(data.rating)
     if not n == m == size:
-        raise CofactorError(f"{n} users, {m} items and {size} ratings: give one of each a rating")
+        raise CofactorError(f"{n} users, {m} items and {size} ratings: give equal lengths")
     if data.timestamp is not None and len(data.timestamp) != size:
-        raise CofactorError(f"{len(data.timestamp)} timestamps for {size} ratings: give one a rating, or none")
+        raise CofactorError(f"{len(data.timestamp)} timestamps for {size} ratings: give one per rating, or none")
     bad = np.flatnonzero(~np.isin(data.rating, SCALES["halves"]))
     if bad.size:
         found = listing(f"rating {e}: {data.rating[e]}" for e in bad.tolist())
-        raise CofactorError(f"{data.name}: ratings must be 0.5 to 5 in steps of a half; not so {found}")
+        raise CofactorError(f"{data.name}: ratings must be 0.5 to 5 in steps of 0.5; see {found}")
     low = np.int64(2**32 - 1)
     pair = np.sort(data.user.astype(np.int64) << 32 | data.item & low)  # one sort, not two: there may be millions
     twice = pair[1:][np.diff(pair) == 0]
     if twice.size:
         found = listing(f"user {both >> 32}, item {both & low}" for both in twice.tolist())
-        raise CofactorError(f"{data.name}: rated more than once (keep one rating each): {found}")
+        raise CofactorError(f"{data.name}: rated more than once: {found}: keep one rating each")
 
 
 # ---- MovieLens ----
@@ -194,7 +194,7 @@ def movie_lists() -> dict[str, list[int]]:
     """Return the lists of MovieLens ids in datasets/movie_lists.toml, by name: "action30", "animation30", "romance30".
 
     Tables 12-14 of Ibrahim and Fu, IEEE TSP 2021, are about these movies. The authors' list of action movies names
-    1036 (Die Hard) twice, so that a hidden rating of it stands in the other column; here it is named once.
+    1036 (Die Hard) twice, so that a hidden rating of it is also in the other column; here it is named once.
 
     >>> {name: len(movies) for name, movies in movie_lists().items()}
     {'action30': 29, 'animation30': 30, 'romance30': 30}
@@ -210,12 +210,12 @@ def load_movielens(folder: str | Path, items: ArrayLike | None = None) -> Rating
     folder : path
         Holds `ratings.csv` and `movies.csv`.
     items : ids, optional
-        Keep only the ratings of these movies (see `movie_lists`); the others never fill the memory.
+        Keep only the ratings of these movies (see `movie_lists`); the others take no memory.
 
     Raises
     ------
     CofactorError
-        The files are not there, or are not those of MovieLens; the first ten offending lines are named.
+        The files are missing, or are not those of MovieLens; the first ten offending lines are listed.
 
     Cost
     ----
@@ -244,7 +244,7 @@ def load_movielens(folder: str | Path, items: ArrayLike | None = None) -> Rating
 def read_ratings(path: Path, items: ArrayLike | None = None) -> tuple[Ids, Ids, Stars, Times | None]:
     """Read users, items, ratings and times, piece by piece, keeping the ratings of `items` (default: all).
 
-    Raises a CofactorError that names the file and the first ten lines that are no ratings.
+    Raises a CofactorError that names the file and the first ten lines that are not ratings.
     """
     columns = _header(path)
     wanted = None if items is None else distinct(items)
@@ -282,7 +282,7 @@ def _pieces(path: Path, columns: list[str]) -> Iterator[pd.DataFrame]:
         for piece in pieces:
             ids = piece[columns[:2]]
             if not piece["rating"].isin(SCALES["halves"]).all() or ((ids < 0) | (ids > LARGEST)).any(axis=None):
-                raise ValueError(f"ratings must be 0.5 to 5 in steps of a half, ids 0 to {LARGEST}")
+                raise ValueError(f"ratings must be 0.5 to 5 in steps of 0.5, and ids 0 to {LARGEST}")
             yield piece.astype(kept)
 
 
@@ -293,12 +293,12 @@ def _offending_lines(path: Path, reason: str) -> CofactorError:
         found = list(islice(bad, 1, 1 + SHOWN))  # the first is the header
     if not found:
         return CofactorError(f"{path} cannot be read: {reason}")
-    expected = "user,movie,rating,time with ratings 0.5 to 5 in halves"
+    expected = "user,movie,rating,time with ratings 0.5 to 5 in steps of 0.5"
     return CofactorError(f"{path}: expected {expected}; got {', '.join(found)}")
 
 
 def read_movies(path: Path) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
-    """Read titles and genres by movie id; whatever else the file holds is a CofactorError that names it."""
+    """Read titles and genres by movie id; raises a CofactorError for any other content."""
     try:
         with np.errstate(invalid="ignore"):  # an id that is not whole is an error all the same
             movies = pd.read_csv(path, dtype={"movieId": np.int64, "title": str, "genres": str}, keep_default_na=False)
@@ -316,4 +316,4 @@ def _check_folder(folder: Path) -> None:
     if absent:
         below = sorted(path.parent for path in folder.glob("*/ratings.csv"))
         hint = f"did you mean {below[0]}? " if below else ""
-        raise CofactorError(f"{folder} holds no {' and no '.join(absent)}: {hint}Download MovieLens from {WHERE}")
+        raise CofactorError(f"{folder} does not contain {' or '.join(absent)}: {hint}Download MovieLens from {WHERE}")

@@ -1,16 +1,16 @@
-"""Files of integer codes to arrays; whatever else a file holds is one error that names the file and the line.
+"""Read files of integer codes as arrays; errors name the file and the line.
 
     format   columns            first code   header
     tsv      tab-separated      1            none
     csv      comma-separated    0            names of the columns
-    items    comma-separated    0            the same, tasks are called item
+    items    comma-separated    0            the same, but tasks are called item
     matrix   blank-separated    0            none; one row per task, one column per worker, -1: no label
     classes  one                0            none; one line per task
     npy      NumPy array of float32 features, one row per task
 
-Lines end in LF or CRLF. A name that ends in .gz is unpacked.
+Lines end in LF or CRLF. Files whose names end in .gz are decompressed.
 
-Tables of categorical and numeric columns have formats of their own:
+Tables of categorical and numeric columns have their own formats:
 
     format   columns            header              cells
     csv      comma-separated    names               values as text, blanks around them dropped
@@ -41,7 +41,7 @@ from cofactor.data.registry import NUMBER
 
 @dataclass(frozen=True)
 class Format:
-    """How a file writes codes: what separates them, the first code, what a header calls tasks ("": no header)."""
+    """How a file stores codes: the separator, the first code, and the header's name for tasks ("": no header)."""
 
     separator: str
     first: int
@@ -62,14 +62,14 @@ UNKNOWN = "?"  # how files write a missing value
 def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
     """Read a table of integer codes in the format "tsv", "csv" or "items"; cost O(size of the file).
 
-    `limits` holds, in the order of the C columns, name and number of codes; the first column is that of the tasks.
-    Returns (E, C) codes, counted from zero, in the order of the lines.
+    `limits` maps the names of the C columns, in order, to their numbers of codes; the first column has the tasks.
+    Returns (E, C) codes from zero, in the order of the lines.
 
     Raises
     ------
     CofactorError
-        Not readable, not text, empty, another header, another number of columns, something else than whole numbers,
-        or codes out of range. The first ten lines are named.
+        The file cannot be read, is not text or is empty, or has another header, another number of columns, cells that
+        are not whole numbers, or codes out of range. The first ten such lines are listed.
     """
     form = FORMATS[reader]
     lines = _lines(path, form, list(limits))
@@ -88,10 +88,10 @@ def read_codes(path: Path, reader: str, limits: Mapping[str, int]) -> Ints:
 
 
 def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
-    """Read true classes, in any format but "matrix": (n_tasks,) codes, -1 where the file says nothing.
+    """Read true classes in any format except "matrix": (n_tasks,) codes, -1 for tasks that are not in the file.
 
-    A row may be repeated. Raises what `read_codes` raises, and a CofactorError that names the tasks if a task has
-    more than one class.
+    A row may be repeated. Raises what `read_codes` raises, and a CofactorError that lists tasks with more than one
+    class.
     """
     if reader == "classes":
         return _grid(path, (n_tasks, 1), n_classes, "[0-9]{1,9}")[:, 0]
@@ -106,9 +106,9 @@ def read_truth(path: Path, reader: str, n_tasks: int, n_classes: int) -> Ints:
 
 
 def read_labels(path: Path, reader: str, n_tasks: int, n_workers: int, n_classes: int) -> Ints:
-    """Read labels, in any format but "classes": (E, 3) task, worker and label, counted from zero.
+    """Read labels in any format except "classes": (E, 3) codes of task, worker and label, from zero.
 
-    Where a worker labelled a task more than once, the last label counts. Raises what `read_codes` raises.
+    If a worker labelled a task more than once, the last label counts. Raises what `read_codes` raises.
     """
     if reader != "matrix":
         return _last(read_codes(path, reader, {"task": n_tasks, "worker": n_workers, "label": n_classes}))
@@ -126,18 +126,18 @@ def _last(codes: Ints) -> Ints:
 def _grid(path: Path, shape: tuple[int, int], n_classes: int, cell: str) -> Ints:
     lines = lines_of(path)
     if len(lines) != shape[0]:
-        raise CofactorError(f"{path}: {len(lines)} lines, expected one for each of the {shape[0]} tasks")
+        raise CofactorError(f"{path}: expected one line for each of the {shape[0]} tasks, got {len(lines)} lines")
     well_formed = re.compile(" ".join([f"(?:{cell})"] * shape[1]) + "\r?")
     bad = [(n, line) for n, line in enumerate(lines, 1) if not well_formed.fullmatch(line)]
     codes = np.array([line.split() for line in lines], dtype=np.int64) if not bad else np.zeros(shape, dtype=np.int64)
     bad += [(n + 1, lines[n]) for n in np.flatnonzero((codes >= n_classes).any(axis=1)).tolist()]
     if bad:
-        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} a line; not so in {quoted(bad)}")
+        raise CofactorError(f"{path}: expected {shape[1]} codes below {n_classes} per line; see {quoted(bad)}")
     return codes
 
 
 def read_features(path: Path) -> Features:
-    """Read the (S, P) float32 features of tasks; whatever else the file holds is a CofactorError."""
+    """Read the (S, P) float32 features of tasks; raises a CofactorError for any other content."""
     try:
         with path.open("rb") as file:
             features = np.load(file, allow_pickle=False)
@@ -152,7 +152,7 @@ def read_features(path: Path) -> Features:
 
 
 def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
-    """Lines of codes, without the header, which is checked."""
+    """Return the lines of codes without the header, which is checked."""
     lines = lines_of(path)
     if form.header:
         header = lines.pop(0).rstrip("\r")
@@ -160,12 +160,12 @@ def _lines(path: Path, form: Format, columns: list[str]) -> list[str]:
         if header != form.separator.join(names):
             raise CofactorError(f"{path}, line 1: expected the header {names}, got {header[:SHOWN]!r}")
     if not any(lines):
-        raise CofactorError(f"{path}, line {2 if form.header else 1}: the file ends here, without any codes")
+        raise CofactorError(f"{path}, line {2 if form.header else 1}: the file ends here without any codes")
     return lines
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a file, unpacked; one that cannot be read or is no text is a CofactorError."""
+    """Return the lines of a file, decompressed; raises a CofactorError if it cannot be read or is not text."""
     try:
         return unpacked(path).decode("utf-8-sig").rstrip("\r\n").split("\n")
     except UnicodeDecodeError as error:
@@ -176,15 +176,15 @@ def lines_of(path: Path) -> list[str]:
 
 
 def check_lines(path: Path, lines: list[str], well_formed: re.Pattern[str], expected: str, first: int = 1) -> None:
-    """Refuse lines that are not well formed; the first ten are named, numbered from `first`."""
+    """Raise a CofactorError that lists the first ten malformed lines, if any, numbered from `first`."""
     bad = ((n, line) for n, line in enumerate(lines, first) if not well_formed.fullmatch(line))
     found = quoted(bad)  # there may be millions of them
     if found:
-        raise CofactorError(f"{path}: expected {expected}; not so in {found}")
+        raise CofactorError(f"{path}: expected {expected}; see {found}")
 
 
 def quoted(numbered: Iterable[tuple[int, str]]) -> str:
-    """Quote lines with their numbers, ten at most; "" for none."""
+    """Quote lines with their numbers, ten at most; "" if there are none."""
     return listing(f"line {number}: {line[:SHOWN]!r}" for number, line in numbered)
 
 
@@ -193,28 +193,28 @@ def quoted(numbered: Iterable[tuple[int, str]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column: (S,) codes, -1 where missing, and what each code stands for."""
+    """A column: (S,) codes, -1 if missing, and the value of each code."""
 
     codes: Ints
     values: list[str]
 
 
 def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[Column]:
-    """Read a table of values, in one of the formats above: one `Column` each. Cost: O(size of the file).
+    """Read a table in one of the formats above, as one `Column` per column. Cost: O(size of the file).
 
     Parameters
     ----------
     columns : mapping of name to values
-        In the order of the columns. Values in the order of their codes; for "number", codes follow the numbers that
-        occur, from the smallest.
+        In the order of the columns. Values are in the order of their codes; for "number", codes follow the numbers
+        that occur, in ascending order.
     target : str
-        The column that a header calls "target".
+        The column that the header calls "target".
 
     Raises
     ------
     CofactorError
-        Not readable, not text, another header, no rows, another number of columns, or a value that the column does not
-        have. The first ten lines are named.
+        The file cannot be read or is not text, or has another header, no rows, another number of columns, or values
+        that do not belong to their column. The first ten such lines are listed.
     """
     lines = lines_of(path)
     header = _header(reader, list(columns), target)
@@ -222,14 +222,14 @@ def read_table(path: Path, reader: str, columns: Columns, target: str) -> list[C
         raise CofactorError(f"{path}, line 1: expected the columns {listing(header)}; got {listing(found)}")
     first = 2 if header else 1
     if not lines:
-        raise CofactorError(f"{path}, line {first}: the file ends here, without any rows")
+        raise CofactorError(f"{path}, line {first}: the file ends here without any rows")
     cells = _cells(path, lines, TABLE_SEPARATORS[reader], list(columns), first)
     spelt = [_spelt_out(path, reader, *pair, first) for pair in zip(cells.T, columns.values(), strict=True)]
     return [_column(path, name, columns[name], text, first) for name, text in zip(columns, spelt, strict=True)]
 
 
 def _header(reader: str, names: list[str], target: str) -> list[str]:
-    """Return the names in the first line; none where a format has no such line."""
+    """Return the names in the first line; [] if the format has no header."""
     if reader == "csv":
         return names
     return ["target" if name == target else name for name in names] if reader == "pmlb" else []
@@ -239,18 +239,18 @@ def _cells(path: Path, lines: list[str], separator: str, names: list[str], first
     rows = [[cell.strip() for cell in line.split(separator)] for line in lines]
     bad = quoted((first + s, lines[s]) for s, row in enumerate(rows) if len(row) != len(names))
     if bad:
-        raise CofactorError(f"{path}: expected {len(names)} values separated by {separator!r}; not so in {bad}")
+        raise CofactorError(f"{path}: expected {len(names)} values separated by {separator!r}; see {bad}")
     return np.array(rows)
 
 
 def _spelt_out(path: Path, reader: str, cells: Texts, values: list[str] | str, first: int) -> Texts:
-    """Turn positions into the values at them, where a format writes positions."""
+    """Replace positions by values if the format stores positions."""
     if reader not in ("codes", "pmlb") or values == NUMBER:
         return cells
     spelling = np.array([*values, UNKNOWN] if reader == "codes" else sorted(values))
     known = np.isin(cells, np.arange(len(spelling)).astype(str))
     if not known.all():
-        raise CofactorError(f"{path}: not a position among {len(spelling)} values in {_named(cells, ~known, first)}")
+        raise CofactorError(f"{path}: expected positions 0 to {len(spelling) - 1}; see {_named(cells, ~known, first)}")
     return spelling[cells.astype(int)]
 
 
@@ -262,7 +262,7 @@ def _column(path: Path, name: str, values: list[str] | str, cells: Texts, first:
     else:
         known = missing | np.isin(cells, list(values))
     if not known.all():
-        raise CofactorError(f"{path}: not a value of column {name!r} in {_named(cells, ~known, first)}")
+        raise CofactorError(f"{path}: expected values of column {name!r}; see {_named(cells, ~known, first)}")
     code: dict[Any, int] = {value: k for k, value in enumerate(values)} | {UNKNOWN: MISSING}
     return Column(np.array([code[cell] for cell in cells.tolist()], dtype=np.int64), list(values))
 

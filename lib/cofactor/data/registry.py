@@ -1,4 +1,4 @@
-"""Which data sets there are, and where their files lie: everything that datasets/registry.toml says."""
+"""The data sets and the locations of their files, as listed in datasets/registry.toml."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from platformdirs import user_cache_path
 
@@ -27,7 +27,7 @@ DATASETS_DIR = IN_WHEEL if IN_WHEEL.is_dir() else IN_SOURCE
 
 @dataclass(frozen=True)
 class File:
-    """One copy of one file; without `url` it is bundled."""
+    """A copy of a file; it is bundled if it has no `url`."""
 
     role: Role
     reader: str
@@ -38,13 +38,13 @@ class File:
 
     @property
     def path(self) -> Path:
-        """Where the file lies, or will lie."""
+        """Where the file is, or will be after a download."""
         return (data_folder() if self.url else DATASETS_DIR / "bundled") / self.name
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the registry says about one data set."""
+    """A data set in the registry."""
 
     name: str
     title: str
@@ -80,36 +80,34 @@ class Entry:
 
     @property
     def n_columns(self) -> int:
-        """Columns of a table."""
+        """The number of columns of a table."""
         return len(self.columns)
 
     @property
     def roles(self) -> list[Role]:
-        """What the files of the set hold, in the order of the registry."""
+        """The roles of the files of the set, in the order of the registry."""
         return list(dict.fromkeys(file.role for file in self.files))
 
     def copies(self, role: Role) -> list[File]:
-        """Copies of one file, the preferred one first."""
+        """Return the copies of a file, the preferred one first."""
         return [file for file in self.files if file.role == role]
 
 
 def entries() -> dict[str, Entry]:
-    """Read the registry: every data set by name."""
+    """Read the registry as a mapping from names to data sets."""
     path = DATASETS_DIR / "registry.toml"
     try:
         known = tomllib.loads(path.read_text(encoding="utf8"))
-        return {name: _entry(name, fields) for name, fields in known.items()}
+        return {
+            name: Entry(name=name, files=tuple(File(**file) for file in fields.pop("files")), **fields)
+            for name, fields in known.items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CofactorError(f"{path} is damaged ({type(error).__name__}: {error}): reinstall cofactor") from None
 
 
-def _entry(name: str, fields: dict[str, Any]) -> Entry:
-    files = tuple(File(**file) for file in fields.pop("files"))
-    return Entry(name=name, files=files, **fields)
-
-
 def find(name: str) -> Entry:
-    """Return what the registry says about a data set; an unknown name is a CofactorError that lists the known ones."""
+    """Return the registry entry of a data set; raises a CofactorError that lists the known names for an unknown one."""
     known = entries()
     if name not in known:
         near = get_close_matches(str(name).lower(), known, n=1)
@@ -119,5 +117,5 @@ def find(name: str) -> Entry:
 
 
 def data_folder() -> Path:
-    """Return the folder where downloads are kept."""
+    """Return the folder for downloads."""
     return Path(os.environ.get("COFACTOR_DATA") or user_cache_path("cofactor")).expanduser()

@@ -1,10 +1,10 @@
-"""Data sets of separable problems: documents as word counts, texts, spectra of mixtures, graphs with mixed memberships.
+"""Data sets for separable problems: word counts of documents, texts, spectra of mixtures, mixed-membership graphs.
 
 Graphs come as two text files:
 
     file                   a line is                                 numbers
     NAME_adjacency.txt     two nodes that an edge joins              from 1; every edge once, in one direction
-    NAME_community.txt     a node, a community, the share of it      from 1; the shares of a node sum to one
+    NAME_community.txt     a node, a community, its membership       from 1; the memberships of a node sum to one
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ COAUTHORS = "https://www.cs.utexas.edu/~xmao/coauthorship.html"
 
 @dataclass(frozen=True, eq=False)
 class TopicsDataset:
-    """Word counts of documents that are about one topic each.
+    """Word counts of documents with one topic each.
 
     Attributes
     ----------
     name, title : str
     counts : (D, N) sparse array
-        How often each word stands in each document. Which word a column is, the source does not tell.
+        How often each word occurs in each document. The source does not say which word a column is.
     truth : (D,) class codes
         The topic of each document, from zero.
     trials : dict, number of classes to list of 50 lists of class codes
-        The random classes that came with the data; all published results are means over them.
+        The random choices of classes published with the data; all published results are means over them.
     citation, licence : str
     """
 
@@ -68,9 +68,9 @@ class TopicsDataset:
         return f"TopicsDataset({self.name!r}, {documents} documents, {words} words, {self.truth.max() + 1} topics)"
 
     def only(self, classes: ArrayLike, min_documents: int = 1) -> TopicsDataset:
-        """Keep the documents of these classes, and the words that stand in at least `min_documents` of them.
+        """Keep the documents of these classes, and the words that occur in at least `min_documents` of them.
 
-        Classes keep their codes; `trials` is left out. Raises a CofactorError where a class has no documents (it is
+        Classes keep their codes; `trials` is left out. Raises a CofactorError if a class has no documents (it is
         named), or no word is left.
 
         >>> counts = sparse.csr_array([[2, 1, 0], [0, 3, 0], [0, 0, 4]])
@@ -82,31 +82,32 @@ class TopicsDataset:
         absent = np.setdiff1d(wanted, self.truth)
         if absent.size:
             known = np.unique(self.truth)
-            raise CofactorError(f"no documents of classes {listing(absent.tolist())}: there are {known}")
+            none, there = listing(absent.tolist()), listing(known.tolist())
+            raise CofactorError(f"no documents of classes {none}: choose among classes {there}")
         documents = np.flatnonzero(np.isin(self.truth, wanted))
         counts = self.counts[documents]
         words = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= min_documents)
         if not words.size:
-            raise CofactorError(f"no word is in {min_documents} documents of these classes: ask for fewer")
+            raise CofactorError(f"no word is in {min_documents} documents of these classes: lower min_documents")
         return replace(self, counts=counts[:, words], truth=self.truth[documents], trials={})
 
     def trial(self, n_classes: int, number: int) -> TopicsDataset:
-        """Return one of the published trials: all documents of its classes, without the words left out of it.
+        """Return a published trial: all documents of its classes, without the words that it leaves out.
 
-        A word must be in two documents, in trials of more than ten classes in one: that rule gives the published lists
-        of words in all 1200 trials. Raises a CofactorError where there is no such trial.
+        A word must be in two documents, or in one if the trial has more than ten classes: this rule gives the published
+        lists of words in all 1200 trials. Raises a CofactorError if there is no such trial.
         """
         trials = self.trials.get(n_classes, [])
         if not 0 <= number < len(trials):
             known = ", ".join(map(str, self.trials))
-            raise CofactorError(f"no trial {number} of {n_classes} classes: classes {known}; trials 0 to 49")
+            raise CofactorError(f"no trial {number} of {n_classes} classes: there are 0 to 49 of {known} classes")
         return self.only(trials[number], RARE[n_classes <= FEW])
 
 
 def topic_trials(name: str) -> dict[int, list[list[int]]]:
-    """Return the trials of a data set in datasets/topic_trials.json, by number of classes; none of an unknown set.
+    """Return the trials of a data set in datasets/topic_trials.json, by number of classes; {} for an unknown set.
 
-    They are the random classes that Cai, Mei, Han and Zhai published with the word counts, counted from zero.
+    They are the random choices of classes that Cai, Mei, Han and Zhai published with the counts, numbered from zero.
 
     >>> {name: sum(map(len, topic_trials(name).values())) for name in ("tdt2", "reuters21578")}
     {'tdt2': 600, 'reuters21578': 600}
@@ -118,7 +119,7 @@ def topic_trials(name: str) -> dict[int, list[list[int]]]:
 def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[sparse.csr_array, Ints]:
     """Read word counts (`fea`) and classes (`gnd`, from 1) from a MATLAB file.
 
-    Raises a CofactorError where it cannot be read, or holds other than whole counts of this shape and one class each.
+    Raises a CofactorError if it cannot be read, or does not contain whole counts of this shape and one class per row.
     """
     fea, gnd = load_matlab(path, ["fea", "gnd"]).values()
     try:
@@ -127,13 +128,14 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
     except (ValueError, TypeError) as error:
         raise CofactorError(f"{path}: fea and gnd must be matrices of numbers: {error}") from None
     if counts.shape != shape or classes.shape != shape[:1]:
-        raise CofactorError(f"{path}: expected {shape} counts and a class for each row; got {counts.shape}")
+        found = f"{counts.shape} and {classes.size}"
+        raise CofactorError(f"{path}: expected {shape} counts and {shape[0]} classes, got {found}")
     with np.errstate(invalid="ignore"):  # some NaN signal wherever they are looked at
         bad = _rows_not(counts.data >= 0, counts) | _rows_not(counts.data == np.floor(counts.data), counts)
         bad |= ~np.isin(classes, np.arange(1, n_classes + 1))
     if bad.any():
         found = listing(np.flatnonzero(bad).tolist())
-        raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; not so in rows {found}")
+        raise CofactorError(f"{path}: counts must be whole, classes 1 to {n_classes}; see rows {found}")
     return counts, classes.astype(np.int64) - 1
 
 
@@ -152,11 +154,11 @@ class SpectraDataset:
     ----------
     name, title : str
     X : (M, N) array
-        A pixel a column.
+        One pixel per column.
     wavelengths : (M,) array, in nm
     points : list of N names
     W : (M, K) array
-        The materials, without noise.
+        The spectra of the materials, without noise.
     materials : list of K names
     citation, licence : str
     """
@@ -174,7 +176,7 @@ class SpectraDataset:
 
 @dataclass(frozen=True, eq=False)
 class TextsDataset:
-    """Short texts, each drawn mostly from one of a few lists of words.
+    """Short texts whose words come mostly from one of a few lists.
 
     Attributes
     ----------
@@ -198,7 +200,7 @@ class TextsDataset:
 
 
 def read_spectra(path: Path) -> tuple[NDArray[np.float64], list[str], Floats]:
-    """Return the first column (wavelengths), the names of the others, and their numbers, (M, N)."""
+    """Read the first column (wavelengths), the names of the other columns, and their (M, N) numbers."""
     header, *rows = csv.reader(lines_of(path))
     try:
         numbers = np.array(rows, dtype=np.float64)
@@ -208,10 +210,10 @@ def read_spectra(path: Path) -> tuple[NDArray[np.float64], list[str], Floats]:
 
 
 def read_texts(path: Path, lists: Path, classes: list[str]) -> tuple[list[str], list[str], Ints]:
-    """Return texts, their names, and the code of the list of each."""
+    """Read texts, their names, and the code of the list of each text."""
     texts, known = (list(csv.reader(lines_of(one)))[1:] for one in (path, lists))
     if [row[0] for row in texts] != [row[0] for row in known] or not {row[1] for row in known} <= set(classes):
-        raise CofactorError(f"{lists}: expected a row for each text of {path.name}, and lists {', '.join(classes)}")
+        raise CofactorError(f"{lists}: expected a row for each text of {path.name}, and the lists {', '.join(classes)}")
     truth = np.array([classes.index(row[1]) for row in known], dtype=np.int64)
     return [row[1] for row in texts], [row[0] for row in texts], truth
 
@@ -221,15 +223,15 @@ def read_texts(path: Path, lists: Path, classes: list[str]) -> tuple[list[str], 
 
 @dataclass(frozen=True, eq=False)
 class GraphDataset:
-    """An undirected graph, and how far every node belongs to every community.
+    """An undirected graph, and the membership of each node in each community.
 
     Attributes
     ----------
     name, title : str
     adjacency : (N, N) sparse array
-        Symmetric, 1 where an edge joins two nodes, diagonal 0. Nodes are numbered as in the source, from zero.
+        Symmetric, 1 if an edge joins two nodes, diagonal 0. Nodes are numbered from zero, as in the source.
     memberships : (N, K) array
-        Nonnegative, rows sum to one but for the rounding of the source (six decimals).
+        Nonnegative; rows sum to one up to the rounding of the source (six decimals).
     citation, licence : str
     """
 
@@ -258,16 +260,16 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
     Raises
     ------
     CofactorError
-        The files are not there, or hold what `read_graph` refuses.
+        The files are missing, or `read_graph` refuses their contents.
 
     Cost
     ----
-    O(edges) time and memory, about 200 bytes an edge while it reads.
+    O(edges) time and memory, about 200 bytes per edge while reading.
 
     Source
     ------
-    Mao, Sarkar and Chakrabarti, ICML 2017. The files are too large to come with cofactor: they are on the page of the
-    authors and in exp_real/community_detection/data/coauthorship of XiaoFuLab/Frank-Wolfe-based-method-for-SD-MMV.
+    Mao, Sarkar and Chakrabarti, ICML 2017. The files are too large to be part of cofactor: they are on the authors'
+    page and in exp_real/community_detection/data/coauthorship of XiaoFuLab/Frank-Wolfe-based-method-for-SD-MMV.
 
     Examples
     --------
@@ -285,23 +287,23 @@ def load_mag(folder: str | Path, name: Literal["MAG1", "MAG2"] = "MAG1") -> Grap
     paths = [folder / f"{name}_{part}.txt" for part in ("adjacency", "community")]
     absent = [path.name for path in paths if not path.is_file()]
     if absent:
-        raise CofactorError(f"{folder} holds no {' and no '.join(absent)}: get them from {COAUTHORS}")
+        raise CofactorError(f"{folder} does not contain {' or '.join(absent)}: download from {COAUTHORS}")
     citation = registry.find("dblp1").citation.partition(";")[0]  # the same authors made both
     return GraphDataset(name.lower(), f"{name} in {folder}", *read_graph(*paths), citation)
 
 
 def read_graph(edges: Path, memberships: Path) -> tuple[sparse.csr_array, Floats]:
-    """Read adjacency matrix and memberships.
+    """Read the adjacency matrix and the memberships of a graph.
 
-    Raises a CofactorError, which names the first ten lines or nodes, where a file cannot be read or holds other lines;
-    an edge joins a node to itself or stands twice (in whichever direction); a share stands twice; shares of a node do
-    not sum to one; the files are about different nodes.
+    Raises a CofactorError, which lists the first ten lines or nodes, if a file cannot be read or has malformed lines;
+    an edge joins a node to itself or is repeated (in either direction); a membership is repeated; the memberships of a
+    node do not sum to one; or the files have different nodes.
     """
     adjacency, shares = _adjacency(edges), _memberships(memberships)
     n_nodes = adjacency.shape[0]
     if len(shares) != n_nodes:
         found = f"{memberships} has memberships of {len(shares)} nodes, {edges} has {n_nodes} nodes"
-        raise CofactorError(f"{found}: take two files that belong together")
+        raise CofactorError(f"{found}: use two files that belong together")
     return adjacency, shares
 
 
@@ -310,8 +312,8 @@ def _adjacency(path: Path) -> sparse.csr_array:
     ends = np.loadtxt(lines, dtype=np.int64, ndmin=2) - 1
     loops = np.flatnonzero(ends[:, 0] == ends[:, 1])
     if loops.size:
-        raise CofactorError(f"{path}: a node joined to itself in {_named(lines, loops)}: drop these lines")
-    _refuse_repeated(path, lines, np.sort(ends, axis=1), "an edge joins two nodes once, in one direction")
+        raise CofactorError(f"{path}: a node is joined to itself in {_named(lines, loops)}: drop these lines")
+    _refuse_repeated(path, lines, np.sort(ends, axis=1), "every edge must be listed once, in one direction")
     i, j = ends.T
     n_nodes = int(ends.max()) + 1
     upper = sparse.coo_array((np.ones(len(ends)), (i, j)), shape=(n_nodes, n_nodes))
@@ -319,16 +321,16 @@ def _adjacency(path: Path) -> sparse.csr_array:
 
 
 def _memberships(path: Path) -> Floats:
-    lines = _graph_lines(path, SHARE, "node, community (whole numbers from 1) and share (0 to 1)")
+    lines = _graph_lines(path, SHARE, "node, community (whole numbers from 1) and membership (0 to 1)")
     columns = np.loadtxt(lines, dtype=np.float64, ndmin=2)
     ends = columns[:, :2].astype(np.int64) - 1
-    _refuse_repeated(path, lines, ends, "a node has one share of a community")
+    _refuse_repeated(path, lines, ends, "a node must have one membership per community")
     shares = np.zeros(ends.max(axis=0) + 1)
     shares[tuple(ends.T)] = columns[:, 2]
     wrong = np.flatnonzero(np.abs(shares.sum(axis=1) - 1) > TO_ONE)
     if wrong.size:
         as_written = listing((wrong + 1).tolist())
-        raise CofactorError(f"{path}: shares do not sum to one for nodes {as_written}: divide them by their sum")
+        raise CofactorError(f"{path}: memberships do not sum to one for nodes {as_written}: divide them by their sum")
     return shares
 
 
@@ -336,7 +338,7 @@ def _refuse_repeated(path: Path, lines: list[str], keys: NDArray[np.int64], rule
     _, first = np.unique(keys, axis=0, return_index=True)
     again = np.setdiff1d(np.arange(len(keys)), first)
     if again.size:
-        raise CofactorError(f"{path}: {rule}; not so with {_named(lines, again)}: drop these lines")
+        raise CofactorError(f"{path}: {rule}; see {_named(lines, again)}: drop these lines")
 
 
 def _graph_lines(path: Path, well_formed: re.Pattern[str], expected: str) -> list[str]:

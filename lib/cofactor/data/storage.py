@@ -1,11 +1,11 @@
-"""The files of data sets: found or downloaded, and whether they are what they should be.
+"""Find, download and verify the files of data sets.
 
-A file may have copies: the first that is at hand is used, else the first that can be had. Downloads go to a cache
-folder, and only what has the pinned hash gets there.
+A file may have several copies: the first one on this machine is used, otherwise the first one that can be downloaded.
+Downloads go to a cache folder, and only files with the pinned hash are kept there.
 
     environment variable   meaning
-    COFACTOR_DATA          the cache folder, in place of the system's usual one
-    COFACTOR_MIRROR        a folder that holds the files under their registered names, used in place of the network
+    COFACTOR_DATA          the cache folder, instead of the system's default
+    COFACTOR_MIRROR        a folder with the files under their registered names, used instead of the network
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONGEST = 600  # seconds that a file may take
 
 
 def fetch(name: str) -> list[Path]:
-    """Make sure that the files of a data set are on this machine, without reading them; returns their paths.
+    """Download the files of a data set unless they are on this machine, and return their paths.
 
     Raises DatasetUnavailableError where `load` would.
     """
@@ -39,9 +39,9 @@ def fetch(name: str) -> list[Path]:
 
 
 def verify(name: str) -> dict[str, Status]:
-    """Check the files of a data set that are on this machine against their pinned hashes; downloads nothing.
+    """Check files of a data set that are on this machine against their pinned hashes, without downloading.
 
-    Returns file name to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged".
+    Maps file names to "ok", "absent" (never downloaded, or a copy that was not needed) or "damaged".
     """
     return {file.name: _status(file) for file in find(name).files}
 
@@ -52,9 +52,9 @@ def offline(entry: Entry) -> bool:
 
 
 def locate(entry: Entry, role: Role) -> File:
-    """Return a sound copy of a file: one at hand, else downloaded.
+    """Return an intact copy of a file, downloading it if necessary.
 
-    Where none is to be had, a DatasetUnavailableError says why for each, and what to do.
+    If none is available, a DatasetUnavailableError gives the reason for each copy, and says what to do.
     """
     failures = []
     for file in entry.copies(role):
@@ -86,13 +86,13 @@ def _at_hand(file: File) -> bool:
 
 
 def mirror_folder() -> Path | None:
-    """Return the folder that holds copies of the raw files, where the variable COFACTOR_MIRROR names one."""
+    """Return the folder with copies of the raw files, if the variable COFACTOR_MIRROR names one."""
     folder = os.environ.get("COFACTOR_MIRROR")
     return Path(folder).expanduser() if folder else None
 
 
 def _obtain(file: File) -> None:
-    """Download a file; whatever goes wrong, nothing is left under its name that was not there before."""
+    """Download a file atomically: after a failure, no new file is left under its name."""
     if file.url:
         import pooch  # with requests, takes a fifth of a second
 
@@ -106,13 +106,13 @@ def _obtain(file: File) -> None:
 
 
 def _stream(file: File, url: str, output: str, _: object) -> None:
-    """Write a file as it arrives: no more bytes than are registered, and none unpacked; `LONGEST` limits the whole."""
+    """Write a file as it arrives, with at most the registered number of bytes and within `LONGEST` seconds."""
     size, end = 0, time.monotonic() + LONGEST
     with open(output, "wb") as content:
         for piece in _pieces(file):
             size += len(piece)
             if size > file.bytes:
-                raise ValueError(f"more than the {file.bytes} bytes that are registered arrived")
+                raise ValueError(f"more than the registered {file.bytes} bytes arrived")
             if time.monotonic() > end:
                 raise TimeoutError(f"{size} of {file.bytes} bytes arrived in {LONGEST} seconds")
             content.write(piece)
@@ -120,7 +120,7 @@ def _stream(file: File, url: str, output: str, _: object) -> None:
 
 
 def _pieces(file: File) -> Iterator[bytes]:
-    """Yield bytes as they arrive: from the mirror if there is one, else by HTTP."""
+    """Yield bytes as they arrive, from the mirror if there is one, otherwise by HTTP."""
     mirror = mirror_folder()
     if mirror:
         with (mirror / file.name).open("rb") as source:
@@ -138,20 +138,20 @@ def _pieces(file: File) -> Iterator[bytes]:
 
 
 def _failure(file: File, error: Exception) -> str:
-    """One line on why a copy could not be had; a wrong hash (ValueError) is quoted in full."""
+    """Return one line on why a copy is not available; a wrong hash (ValueError) is quoted in full."""
     cause = str(error).rpartition("Caused by ")[2]  # requests repeats the address before it comes to the point
     reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {shorten(cause, 200)}"
     mirror = mirror_folder()
-    origin = f"the mirror {mirror} (instead of {file.url})" if mirror else file.url
+    origin = f"the mirror {mirror} (used instead of {file.url})" if mirror else file.url
     return f"- {file.name} from {origin if file.url else file.path.parent}: {reason}\n"
 
 
 def _ways_out(entry: Entry) -> str:
     others = [name for name, other in entries().items() if offline(other) and name != entry.name]
-    return f"""What to do, whichever fits:
+    return f"""Do one of the following:
 - connect to the network, unset COFACTOR_MIRROR, and call cofactor.data.fetch({entry.name!r});
-- put the file, under this name, into a folder and set COFACTOR_MIRROR to that folder;
-- if the folder for downloads, {data_folder()}, cannot be written, set COFACTOR_DATA to another;
-- if a hash or a size is wrong, another file than the pinned one arrived (a proxy's page, perhaps): get it another way;
-- load a set that needs no network: {listing(others) or "there is no other"}.
+- put the file, under this name, into a folder, and set COFACTOR_MIRROR to that folder;
+- if the download folder {data_folder()} is not writable, set COFACTOR_DATA to another folder;
+- if a hash or a size is wrong, a different file arrived (perhaps a proxy's error page): get the file another way;
+- load a data set that needs no network: {listing(others) or "there is no other"}.
 """

@@ -1,6 +1,6 @@
-"""Readers: files, frames and exports as people and tools write them, as the data of the four problems.
+"""Read files, data frames and exports of annotation tools as the data of the four problems.
 
-Every rule is applied to the distinct values of a column, and to rows only where one has to be named.
+Every rule is applied to the distinct values of a column; single rows are inspected only to name them in a message.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Labels of crowds as `CrowdLabels`: of one file or several, of a data frame, or of three coded columns.
+"""Read crowd labels as `CrowdLabels` from files, data frames or coded columns.
 
-All three end in `labels_of`, where rules are applied to the distinct tasks, workers and classes; rows are looked at
-where one has to be named, where a worker labelled a task twice, and where a table is made of them.
+All sources end in `labels_of`, which applies the rules to the distinct tasks, workers and classes. It looks at single
+rows only to name them in a message, to find tasks that a worker labelled twice, and to build the table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from cofactor.core.cells import (
     Spelling,
     alike_note,
     check_columns,
-    check_present,
     check_spelling,
     located,
     look_alikes,
@@ -36,7 +35,7 @@ from cofactor.core.cells import (
     says_nothing,
     skeleton,
 )
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, named_classes, require_crowd
 from cofactor.reading.large import coded_file, coded_query, is_large
@@ -47,7 +46,7 @@ from cofactor.reading.tables import TAKEN, Coded, cleaned, read_frame
 
 Path: TypeAlias = "str | PathLike[str]"
 MANY = ("tasks", "workers", "classes")
-SKIP = "fill them, or leave these rows out with skip_bad (--skip-bad)"
+SKIP = "fill them, or set skip_bad (--skip-bad) to leave these rows out"
 PLUS, MINUS = "+", "-"
 EPOCH = re.compile(r"\d{9,10}(\.\d+)?|\d{12,13}")  # seconds or milliseconds since 1970, as of the years 1973 to 2286
 HALVES = ("%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p")  # times of day with AM and PM
@@ -61,11 +60,11 @@ class LabelTable:
     ----------
     task, worker, label : Coded
     rows : Index
-        The numbers of the rows, for messages; its name says what they count, as that of `read_frame` does.
+        Numbers of the rows, for messages; its name says what is counted, as in `read_frame`.
     time : Coded, optional
-        When each label was given, of which the name is `TIME`.
+        When each label was given (column `TIME`).
     gold : dict
-        Class by task, as text, of what the source knows itself.
+        Known classes by task, as text, where the source itself contains some.
     """
 
     task: Coded
@@ -76,12 +75,12 @@ class LabelTable:
     gold: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, rows: NDArray[Any]) -> LabelTable:
-        """Return these rows, by a mask or by their places."""
+        """Select rows by a mask or by position."""
         time = None if self.time is None else self.time.take(rows)
         return replace(self.of_columns(one.take(rows) for one in _columns(self)), rows=self.rows[rows], time=time)
 
     def of_columns(self, columns: Iterable[Coded]) -> LabelTable:
-        """Return the same with other columns of tasks, workers and labels."""
+        """Return a copy with other columns of tasks, workers and labels."""
         task, worker, label = columns
         return replace(self, task=task, worker=worker, label=label)
 
@@ -93,18 +92,18 @@ def read_labels(
     sep: str | None = None,
     **how: Any,
 ) -> CrowdLabels:
-    """Read a file of labels, or several, see `CrowdLabels.from_file`; `how` is what `labels_of` takes."""
+    """Read one or several files of labels (see `CrowdLabels.from_file`); `how` is passed to `labels_of`."""
     several = not isinstance(path, str | PathLike)
     paths = [path] if isinstance(path, str | PathLike) else list(path)
     if not paths:
-        raise CofactorError("no file of labels is named")
+        raise CofactorError("no file of labels was given")
     check_different(columns)
     tables = [_read_one(one, columns, encoding, sep, several) for one in paths]
     return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
 
 
 def read_database(address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
-    """Read the labels of a database, see `CrowdLabels.from_database`; `how` is what `labels_of` takes."""
+    """Read labels from a database (see `CrowdLabels.from_database`); `how` is passed to `labels_of`."""
     check_different(columns)
     query = query or f"SELECT {', '.join(columns)} FROM labels"
     return labels_of(_of_coded(*coded_query(address, query, columns, (TIME,)), columns), columns, text=True, **how)
@@ -113,24 +112,21 @@ def read_database(address: str, query: str = "", columns: tuple[str, str, str] =
 def of_frame(
     frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, text: bool = False, **how: Any
 ) -> CrowdLabels:
-    """Return the labels of a long table, see `CrowdLabels.from_frame`; `how` is what `labels_of` takes."""
+    """Return the labels of a long table (see `CrowdLabels.from_frame`); `how` is passed to `labels_of`."""
     check_different(columns)
     check_columns(frame, columns)
-    for name in columns:
-        if not how.get("skip_bad"):
-            check_present(frame[name], name, advice=SKIP)
     if (several := nested_cells(frame[columns[2]])).any():
         raise CofactorError(
-            f"several classes at once in {located(frame, several)}: ask one question per label, as a table for each "
-            "class with the labels yes and no"
+            f"several classes at once in {located(frame, several)}: make a table for each class, with the labels yes "
+            "and no"
         )
-    task, worker, label = (_coded(frame[name], name) for name in columns)
+    task, worker, label = (Coded.of_ids([frame[name]], name) for name in columns)
     time = Coded.of(frame[TIME].astype("string")) if TIME in frame else None
     return labels_of(LabelTable(task, worker, label, frame.index, time), columns, text, **how)
 
 
 def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
-    """Return the labels of a table of any layout that files may have; its columns are recognised as theirs are."""
+    """Return the labels of a table in any layout that is recognised in files."""
     if set(columns) <= set(frame.columns):
         return of_frame(frame, columns, **how)
     texts = frame.rename(columns=str)
@@ -152,21 +148,20 @@ def labels_of(
     spelling: Spelling = "classes",
     skip_bad: bool = False,
 ) -> CrowdLabels:
-    """Make labels of coded columns: the one way from any source to `CrowdLabels`.
+    """Convert coded columns, whatever their source, to `CrowdLabels`.
 
     Parameters
     ----------
     table : LabelTable
     columns : names of its columns, for messages
     text : bool
-        Whether values are cells of a file: empty ones and words such as NA are missing, and plain whole numbers are
-        numbers.
-    classes, conflicts, ignore, spelling : as of `CrowdLabels.from_frame`
+        Whether values are cells of a file: empty cells and words such as NA are then missing, and plain whole numbers
+        become integers.
+    classes, conflicts, ignore, spelling : as in `CrowdLabels.from_frame`
     skip_bad : bool
-        Leave out rows without task, worker or label, or with a label that is none of `classes`; a note names them.
+        Leave out rows that lack a task, worker or label, or whose label is not one of `classes`; a note lists them.
 
-    Raises a CofactorError as `CrowdLabels.from_frame` does. Cost: O(labels) for what is done with codes, and the rules
-    for each distinct value.
+    Raises a CofactorError as `CrowdLabels.from_frame` does. Cost: O(labels), and the rules for each distinct value.
     """
     check_spelling(spelling)
     if text:
@@ -213,10 +208,10 @@ def labels_of(
 
 
 def check_different(columns: tuple[str, str, str]) -> None:
-    """Refuse one column that is named for two of task, worker and label."""
+    """Raise a CofactorError if one column is named for two of task, worker and label."""
     roles = ", ".join(f"{role}={name!r}" for role, name in zip(COLUMNS, columns, strict=True))
     if len(set(columns)) < len(columns):
-        raise CofactorError(f"{roles}: one column is named twice; name a column of its own for each")
+        raise CofactorError(f"{roles}: the same column is named twice; choose a different column for each")
 
 
 def _note(message: str) -> None:
@@ -227,7 +222,7 @@ def _note(message: str) -> None:
 
 
 def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str | None, several: bool) -> LabelTable:
-    """Read one file; of several, one without a worker's column is that of the worker in its name."""
+    """Read one file; one of several files without a column of workers belongs to the worker in its name."""
     if is_large(path) and (found := coded_file(path, columns, (TIME,), encoding, sep)):
         return _of_coded(*found, columns)
     whose = PurePath(path).name.split(".")[0] if several else None
@@ -241,7 +236,7 @@ def _read_one(path: Path, columns: tuple[str, str, str], encoding: str, sep: str
 
 
 def _of_coded(coded: Mapping[str, Coded], rows: pd.Index[Any], columns: tuple[str, str, str]) -> LabelTable:
-    """Return labels that were read as codes, in no order of the rows."""
+    """Return labels that were read as codes, in any order of the rows."""
     found = {name: column.map(cleaned) for name, column in coded.items()}
     return _of_columns(pd.DataFrame({name: one.series(rows, coded=True) for name, one in found.items()}), columns)
 
@@ -259,7 +254,7 @@ def _of_columns(
 
 
 def _joined(tables: Sequence[LabelTable]) -> LabelTable:
-    """Return labels of several files as one table; times count where all files have them."""
+    """Join the labels of several files; times are kept if all files have them."""
     task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
@@ -274,15 +269,8 @@ def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
     return table.task, table.worker, table.label
 
 
-def _coded(column: pd.Series[Any], name: str) -> Coded:
-    try:
-        return Coded.of(column)
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
-
-
 def _without_missing(table: LabelTable) -> LabelTable:
-    """Take empty cells, and as labels the words of `NO_VALUE`, for missing; refuse more classes than memory has."""
+    """Mark empty cells, and labels among `NO_VALUE`, as missing; refuse more classes than fit into memory."""
     empty = [("",), ("",), NO_VALUE]
     found = [one.map(partial(_no_words, words=words)) for one, words in zip(_columns(table), empty, strict=True)]
     require_crowd(*(len(column.values) for column in found))
@@ -294,7 +282,7 @@ def _no_words(values: list[Any], words: Sequence[str]) -> list[Any]:
 
 
 def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> Iterator[str]:
-    """Say what is odd of the different tasks, workers and classes, as they are written, of so many labels."""
+    """Yield notes on odd names among the distinct tasks, workers and classes of `n_labels` labels."""
     tasks, workers, classes = different
     yield from (*cut_ids(tasks, "tasks"), *cut_ids(workers, "workers"), *odd_labels(classes, n_labels))
 
@@ -302,9 +290,9 @@ def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> Iterator[str
 def one_spelling(
     column: Coded, what: str, merge: bool, text: bool = True, preferred: Iterable[object] = ()
 ) -> tuple[Coded, Mapping[str, str]]:
-    """Make one of names that differ by capitals and the like where asked to, and name what looks alike all the same.
+    """Merge names that differ only in capitals and the like if `merge`, and note those that still look alike.
 
-    Of text, plain whole numbers become numbers. Also returns what became another name.
+    With `text`, plain whole numbers become integers. Also returns which names were replaced by which.
     """
     whole = plain_numbers(column.values) if text else column.values
     if whole is not column.values:  # whole numbers, each written in one way
@@ -324,27 +312,27 @@ def one_spelling(
 
 
 def alike_names(names: Iterable[str], what: str) -> str:
-    """Say which names of tasks, workers or classes look alike; "" for none."""
+    """Return a note on names of tasks, workers or classes that look alike; "" if there are none."""
     names = list(names)
     return alike_note(look_alikes(names, what == "classes") + ([] if what == "classes" else same_address(names)), what)
 
 
 def _without_ignored(table: LabelTable, ignore: Sequence[Any]) -> LabelTable:
-    """Leave out labels that are one of `ignore`, however written."""
+    """Leave out labels among `ignore`, regardless of case and blanks."""
     ignore = [ignore] if isinstance(ignore, str) else list(ignore)
     said, words = [one_way(word) for word in table.label.values], {one_way(one): one for one in ignore}
     out = table.label.where([word in words for word in said])
     if out.all():
-        raise CofactorError(f"no labels: all are {listing(map(repr, ignore))}, which count as no answer")
+        raise CofactorError(f"no labels are left, since all of them are ignored ({listing(map(repr, ignore))})")
     if unknown := [one for word, one in words.items() if word not in said]:
         found = listing(map(repr, table.label.sorted().values))
-        _note(f"no label is {listing(map(repr, unknown))}, so ignore leaves nothing out for it; labels are {found}")
+        _note(f"ignored labels that do not occur: {listing(map(repr, unknown))}; the labels are {found}")
     left = _without(table, out) if out.any() else table
     return replace(left, label=left.label.sorted())
 
 
 def _note_no_answers(label: Coded) -> None:
-    """Warn of labels that look like no answer."""
+    """Warn of labels that look like non-answers."""
     counts = {str(word): n for word, n in zip(label.values, label.counts.tolist(), strict=True) if n}
     plus = {PLUS: 1} if PLUS in map(one_way, label.values) else {}
     if message := unsure({word: n for word, n in counts.items() if says_nothing(word)} | plus):
@@ -352,10 +340,10 @@ def _note_no_answers(label: Coded) -> None:
 
 
 def unsure(counts: Mapping[str, int]) -> str:
-    """Name the classes that look like no answer, such as "skip", with their counts of labels; "" for none.
+    """Describe the classes that look like non-answers (e.g. "skip"), with their label counts; "" if there are none.
 
-    Beside a class "+", "-" is an answer. The word "none" is not in the list: it is a class of many questions, such as
-    which symptom is seen, or how hostile a text is (none, mild, severe).
+    If there is a class "+", "-" is an answer. "none" is never a non-answer: it is a class of many questions, such as
+    which symptom is present, or how hostile a text is (none, mild, severe).
     """
     sign = MINUS if PLUS in counts else None
     alike = sorted(name for name in counts if says_nothing(name) and skeleton(name) != sign)
@@ -363,49 +351,47 @@ def unsure(counts: Mapping[str, int]) -> str:
         return ""
     found = listing(f"{name!r} ({counts[name]})" for name in alike)
     return (
-        f"labels that look like no answer count as a class: {found}; "
-        f"if they are none, leave them out with ignore (--ignore {alike[0]!r})"
+        f"labels that look like non-answers count as classes: {found}; "
+        f"to leave them out, use ignore (--ignore {alike[0]!r})"
     )
 
 
 def _without_bad(table: LabelTable, bad: NDArray[np.bool_], what: str) -> LabelTable:
-    """Leave out bad rows, and name them."""
+    """Leave out bad rows, and list them in a note."""
     if not bad.any():
         return table
-    _note(f"{bad.sum()} labels {what} are left out: {located(table.rows, bad)}")
+    _note(f"left out {amount(bad.sum(), 'label')} {what}: {located(table.rows, bad)}")
     if bad.all():
-        raise CofactorError(f"no labels are left: all are {what}")
+        raise CofactorError(f"no labels are left after leaving out {amount(bad.sum(), 'label')} {what}")
     left = _without(table, bad)
     return left.of_columns(column.sorted() for column in _columns(left))
 
 
 def _without(table: LabelTable, out: NDArray[np.bool_]) -> LabelTable:
-    """Leave out rows, and name the tasks that have no other."""
+    """Leave out rows, and list the tasks that have no others in a note."""
     left = table.take(~out)
     lost = np.setdiff1d(table.task.codes[out], [-1, *np.unique(left.task.codes)])
     if lost.size:
-        _note(f"{lost.size} tasks without any label left are left out: {listing(table.task.values[n] for n in lost)}")
+        _note(f"left out {amount(lost.size, 'task')} without labels: {listing(table.task.values[n] for n in lost)}")
     return left
 
 
 def _declared(
     table: LabelTable, classes: list[Any], text: bool, skip_bad: bool = False
 ) -> tuple[list[Any], LabelTable]:
-    """Return the classes that were declared, as the labels have them; refuse or leave out labels that are none."""
+    """Return the declared classes, spelled as in the labels; refuse or leave out labels outside of them."""
     if text and all(isinstance(one, int) for one in table.label.values):
         classes = plain_numbers([str(known) for known in classes])
     if len(set(classes)) < len(classes):
-        raise CofactorError(f"a class is named twice: {listing(classes)}")
+        raise CofactorError(f"classes contain a duplicate ({listing(classes)}): name each class once")
     other = table.label.where([value not in set(classes) for value in table.label.values])
     named = listing(map(repr, classes))
     if skip_bad:
-        return classes, _without_bad(table, other, f"that are not among the classes {named}")
+        return classes, _without_bad(table, other, f"outside the classes {named}")
     if other.any():
         cells = [table.label.values[code] for code in table.label.codes[other].tolist()]
         found = located(table.rows, other, cells)
-        raise CofactorError(
-            f"labels that are not among the classes {named}: {found}; skip_bad (--skip-bad) leaves them out"
-        )
+        raise CofactorError(f"labels outside the classes {named}: {found}; set skip_bad (--skip-bad) to leave them out")
     return classes, table
 
 
@@ -413,7 +399,7 @@ def _declared(
 
 
 def _in_time(table: LabelTable) -> LabelTable:
-    """Put rows in the order of their time; those of one time stay in order.
+    """Sort rows by time; rows of equal time keep their order.
 
     Refuses a time that cannot be read, where a worker gave a task several labels.
     """
@@ -429,15 +415,15 @@ def _in_time(table: LabelTable) -> LabelTable:
     if unreadable.any():
         cells = [table.time.values[code] if code >= 0 else "" for code in table.time.codes[unreadable].tolist()]
         raise CofactorError(
-            f"{TIME} settles which label of a worker counts, and cannot be read in "
+            f"{TIME} decides which of a worker's labels counts, but cannot be read in "
             f"{located(table.rows, unreadable, cells)}: "
-            "write times as 2026-01-31 13:45:00, or leave the column out, so that the order of the file counts"
+            "write times as 2026-01-31 13:45:00, or remove the column to use the order of the file"
         )
     return table.take(np.argsort(when, kind="stable"))
 
 
 def _moments(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Return texts as seconds since 1970: ISO 8601, with AM and PM, or such seconds or milliseconds; NaN for others."""
+    """Convert ISO 8601 times, times with AM or PM, and epoch seconds or milliseconds to epoch seconds, else NaN."""
     texts = pd.Series([str(one).strip() for one in values], dtype=object)
     if len(texts) and texts.map(lambda one: not one or EPOCH.fullmatch(one) is not None).all():
         numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)

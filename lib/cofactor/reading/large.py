@@ -1,9 +1,9 @@
-"""Labels of large files and of databases, by DuckDB: read, coded and sorted by task, on disk if need be.
+"""Read labels from large files and databases with DuckDB: encoded and sorted by task, on disk if necessary.
 
-The embedded engine finds the distinct workers and classes, writes each label as two small codes, and sorts these by
-task. What comes back is a column of codes for each, which the rules of `cofactor.reading.labels` are applied to as to
-those of a small file. Nothing of a fit is done here. Whatever DuckDB refuses to read, the reader of small files reads
-or explains. DuckDB's Python API moves between versions: no other file calls it.
+The embedded engine finds the distinct workers and classes, stores each label as two small codes, and sorts these by
+task. The result is a column of codes for each, to which `cofactor.reading.labels` applies the same rules as to those of
+a small file. No part of a fit runs here. What DuckDB refuses to read, the reader of small files reads or explains.
+DuckDB's Python API changes between versions, so no other file calls it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cofactor.core.cells import plain_name
 from cofactor.core.checks import available_bytes
 from cofactor.core.errors import CofactorError, listing
 from cofactor.core.lazy import pd
-from cofactor.reading.tables import HEAD, PACKED, Coded
+from cofactor.reading.tables import HEAD, PACKED, Coded, check_sep
 from cofactor.reading.text import UTF_8, check_text, separator_of
 
 LARGE_TEXT = 1 << 26  # bytes of text, unpacked, from which on DuckDB reads a file
@@ -45,7 +45,7 @@ WHOLE = "abs({0}) < 1e15 AND {0} = trunc({0})"  # floats that are written withou
 
 
 class Source(NamedTuple):
-    """Where DuckDB finds rows: a FROM clause, the columns in it as text, the number of a row, what rows are called."""
+    """Where DuckDB finds rows: a FROM clause, its columns as text, the number of a row, and the noun for rows."""
 
     relation: str
     columns: dict[str, str]
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
 
 def is_large(path: str | PathLike[str]) -> bool:
-    """Return whether DuckDB is to read a file, by its size alone."""
+    """Return whether DuckDB should read a file, judging by its size alone."""
     try:
         size = os.stat(path).st_size if Path(path).is_file() else 0
     except OSError:
@@ -71,22 +71,22 @@ def is_large(path: str | PathLike[str]) -> bool:
 def coded_file(
     path: str | PathLike[str], columns: Sequence[str], optional: Sequence[str], encoding: str, sep: str | None
 ) -> tuple[dict[str, Coded], Any] | None:
-    """Read a file with one row per label as coded columns, sorted by task, and the numbers of their rows.
+    """Read a file with one row per label as coded columns, sorted by task, with their row numbers.
 
     Parameters
     ----------
-    path : a large file of text, JSON lines or parquet; text may be packed by gzip
+    path : a large file of text, JSON lines or Parquet; text may be compressed with gzip
     columns : names of task, worker and label
-    optional : names of more columns, which are read where they are there
-    encoding, sep : as of `read_frame`
+    optional : names of further columns, which are read if present
+    encoding, sep : as for `read_frame`
 
     Returns
     -------
-    Columns by name, and an Index of row numbers as `read_frame` has them. None where the reader of small files has to
-    look: another layout, another encoding, lines that need care, or anything that DuckDB refuses.
+    Columns by name, and an Index of row numbers as in `read_frame`. None if the reader of small files has to take over:
+    for another layout or encoding, lines that need care, or anything that DuckDB refuses.
 
-    Raises a CofactorError where the file changes meanwhile, or the disk is full. Cost: two or three passes over the
-    file, and one sort; some 10 bytes a label in memory, the rest on disk.
+    Raises a CofactorError if the file changes while it is read, or the disk is full. Cost: two or three passes over the
+    file, and one sort; some 10 bytes per label in memory, the rest on disk.
     """
     import duckdb
 
@@ -103,22 +103,22 @@ def coded_file(
         except (duckdb.Error, ValueError, EOFError, zlib.error, gzip.BadGzipFile):
             return None
     if _state(path) != before:
-        raise CofactorError(f"{path} changed while it was read: run it again when nothing writes to it any more")
+        raise CofactorError(f"{path} changed while it was being read: try again when no program writes to it")
     return _coded(source, columns[0], *found)
 
 
 def coded_query(
     address: str, query: str, columns: Sequence[str], optional: Sequence[str]
 ) -> tuple[dict[str, Coded], Any]:
-    """Read the rows of a query in a database as coded columns, sorted by task, and their numbers.
+    """Read the result of a database query as coded columns, sorted by task, with their row numbers.
 
     Parameters
     ----------
-    address : ``duckdb:///FILE`` or ``sqlite:///FILE``; with the extra `database`, whatever SQLAlchemy connects to
-    query : SQL whose columns have the names of `columns`, in any order; those of `optional` may be among them
+    address : ``duckdb:///FILE`` or ``sqlite:///FILE``; with the extra `database`, any address that SQLAlchemy accepts
+    query : SQL whose result has the columns `columns`, in any order, and may have those of `optional`
 
-    Raises a CofactorError where the database cannot be reached or refuses the query, or a column is missing. A password
-    in the address is in no message. Rows are streamed.
+    Raises a CofactorError if the database cannot be reached or refuses the query, or a column is missing. No message
+    contains the password of the address. Rows are streamed.
     """
     import duckdb
     import pyarrow as pa
@@ -128,8 +128,8 @@ def coded_query(
             names, rows = _streamed(stack, address, query)
             found = _named(names, [*columns, *optional])
             if missing := [name for name in columns if name not in found]:
-                how = f"name them, such as SELECT {names[0]} AS {missing[0]}"
-                raise CofactorError(f"the query has no column {listing(missing)}; it gives {listing(names)}: {how}")
+                how = f"rename columns, for example with SELECT {names[0]} AS {missing[0]}"
+                raise CofactorError(f"the query returns columns {listing(names)}, but not {listing(missing)}: {how}")
             schema = pa.schema([(name, pa.string()) for name in names])
             batches = (pa.record_batch([*map(_texts, zip(*part, strict=True))], schema=schema) for part in rows)
             base.register("rows", pa.RecordBatchReader.from_batches(schema, batches))
@@ -144,11 +144,11 @@ def coded_query(
 
 
 def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], Iterator[Sequence[Sequence[Any]]]]:
-    """Return names of the columns of a query, and its rows in batches."""
+    """Return the column names of a query, and its rows in batches."""
     if address.startswith(("duckdb:", "sqlite:")):
         kind, file = address.split(":", 1)[0], address.split(":", 1)[1].removeprefix("///")
         if not Path(file).is_file():
-            raise CofactorError(f"no such database: {file}: an address is {kind}:///FILE")
+            raise CofactorError(f"no such database: {file}; an address has the form {kind}:///FILE")
         if kind == "duckdb":
             import duckdb
 
@@ -164,7 +164,7 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
             import sqlalchemy
         except ImportError:
             raise CofactorError(
-                "databases but DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'"
+                "databases other than DuckDB and SQLite need SQLAlchemy: pip install 'cofactor[database]'"
             ) from None
         engine = sqlalchemy.create_engine(address)
         stack.callback(engine.dispose)
@@ -172,12 +172,12 @@ def _streamed(stack: ExitStack, address: str, query: str) -> tuple[list[str], It
         cursor = connection.execute(sqlalchemy.text(query))
         names = list(cursor.keys()) if cursor.returns_rows else []
     if not names:
-        raise CofactorError(f"the query gives no rows: {query!r} is to be a SELECT")
+        raise CofactorError(f"the query returns no columns: {query!r} must be a SELECT statement")
     return names, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
 def _texts(cells: Sequence[Any]) -> Any:
-    """Return cells of a database as pyarrow texts, as a CSV file would hold them."""
+    """Convert cells of a database to pyarrow strings, as a CSV file would have them."""
     import pyarrow as pa
 
     plain = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
@@ -186,7 +186,7 @@ def _texts(cells: Sequence[Any]) -> Any:
 
 @contextmanager
 def _explained(address: str) -> Iterator[None]:
-    """Turn what a database says into a CofactorError, without the password of its address."""
+    """Convert errors of a database to a CofactorError, without the password of its address."""
     try:
         yield
     except (CofactorError, MemoryError):
@@ -204,7 +204,7 @@ def _state(path: str | PathLike[str]) -> tuple[int, int]:
 
 
 def _refuse_full(path: object, error: Exception) -> None:
-    """Say where a disk is full, and how much it would have to hold; return where something else was wrong."""
+    """Raise a CofactorError if the disk is full; return if the error has another cause."""
     said = str(error)
     if not re.search("space left|disk|temp_directory|memory", said, re.IGNORECASE):
         return
@@ -212,14 +212,14 @@ def _refuse_full(path: object, error: Exception) -> None:
     free = os.statvfs(folder) if hasattr(os, "statvfs") else None
     left = f" ({free.f_bavail * free.f_frsize / 1e9:.1f} GB are free)" if free else ""
     raise CofactorError(
-        f"{path} is sorted on disk, and {folder} has too little space{left}: it takes about the size of the file, "
-        "unpacked; free some space, or name another folder by the variable TMPDIR"
+        f"sorting {path} on disk takes about its uncompressed size, but {folder} has too little space{left}: free "
+        "some space, or set the environment variable TMPDIR to another folder"
     ) from None
 
 
 @contextmanager
 def _database() -> Iterator[Any]:
-    """Open an empty database in a folder of its own, which is gone afterwards."""
+    """Open an empty database in a temporary folder."""
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="cofactor-", ignore_cleanup_errors=True) as folder:
@@ -236,12 +236,11 @@ def _database() -> Iterator[Any]:
 def _source(
     base: Any, path: str | PathLike[str], wanted: Sequence[str], encoding: str, sep: str | None
 ) -> Source | None:
-    """Return where DuckDB finds the wanted columns of a file, as far as they are there."""
+    """Return where DuckDB finds the wanted columns of a file, as far as they are present."""
     packed = str(path).lower().endswith(".gz")
     if encoding.casefold() not in UTF_8 or (str(path).lower().endswith(PACKED) and not packed):
         return None
-    if sep is not None and (len(sep) != 1 or not sep.isascii() or sep in '\r\n"'):
-        return None
+    check_sep(sep)
     with gzip.open(path) if packed else open(path, "rb") as file:
         head = file.read(HEAD)
     if head.startswith(b"PAR1"):
@@ -267,13 +266,14 @@ def _of_parquet(base: Any, path: str | PathLike[str], wanted: Sequence[str]) -> 
     if len(set(names)) < len(names):
         return None
     relation = f"read_parquet({_quoted(path)}, file_row_number = true)"
-    texts = {name: text for name, kind in _kinds(base, relation).items() if (text := _text(name, kind))}
+    kinds = base.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    texts = {name: text for name, kind, *_ in kinds if (text := _text(name, kind))}
     found = _named(texts, wanted)
     return Source(relation, {name: texts[own] for name, own in found.items()}, "file_row_number + 1", "record")
 
 
 def _of_json(base: Any, path: str | PathLike[str], begin: str, wanted: Sequence[str]) -> Source | None:
-    """JSON lines whose wanted cells are texts, whole numbers or nothing."""
+    """Return a source of JSON lines whose wanted cells are strings, whole numbers or null."""
     found = _named(list(json.loads(begin.partition("\n")[0])), wanted)
     kinds = ", ".join(f"{_quoted(own)}: 'JSON'" for own in found.values())
     base.execute(
@@ -308,7 +308,7 @@ def _of_text(
 
 
 def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_columns: int = 0) -> bool:
-    """Whether every line has something in it, and as many cells as the header where none is quoted: lines are rows."""
+    """Whether lines are rows: none is empty, and without quotes each has as many cells as the header."""
     before, quotes, separators, lines = b"", 0, 0, 0
     with gzip.open(path) if packed else open(path, "rb") as file:
         while piece := file.read(1 << 22):
@@ -322,13 +322,8 @@ def _has_simple_lines(path: str | PathLike[str], packed: bool, sep: str = "", n_
     return not sep or quotes > 0 or separators == (n_columns - 1) * lines
 
 
-def _kinds(base: Any, relation: str) -> dict[str, str]:
-    """Return the types of the columns of a relation."""
-    return {name: kind for name, kind, *_ in base.sql(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
-
-
 def _text(name: str, kind: str) -> str | None:
-    """Return SQL of a column as the text that a CSV file would hold; None for one of lists, objects and the like."""
+    """Return SQL for a column as text, as a CSV file would have it; None for lists, objects and the like."""
     column = _name(name)
     if kind in ("FLOAT", "DOUBLE"):
         whole = WHOLE.format(column)
@@ -341,7 +336,7 @@ def _text(name: str, kind: str) -> str | None:
 
 
 def _named(names: Sequence[str] | dict[str, str], wanted: Sequence[str]) -> dict[str, str]:
-    """Return which column is meant by each wanted name: that name, but for capitals and the like, if one has it."""
+    """Map wanted names to columns with that name, or with the same name up to case and the like if only one has it."""
     found = {}
     for name in wanted:
         alike = [own for own in names if own == name] or [own for own in names if plain_name(own) == plain_name(name)]
@@ -362,7 +357,7 @@ def _name(column: str) -> str:
 
 
 def _sorted(base: Any, source: Source, task: str) -> tuple[dict[str, list[str]], Any, Any, list[Any]]:
-    """Code all columns but the task, and sort by a hash of the task and by row.
+    """Encode all columns but the task, and sort by a hash of the task and by row.
 
     Returns the values of each column; the task of each run of rows of one task, and how many rows it has; the number
     of each row, and its codes.
@@ -399,7 +394,7 @@ def _sorted(base: Any, source: Source, task: str) -> tuple[dict[str, list[str]],
 def _coded(
     source: Source, task: str, values: dict[str, list[str]], runs_of: Any, length: Any, found: list[Any]
 ) -> tuple[dict[str, Coded], Any]:
-    """Sort what is sorted by a hash of the task by task and row, and code the task."""
+    """Sort rows that are sorted by a hash of the task by task and row, and encode the task."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

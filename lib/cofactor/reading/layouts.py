@@ -1,25 +1,25 @@
-"""Tables of labels as platforms and people write them: which column is the task, which the worker, which the label.
+"""Recognise the task, worker and label columns of tables exported by platforms or made by hand.
 
-What was taken for what is said in one note. A table in which more than one column can be meant is refused, and the
-message names them.
+A note says which columns were used. If several columns could be meant, an error lists them.
 
-    layout                task                  worker                  label                    left out
-    Mechanical Turk       HITId                 WorkerId                Answer.*                 rejected
-    Figure Eight          _unit_id              _worker_id              X of X_gold, what varies tainted, golden
-    Toloka                ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
-                          or the INPUT:*
-    Zooniverse            subject_ids           user_name               annotations
-    Kili                  externalId            author                  label
-    PYBOSSA               task_id               user_id, else user_ip   info
-    Label Studio (CSV)    id                    annotator               what varies in a task
-    one column a worker   the first column      names of the columns    cells
-    one column a class    as usual              as usual                where 1 or true is
-    counts                the first column      nobody                  names of the columns
-    a row a class         as usual              nobody                  as usual, times a column of counts
-    usual names           item, unit, ...       annotator, rater, ...   answer, response, ...
-    no worker             as usual              nobody                  as usual
+    layout                 task                  worker                  label                    left out
+    Mechanical Turk        HITId                 WorkerId                Answer.*                 rejected
+    Figure Eight           _unit_id              _worker_id              X with X_gold, or varies tainted, golden
+    Toloka                 ASSIGNMENT:task_id    ASSIGNMENT:worker_id    OUTPUT:*                 rejected, golden
+                           or the INPUT:*
+    Zooniverse             subject_ids           user_name               annotations
+    Kili                   externalId            author                  label
+    PYBOSSA                task_id               user_id, else user_ip   info
+    Label Studio (CSV)     id                    annotator               varies within a task
+    one column per worker  the first column      column names            cells
+    one column per class   usual name            usual name              column with 1 or true
+    counts                 the first column      none                    column names
+    one row per class      usual name            none                    usual name, repeated by a column of counts
+    usual names            item, unit, ...       annotator, rater, ...   answer, response, ...
+    no worker              usual name            none                    usual name
 
-Golden rows become gold. Where nobody is named, each label is another worker's, so that the result is the vote.
+Golden rows are used as gold. If no column names the workers, each label counts as a different worker's, so that the
+result is the majority vote.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.cells import NO_VALUE, nested_cells
+from cofactor.core.cells import NO_VALUE, located, nested_cells
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 from cofactor.reading import tables
@@ -49,10 +49,10 @@ class Layout:
     name : str
     task, worker : str
     answers : function
-        Of the frame; the columns that may hold the label.
-    rejected : (column, value in lower case, what such rows are) or None
+        Takes the frame, and returns the columns that may hold the label.
+    rejected : (column, lower-case value, noun for such rows) or None
     golden : function, optional
-        Of the frame and the column of the label: for each row the class that the platform knows, else missing.
+        Takes the frame and the column of the label, and returns the known class of each row, or missing.
     """
 
     name: str
@@ -68,13 +68,13 @@ def _beginning(prefix: str) -> Callable[[pd.DataFrame], list[str]]:
 
 
 def _beside_gold(frame: pd.DataFrame) -> list[str]:
-    """Columns X with a column X_gold; where there is none, those that vary within a task."""
+    """Return the columns X with a column X_gold; if there are none, those that vary within a task."""
     found = [str(name) for name in frame if f"{name}_gold" in frame]
     return found or [name for name in _varying(frame, "_unit_id") if not name.startswith("_")]
 
 
 def _varying(frame: pd.DataFrame, task: str = "id") -> list[str]:
-    """Columns with different cells within a task; where there is none, those that are not of the tool's own."""
+    """Return the columns that vary within a task; if there are none, those that are not the tool's own."""
     own = (task, "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
     free = [str(name) for name in frame if name not in own]
     several = frame.groupby(task)[free].nunique() if free else pd.DataFrame()
@@ -116,31 +116,31 @@ LAYOUTS = (
 
 
 def recognised(frame: pd.DataFrame, columns: Sequence[str], whose: str | None = None) -> pd.DataFrame:
-    """Return a table with the columns task, worker and label under the wanted names, whatever it calls them.
+    """Return the task, worker and label columns of a table under the wanted names, whatever it calls them.
 
     Parameters
     ----------
     frame : DataFrame of text
     columns : (task, worker, label)
-        Wanted names. One that the table has is taken; only those that it lacks are looked for.
+        Wanted names. Those that the table has are used as they are; only the others are looked for.
     whose : str, optional
-        The worker, where no column names one: one of several files.
+        The worker if no column names one, as when each of several files is one worker's.
 
     Returns
     -------
     DataFrame
-        As given, where nothing was recognised; the reader then says what is missing. `attrs["gold"]` has the class by
-        task of what the platform knows.
+        Unchanged if nothing was recognised; the reader then reports what is missing. `attrs["gold"]` maps tasks to
+        classes that the platform knows.
 
     Raises
     ------
     CofactorError
-        Several columns can hold the label.
+        Several columns may hold the label.
 
     Warns
     -----
     DataWarning
-        What was taken for what, and what was left out.
+        Which columns were used, and what was left out.
     """
     if all(name in frame for name in columns):
         return frame
@@ -165,16 +165,16 @@ def _of_platform(frame: pd.DataFrame, layout: Layout, columns: Sequence[str]) ->
     if layout.rejected and layout.rejected[0] in frame:
         column, value, what = layout.rejected
         bad = frame[column].str.strip().str.lower() == value
-        left_out += [f"{bad.sum()} {what} left out"] if bad.any() else []
+        left_out += [f"left out {bad.sum()} {what}"] if bad.any() else []
         frame = frame[~bad]
     known = {name: cell for name, cell in known.items() if isinstance(cell, str)}
     if known:
-        left_out.append(f"{len(known)} tasks of known class are gold")
+        left_out.append(f"{len(known)} tasks of known class are used as gold")
     return _taken(frame, {columns[0]: task, columns[1]: worker, columns[2]: label}, layout.name, left_out, known)
 
 
 def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
-    """Older tables of Toloka do not number the tasks: what was shown tells them apart."""
+    """Add task ids to older tables of Toloka, which identify a task only by its inputs."""
     task, worker = "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"
     shown = _beginning("INPUT:")(frame)
     if worker not in frame or task in frame or not shown:
@@ -183,7 +183,7 @@ def _with_task_of_toloka(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_user_of_pybossa(frame: pd.DataFrame) -> pd.DataFrame:
-    """PYBOSSA names those who were logged in by a number, others by an address: either is a worker."""
+    """Add a column of workers to tables of PYBOSSA: the user number, or the address if not logged in."""
     if not {"task_id", "user_id", "user_ip", "info"} <= set(frame):
         return frame
     user, address = (frame[name].astype(object) for name in ("user_id", "user_ip"))
@@ -192,7 +192,7 @@ def _with_user_of_pybossa(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _label_of(frame: pd.DataFrame, layout: Layout, wanted: str) -> tuple[pd.DataFrame, str]:
-    """Return the column of the label; one made of columns of true and false, a column a class, is added."""
+    """Return the column of the label, after adding one if there is one true/false column per class."""
     if wanted in frame:
         return frame, wanted
     names = layout.answers(frame)
@@ -208,9 +208,11 @@ def _one_of(names: Sequence[str], layout: str, frame: pd.DataFrame) -> str:
     if len(filled) == 1:
         return filled[0]
     if not filled:
-        raise CofactorError(f"a table of {layout}, but no column holds the label: name it with label='COLUMN'")
-    raise CofactorError(f"a table of {layout} with several answers: choose one, such as label='{filled[0]}' "
-                        f"({listing(filled)})")  # fmt: skip
+        raise CofactorError(f"no column of this {layout} table holds the labels: set label='COLUMN'")
+    raise CofactorError(
+        f"this {layout} table has several columns of answers ({listing(filled)}): choose one, such as "
+        f"label='{filled[0]}'"
+    )
 
 
 def _taken(
@@ -221,9 +223,9 @@ def _taken(
     known: dict[Any, Any] | None = None,
     made: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Return the chosen columns under the wanted names, and say so in one note, but for those made here."""
+    """Return the chosen columns under the wanted names, with a note that lists them, except those made here."""
     said = [f"{role} from {name}" for role, name in zip(USUAL, chosen.values(), strict=True) if name not in made]
-    message = f"{layout}: {', '.join([*said, *more])}; task=, worker= and label= choose other columns"
+    message = f"{layout}: {', '.join([*said, *more])}; to use other columns, set task, worker or label"
     warnings.warn(message, DataWarning, stacklevel=6)
     found = pd.DataFrame({wanted: frame[name] for wanted, name in chosen.items()}, index=frame.index)
     label = list(chosen)[-1]
@@ -263,38 +265,35 @@ def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -
         if whose is not None:
             return _taken(frame.assign(**{columns[1]: whose}), chosen, f"labels of {whose}", made=columns[1:2])
         alone = frame.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(frame) + 1)]})
-        why = "no column says who gave which label, so each is another worker's, as in a vote"
+        why = "no column names the workers, so each label counts as a different worker's, as in a vote"
         return _taken(alone, chosen, why, made=columns[1:2])
     _refuse_no_header(frame)
     return frame
 
 
 def _refuse_no_header(frame: pd.DataFrame) -> None:
-    """Refuse a text file whose first line holds values that stand in their columns below, too."""
+    """Refuse a text file whose first line has values that also occur in the columns below."""
     names = [str(name) for name in frame]
     again = [name for n, name in enumerate(names) if (frame.iloc[:, n] == name).any()]
     if frame.index.name == "row" and len(names) >= 3 and len(again) >= 2:
-        said = f"the first line ({listing(names)}) holds values that stand below it, too, and is no header"
-        raise CofactorError(f"{said}: put a line of names above it, such as task,worker,label")
+        said = f"the first line ({listing(names)}) is not a header, since its values also occur below it"
+        raise CofactorError(f"{said}: add a header above it, such as task,worker,label")
 
 
 def _of_classes(
     frame: pd.DataFrame, task: str, worker: str, names: Sequence[str], columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Return one label a row, of a table with a column a class."""
-    marks = frame[list(names)]
-    if any(":::" in name for name in names):  # potato writes the class itself, or nothing
-        marks = marks.mask(marks.notna() & ~marks.isin((*NO_VALUE, "0")), "1")
-    found = of_marks(marks, names)
+    """Return one label per row of a table with one column per class."""
+    found = of_marks(frame, names)
     if found is None:
         return frame
     label = f"the columns {listing(names)}"
     chosen = dict(zip(columns, (task, worker, label), strict=True))
-    return _taken(frame.assign(**{label: found}), chosen, "one column a class")
+    return _taken(frame.assign(**{label: found}), chosen, "one column per class")
 
 
 def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
-    """Return the column that says how often a label was given to a task, if each pair is there once."""
+    """Return the column that counts how often a task got a label, if each pair occurs once."""
     names = [str(name) for name in frame if str(name).strip().casefold() in COUNTED]
     if len(names) != 1 or frame.duplicated([task, label]).any() or not frame[task].duplicated().any():
         return None
@@ -302,16 +301,16 @@ def _counted(frame: pd.DataFrame, task: str, label: str) -> str | None:
 
 
 def _of_counted(frame: pd.DataFrame, task: str, label: str, counted: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row an answer, of a table with a row a task and class and a column of counts."""
+    """Return one row per answer of a table with one row per task and class and a column of counts."""
     rows = frame.loc[:, [task, label]].iloc[np.repeat(np.arange(len(frame)), frame[counted].astype(int))]
     rows = rows.assign(**{columns[1]: [f"answer {n}" for n in range(1, len(rows) + 1)]})
     chosen = dict(zip(columns, (task, columns[1], label), strict=True))
-    why = f"column {counted} counts answers and no worker is named, so that the result is the vote"
+    why = f"column {counted} counts answers of unnamed workers, so the result is the majority vote"
     return _taken(rows, chosen, why, made=columns[1:2])
 
 
 def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequence[str]] = USUAL) -> str | None:
-    """Return the one column of a role: the wanted one, else, of the usual names, the only one that is there."""
+    """Return the column of a role: the wanted one, otherwise the only one with a usual name."""
     if wanted in frame:
         return wanted
     if wanted != role:  # the user named another one, which is not there
@@ -322,7 +321,7 @@ def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequ
 
 
 def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> bool:
-    """Whether a column could name the workers: values repeat, and a task does not decide them."""
+    """Whether a column could name the workers: its values repeat, and are not determined by the task."""
     several = frame[task].duplicated().any()
     for name in names:
         repeats = 1 < frame[name].astype(str).nunique() < len(frame)
@@ -332,14 +331,14 @@ def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> boo
 
 
 def without_headers(frame: pd.DataFrame, columns: Sequence[str], taken: Sequence[str] = ()) -> pd.DataFrame:
-    """Leave out rows that repeat the header, and say so; `taken` are names of columns in the file, if others."""
+    """Drop rows that repeat the header, with a warning; `taken` are the columns' names in the file, if different."""
     few = frame[columns[2]].nunique() <= FEW_CLASSES  # else workers are likely to be fewer
     written = names_of_columns(columns, taken)
     return tables.without_headers(frame, {columns[n]: written[columns[n]] for n in ((2, 1, 0) if few else (1, 2, 0))})
 
 
 def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Return the names that a header may have for task, worker and label: those of this file, then the usual ones."""
+    """Return the names that a header may use for task, worker and label: first those of this file, then usual ones."""
     return {
         name: (name, *taken[n : n + 1], *USUAL[role], *RARER[role])
         for n, (name, role) in enumerate(zip(columns, USUAL, strict=True))
@@ -353,9 +352,9 @@ MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to
 
 
 def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFrame:
-    """Return one row a label, of a table with a row a task and a column a worker, or a column a class with counts.
+    """Return one row per label of a table with one row per task and one column per worker, or per class with counts.
 
-    Raises a CofactorError where cells hold lists or objects, which are no labels.
+    Raises a CofactorError if cells hold lists or objects, which are not labels.
     """
     _refuse_nested(frame.drop(columns=task))
     others, known, left_out = _columns_of_workers(frame, task)
@@ -372,7 +371,7 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     own = [name for name in others if not cells[name].isin(shared).any()]  # no worker uses words of his own alone
     if len(others) - len(own) > 1:
         cells, others = cells.drop(columns=own), [name for name in others if name not in own]
-        left_out += [f"{name} (no other column holds its values)" for name in own]
+        left_out += [f"{name} (its values occur in no other column)" for name in own]
     row, column = np.nonzero(cells.notna().to_numpy())
     found = pd.DataFrame(
         {
@@ -383,8 +382,8 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
         index=frame.index[row],
     )
     found.attrs[GOLD] = known
-    message = f"one column a worker: {listing(others)}; task from {task}; cells are labels"
-    message += f"; {len(known)} tasks of known class are gold" if known else ""
+    message = f"one column per worker: {listing(others)}; task from {task}; cells are labels"
+    message += f"; {len(known)} tasks of known class are used as gold" if known else ""
     message += f"; columns not read: {listing(left_out)}" if left_out else ""
     warnings.warn(message, DataWarning, stacklevel=6)
     return found
@@ -393,13 +392,15 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
 def _refuse_nested(cells: pd.DataFrame) -> None:
     nested = cells.map(lambda cell: isinstance(cell, list | dict))
     if nested.to_numpy().any():
-        names, rows = listing(cells.columns[nested.any()]), listing(cells.index[nested.any(axis=1)])
-        problem = f"lists or objects in {names}, {cells.index.name or 'row'}s {rows}: what is a worker and what a label"
-        raise CofactorError(f"{problem} is not known from them; write a record for each label: task, worker, label")
+        names, rows = listing(cells.columns[nested.any()]), located(cells, nested.any(axis=1))
+        raise CofactorError(
+            f"cells of {names} hold lists or objects in {rows}, which do not show who gave which label: "
+            "write one record per label, with task, worker and label"
+        )
 
 
 def _columns_of_workers(frame: pd.DataFrame, task: str) -> tuple[list[str], dict[Any, Any], list[str]]:
-    """Return the columns that may be workers', the class by task of a column of truth, and columns that are neither."""
+    """Return columns that may be workers, the true class of each task, and columns that are neither."""
     names = {str(name): str(name).strip().casefold() for name in frame if name != task}
     cells = frame[list(names)].mask(frame[list(names)].isin(NO_VALUE))
     truth = [name for name, plain in names.items() if plain in KNOWN]
@@ -420,13 +421,13 @@ def _is_numbered_worker(name: str) -> bool:
 
 
 def _classes_of_two(cells: pd.DataFrame) -> list[str]:
-    """Return the answers that occur in two columns or more, as classes do."""
+    """Return the answers that occur in at least two columns, as classes do."""
     where = pd.Series([value for name in cells for value in cells[name].dropna().unique()]).value_counts()
     return [str(value) for value in where[where > 1].index]
 
 
 def _are_counts(cells: pd.DataFrame) -> bool:
-    """Whether cells count answers: whole numbers with the same sum, two or more, in every row.
+    """Whether cells count answers: whole numbers with the same sum of at least two in every row.
 
     Where the sums differ: a class that got more answers left fewer to the others, so that columns of counts fall as
     others rise; columns of workers who grade the same tasks rise together.
@@ -457,25 +458,22 @@ def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Seq
         index=frame.index[row],
     )
     message = (
-        f"one column a class ({listing(cells)}), cells count answers; task from {task}; "
-        "no worker is named, so that the result is the vote"
+        f"one column per class ({listing(cells)}); cells count answers; task from {task}; "
+        "workers are not named, so the result is the majority vote"
     )
     warnings.warn(message, DataWarning, stacklevel=7)
     return found
 
 
 def marks(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return the columns, of those, that mark classes: one question's (potato: `question:::class`), else of 0 and 1."""
-    asked = [name for name in names if ":::" in name]
-    if asked:
-        return asked if len({name.split(":::")[0] for name in asked}) == 1 else []
+    """Return those of the columns that mark classes with 0 and 1."""
     return [name for name in names if set(frame[name].dropna().str.strip()) <= {"0", "1", "0.0", "1.0"}]
 
 
 def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None:
-    """Return the class whose column says yes, of columns of yes and no; None if the columns are others.
+    """Return the class of each row of yes/no columns, the one whose column says yes; None for other columns.
 
-    Few rows with a yes are not the answers to one question, but to several.
+    Also None if few rows say yes: such columns are the answers to several questions.
 
     Raises
     ------
@@ -488,11 +486,12 @@ def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None
         return None
     several = marked.sum(axis=1) > 1
     if several.any():
-        rows = f"more than one is marked in {listing(frame.index[several])} ({several.sum()} rows)"
-        question = f"read one class at a time, as a question of its own, such as label='{names[0]}'"
-        raise CofactorError(f"one column a class ({listing(names)}), and {rows}: {question}")
+        raise CofactorError(
+            f"columns {listing(names)} seem to be one column per class, but several are marked in "
+            f"{located(frame, several)}: read each as a question of its own, for example label='{names[0]}'"
+        )
     if marked.any(axis=1).mean() < MOSTLY:
         return None
-    short = np.array([name.replace(":::", ".").rpartition(".")[2] for name in names], dtype=object)
+    short = np.array([name.rpartition(".")[2] for name in names], dtype=object)
     found = np.where(marked.any(axis=1), short[marked.to_numpy().argmax(axis=1)], None)
     return pd.Series(found, index=frame.index, dtype=object)

@@ -1,4 +1,4 @@
-"""Matrices as callers bring them: sparse or dense files of NumPy and SciPy, Matrix Market, or a table of numbers."""
+"""Read matrices: sparse or dense files of NumPy, SciPy and MATLAB, Matrix Market, or tables of numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from cofactor.core.cells import NO_VALUE, located, plain
 from cofactor.core.checks import sound_places
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.types import Floats
@@ -40,12 +40,12 @@ PLACES = ("indices", "indptr", "row", "col", "offsets")  # of a sparse matrix in
 
 
 def is_array_file(path: str | PathLike[str]) -> bool:
-    """Whether a file holds a matrix without names, by its ending."""
+    """Whether a file holds a matrix without names, judging by its extension."""
     return _parted(path)[0].lower().endswith(ARRAYS)
 
 
 def _parted(path: str | PathLike[str]) -> tuple[str, str]:
-    """Return the file, and the name of the one of its matrices that is asked for as FILE.mat:NAME or FILE.npz:NAME."""
+    """Split FILE.mat:NAME or FILE.npz:NAME into the file and the name of one of its matrices."""
     file, _, name = str(path).rpartition(":")
     asked = file.lower().endswith(SEVERAL) and not Path(path).exists()
     return (file, name) if asked else (str(path), "")
@@ -57,25 +57,25 @@ def read_matrix(
     sep: str | None = None,
     gaps: Literal["refuse", "whole", "keep"] = "refuse",
 ) -> tuple[Any, Names, Names]:
-    """Read a matrix: what it holds, dense or sparse, and the names of its rows and columns, None where it has none.
+    """Read a matrix, dense or sparse, and the names of its rows and columns, None if it has none.
 
     Parameters
     ----------
     path : path, or "-" for standard input
-        .npz of `scipy.sparse.save_npz`, or of `numpy.savez`; .npy; .mat of MATLAB (up to v7); of several matrices, one
-        is named as FILE.mat:NAME; .mtx (Matrix Market), perhaps .gz; else a table with a header, as `read_frame` takes
-        it. A first column of other things than numbers
-        names the rows, and so does one of row numbers, wavelengths or the like, which a `DataWarning` tells. An array
-        of three dimensions is an image, rows x columns x bands: returned as it is, with the names of its bands, if any,
-        as those of columns.
+        .npz of `scipy.sparse.save_npz` or `numpy.savez`; .npy; .mat of MATLAB (up to v7); .mtx (Matrix Market), also
+        .mtx.gz; any other file is a table with a header, as for `read_frame`. If a file holds several matrices, choose
+        one as FILE.mat:NAME. A first column that is not numeric names the rows, and so does one of row numbers,
+        wavelengths or the like, with a `DataWarning`. An array of three dimensions is an image (rows x columns x
+        bands), returned as it is, with the names of its bands, if any, as the column names.
     encoding, sep : as for `read_frame`
     gaps : {"refuse", "whole", "keep"}
-        Of a table of text: refuse cells that are empty or no numbers; make them NaN where a whole row or column is
-        empty; or make all of them NaN, with a `DataWarning` that counts them.
+        For cells of a text table that are empty or not numbers: refuse them; make them NaN if their whole row or
+        column is empty; or make all of them NaN, with a `DataWarning` that counts them.
 
-    The first line of a text is data where it holds numbers alone, unless these alone rise or fall from left to right.
+    The first line of a text file is data if it holds only numbers, unless it is the only line whose numbers rise or
+    fall from left to right.
 
-    Raises a CofactorError for what cannot be read, or cells that are no numbers (the rows are named). Nothing is
+    Raises a CofactorError if the file cannot be read, or cells are not numbers (their rows are listed). Nothing is
     unpickled. Cost: O(size of the file) memory.
     """
     if not is_array_file(path):
@@ -90,9 +90,9 @@ def read_matrix(
         raise
     except Exception as error:  # whatever the bytes lead NumPy and SciPy to
         reason = " ".join(str(error).split()).rstrip(".")
-        raise CofactorError(f"{path} cannot be read as a matrix: {reason}; write it anew") from None
+        raise CofactorError(f"{path} cannot be read as a matrix: {reason}; save it again") from None
     if matrix.ndim not in (2, 3) or not all(matrix.shape) or matrix.dtype.kind not in "buif":
-        what = "a matrix of numbers, or an image of rows x columns x bands"
+        what = "a matrix of numbers, or an image (rows x columns x bands)"
         raise CofactorError(f"{path}: expected {what}, got {matrix.dtype} of shape {matrix.shape}")
     if sparse.issparse(matrix):
         _check_shape(matrix, Path(file))
@@ -101,11 +101,13 @@ def read_matrix(
 
 
 def _check_shape(matrix: Any, path: Path) -> None:
-    """Refuse a sparse matrix whose file claims rows and columns without end: each takes memory, even if empty."""
+    """Refuse a sparse matrix with far more rows and columns than its file can fill: even empty ones take memory."""
     size = DOUBLE * sum(matrix.shape)
     if size > max(LARGE, RATIO * path.stat().st_size):
         shape = " x ".join(map(str, matrix.shape))
-        raise CofactorError(f"{path} claims a matrix of {shape} with {matrix.nnz} entries: leave out what is empty")
+        raise CofactorError(
+            f"{path} declares a {shape} matrix with {matrix.nnz} entries: remove empty rows and columns"
+        )
 
 
 def _read_npz(path: str, name: str) -> Any:
@@ -114,18 +116,18 @@ def _read_npz(path: str, name: str) -> Any:
             sum(getattr(one, what) for one in archive.infolist()) for what in ("file_size", "compress_size")
         )
     if size > max(LARGE, RATIO * packed):
-        raise CofactorError(f"{path} unpacks to {size} bytes, more than {RATIO} times its size: unpack it yourself")
+        raise CofactorError(f"{path} unpacks to {size} bytes, more than {RATIO} times its size: decompress it yourself")
     with np.load(path, allow_pickle=False) as file:
         if "format" in file.files:
             broken = [name for name in PLACES if name in file.files and file[name].dtype.kind not in "iu"]
             if broken:
-                raise CofactorError(f"{path}: {listing(broken)} must hold whole numbers: write it with scipy.sparse")
+                raise CofactorError(f"{path}: {listing(broken)} must hold whole numbers: save it with scipy.sparse")
             return sparse.load_npz(path)
         if not file.files:
             raise CofactorError(f"{path} holds no matrix")
         found = file[_one_of(file.files, name, path)]
     if not isinstance(found, np.ndarray):
-        raise CofactorError(f"{path} holds no array: write it with numpy.savez")
+        raise CofactorError(f"{path} holds no array: save it with numpy.savez")
     return found
 
 
@@ -134,11 +136,11 @@ def _read_mtx(path: str, _: str) -> Any:
     if comma := re.search(rb"^[^%\n][^,\n]*,", text, re.MULTILINE):
         line = text.count(b"\n", 0, comma.start()) + 1
         raise CofactorError(
-            f"{path}: a comma in line {line}, behind which SciPy reads nothing: write decimals with a point"
+            f"{path}: line {line} contains a comma, after which SciPy reads nothing: write decimals with a point"
         )
     if odd := re.search(rb"^[^%\n][^\n]*?(\d[^\s\d.eE+-]|\.\d*\.)", text, re.MULTILINE):
         line = text.count(b"\n", 0, odd.start()) + 1
-        raise CofactorError(f"{path}: line {line} holds more than numbers: write it anew")
+        raise CofactorError(f"{path}: line {line} contains something other than numbers: save the file again")
     return scipy_io.mmread(io.BytesIO(text.rstrip() + b"\n"), spmatrix=False)  # SciPy reads beyond a last line's end
 
 
@@ -147,11 +149,13 @@ def _read_npy(path: str, _: str) -> Any:
 
 
 def _one_of(names: list[str], asked: str, path: str) -> str:
-    """Return the matrix that is asked for, or the only one."""
+    """Return the name of the requested matrix, or of the only one."""
     if asked and asked not in names:
-        raise CofactorError(f"{path} holds no matrix {asked}; it holds {listing(names)}")
+        raise CofactorError(f"{path} holds no matrix {asked}: choose one of {listing(names)}")
     if len(names) > 1 and not asked:
-        raise CofactorError(f"{path} holds {len(names)} matrices ({listing(names)}): name one as {path}:{names[0]}")
+        raise CofactorError(
+            f"{path} holds {len(names)} matrices ({listing(names)}): choose one, as in {path}:{names[0]}"
+        )
     return asked or names[0]
 
 
@@ -167,7 +171,7 @@ _READERS = {"npz": _read_npz, "npy": _read_npy, "mat": _read_mat, "mtx": _read_m
 
 
 def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
-    """Whether a first column of numbers counts rows, or says where they were measured: it rises or falls steadily.
+    """Whether a first column numbers the rows or says where they were measured: it rises or falls steadily.
 
     Whole numbers under the name of an index are one in any order, as in rows that were shuffled. Those that rise or
     fall in unequal steps, under another name, may be data: they are kept, and that is said.
@@ -183,19 +187,19 @@ def _is_index(name: str, cells: pd.Series[float], path: str) -> bool:
     if known in INDEX or known.startswith("wavelength") or even:
         return True
     if whole:
-        told = f"its first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) never repeats, and is used as numbers"
-        warnings.warn(f"{path}: {told}: leave it out if it counts or names the rows", DataWarning, stacklevel=3)
+        told = f"the first column ({name}, {values[0]:.0f} to {values[-1]:.0f}) holds distinct numbers, used as data"
+        warnings.warn(f"{path}: {told}: remove it if it numbers or names the rows", DataWarning, stacklevel=3)
     return False
 
 
 def _bare(name: str) -> str:
-    """Return the name of a column without its unit, in small letters; "" for one that pandas named by its place."""
+    """Return the name of a column in lower case without its unit; "" for one that pandas named by position."""
     bare = name.strip().casefold().partition("(")[0].strip()
     return "" if bare.startswith("unnamed") else bare
 
 
 def _names_rows(cells: pd.Series[Any]) -> bool:
-    """Whether a first column with other things than numbers names the rows: gaps, or some texts, do not make it so.
+    """Whether a first column that is not all numbers names the rows: gaps or a few texts are not enough.
 
     Where most cells are numbers, it does if these are whole and none repeats (101, 102, 103b).
     """
@@ -208,7 +212,7 @@ def _names_rows(cells: pd.Series[Any]) -> bool:
 
 
 def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of text whose first line is a row where it is one: of numbers alone, in no order of their own."""
+    """Make the first line of a text table a row if it holds only numbers, in no order of their own."""
     first = list(frame.attrs.get(HEADER) or ())
     values = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce")
     blank = np.array([cell in NO_VALUE for cell in first], dtype=bool)
@@ -227,7 +231,7 @@ def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose only column holds numbers with blanks between them, as `numpy.savetxt` writes, as many."""
+    """Split the only column of a table into numbers separated by blanks, as `numpy.savetxt` writes them."""
     if frame.shape[1] != 1 or HEADER not in frame.attrs:
         return frame
     lines = [str(line).split() for line in (frame.attrs[HEADER][0], *frame.iloc[:, 0])]
@@ -236,7 +240,8 @@ def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
     if width < 2 or numbers.isna().any():
         return frame
     if (others := np.array([len(line) != width for line in lines[1:]], dtype=bool)).any():
-        raise CofactorError(f"{located(frame, others)} hold another number of cells than the first line, {width}")
+        where = located(frame, others)
+        raise CofactorError(f"{width} cells per row are expected, as in the first line; see {where}")
     table = pd.DataFrame(lines[1:], index=frame.index, columns=lines[0])
     table.attrs |= {HEADER: lines[0], TWICE: [name for name, n in Counter(lines[0]).items() if n > 1]}
     return table
@@ -252,7 +257,7 @@ def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]:
-    """Take the first columns away that count or name the rows, and say so of numbers; also return the names."""
+    """Remove first columns that number or name the rows, with a note if they are numbers; also return the names."""
     rows: Names = None
     while frame.shape[1] > 1:
         first = frame.iloc[:, 0]
@@ -262,19 +267,19 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
         if frame.shape[1] < 3 or not _is_index(called, numbers, path):
             break
         rows, frame = first.tolist(), frame.iloc[:, 1:]
-        called = called if _bare(called) else "without a name"
-        told = f"its first column ({called}, {rows[0]} to {rows[-1]}) counts or names the rows"
-        warnings.warn(f"{path}: {told}, and is no point itself", DataWarning, stacklevel=3)
+        called = called if _bare(called) else "unnamed"
+        told = f"the first column ({called}, {rows[0]} to {rows[-1]}) numbers or names the rows"
+        warnings.warn(f"{path}: {told}, so it is not used as data", DataWarning, stacklevel=3)
     for name in frame.columns[1:]:
         numbers = pd.to_numeric(frame[name], errors="coerce")
         if _bare(str(name)) in COUNTS and len(frame) > 2 and numbers.is_unique and (numbers % 1 == 0).all():
-            told = f"column {name} holds whole numbers that never repeat, and is used as numbers"
-            warnings.warn(f"{path}: {told}: leave it out if it counts or names the rows", DataWarning, stacklevel=3)
+            told = f"column {name} holds distinct whole numbers, used as data"
+            warnings.warn(f"{path}: {told}: remove it if it numbers or names the rows", DataWarning, stacklevel=3)
     return frame, rows
 
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
-    """Write numbers of a table plainly, and say how they were written."""
+    """Convert numbers of a table to plain form, and note how they were written."""
     if np.isfinite(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)).all():
         return frame
     found = [plain(frame.iloc[:, n]) for n in range(frame.shape[1])]
@@ -295,29 +300,29 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, all
         whole = gaps & (gaps.all(axis=0) | gaps.all(axis=1, keepdims=True))
         gaps, bad = gaps & ~whole, bad & ~whole
     if allowed == "keep" and bad.any():
-        told = f"{bad.sum()} cells are empty or no numbers, in {located(frame, bad.any(axis=1))}"
-        warnings.warn(f"{path}: {told}: left out", DataWarning, stacklevel=3)
+        told = f"{amount(bad.sum(), 'cell')} (empty or not a number) in {located(frame, bad.any(axis=1))}"
+        warnings.warn(f"{path}: left out {told}", DataWarning, stacklevel=3)
         gaps, bad = np.zeros_like(gaps), np.zeros_like(bad)
     if texts := [name for n, name in enumerate(columns) if bad[:, n].all() and not gaps[:, n].any()]:
-        advice = "leave them out, or put the one that names the rows first"
-        raise CofactorError(f"{path}: columns {listing(texts)} hold text, and no number: {advice}")
+        advice = "remove them, or put the one that names the rows first"
+        raise CofactorError(f"{path}: columns {listing(texts)} hold only text: {advice}")
     bad = gaps if gaps.any() else bad
     if bad.any():
-        where, what = bad.any(axis=1), "gaps" if gaps.any() else "cells that are no numbers"
+        where, what = bad.any(axis=1), "gaps" if gaps.any() else "cells that are not numbers"
         named = listing(columns[n] for n in np.flatnonzero(bad.any(axis=0)))
         raise CofactorError(f"{path}: {what} in {located(frame, where)}, columns {named}: fill or drop them")
     return numbers.where(np.isfinite(numbers)).to_numpy(), rows, columns
 
 
 def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names, Names]:
-    """Return what a DataFrame holds, as `read_matrix` returns a file; an index but 0, 1, ... names rows.
+    """Convert a DataFrame to what `read_matrix` returns; an index other than 0, 1, ... names the rows.
 
-    Gaps become NaN. Raises a CofactorError that names columns of text, but a first one that names the rows.
+    Gaps become NaN. Raises a CofactorError that lists columns of text, except a first one that names the rows.
     """
     left, rows = _without_names(frame, name)
     if rows is None and not isinstance(left.index, pd.RangeIndex):
         rows = left.index.tolist()
     numbers = _numbers(left)
     if texts := [str(one) for one in left if numbers[one].isna().ne(left[one].isna()).any()]:
-        raise CofactorError(f"{name}: columns {listing(texts)} hold cells that are no numbers: leave them out")
+        raise CofactorError(f"{name}: columns {listing(texts)} hold cells that are not numbers: remove them")
     return numbers.to_numpy(), rows, [str(one) for one in left.columns]

@@ -1,6 +1,6 @@
-"""What is odd about a table of labels: names that are hardly classes or ids, workers and rows that stand alone.
+"""Notes on suspicious labels: names that are unlikely to be classes or ids, and isolated workers and rows.
 
-Each is a sentence for a note; nothing here changes a label. All of it is asked of distinct names, or of codes.
+Each function gives sentences for notes and changes no label. All of them work on distinct names or on codes.
 """
 
 from __future__ import annotations
@@ -31,60 +31,60 @@ CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns 
 
 
 def odd_labels(labels: Sequence[str], n_labels: int) -> Iterator[str]:
-    """Say what different labels look like that is no class, and what helps; `n_labels` are there in all.
+    """Yield notes on distinct labels that do not look like classes; `n_labels` is the number of all labels.
 
     >>> next(odd_labels(["2.0", "1.5"], 60))
-    "labels such as '1.5' are numbers with fractions; each is a class of its own: round them, or declare their order"
+    "labels such as '1.5' are decimal numbers, each counted as a class: round them, or declare an order (--order)"
     """
     if several := [name for name in labels if "|" in name and {part.strip() for part in name.split("|")} <= {*labels}]:
         yield (
-            f"labels such as {several[0]!r} hold several answers and count as a class of their own: "
-            "ask one question per answer, with labels yes and no"
+            f"labels such as {several[0]!r} hold several answers, and each combination counts as a class: "
+            "make a table for each answer, with the labels yes and no"
         )
     if coded := [name for name in labels if name[:1] + name[-1:] in ("{}", "[]") and len(name) > 1]:
-        yield f"labels such as {coded[0][:40]!r} are JSON, and count as they are written: take one value out of each"
+        yield f"labels such as {coded[0][:40]!r} are JSON, each counted as a class: extract one value from each"
     fractions = [name for name in labels if FRACTION.fullmatch(name) and name.rstrip("0")[-1] not in ".,"]
     if fractions and all(map(NUMBER_FORM.fullmatch, labels)):
-        few = "round them, or declare their order"
-        yield f"labels such as {fractions[0]!r} are numbers with fractions; each is a class of its own: {few}"
+        few = "round them, or declare an order (--order)"
+        yield f"labels such as {fractions[0]!r} are decimal numbers, each counted as a class: {few}"
     elif len(labels) > MANY and 2 * len(labels) > n_labels:
         yield (
-            f"{len(labels)} different labels in {n_labels}, such as {max(labels, key=len)[:40]!r}: each is a class of "
-            "its own; free text, or the answers of an open question, need to be sorted into classes first"
+            f"{len(labels)} distinct labels among {n_labels}, such as {max(labels, key=len)[:40]!r}, each count as a "
+            "class: if they are free text, sort them into classes first"
         )
     yield from _compound(labels)
 
 
 def _compound(labels: Sequence[str]) -> Iterator[str]:
-    """Say where all labels are paths, or orders of the same things."""
+    """Yield a note if all labels are paths, or orderings of the same items."""
     for mark in (">", "<", ","):
         orders = [[part.strip() for part in name.split(mark)] for name in labels]
         if len(labels) > 1 and len(orders[0]) > 2 and all(sorted(one) == sorted(orders[0]) for one in orders):
-            ranked = "the package choix ranks such orders"
-            yield f"labels such as {labels[0]!r} are orders of the same {len(orders[0])} things: {ranked}"
+            ranked = "the package choix can rank them"
+            yield f"labels such as {labels[0]!r} are orderings of the same {len(orders[0])} items: {ranked}"
             return
     for mark in ("/", ">", "::"):
         paths = [name for name in labels if mark in name.strip(mark)]
         above = Counter(name.split(mark)[0] for name in labels)
         whole = {*labels} - {*paths} <= {name.split(mark)[0] for name in paths}
         if len(paths) > 1 and whole and max(above.values()) > 1:
-            upper = f"for the upper level alone, keep what stands before {mark!r}"
-            yield f"labels such as {paths[0]!r} are paths; each whole path is a class of its own: {upper}"
+            upper = f"to use only the top level, keep the part before {mark!r}"
+            yield f"labels such as {paths[0]!r} are paths, each counted as a class: {upper}"
             return
 
 
 def cut_ids(names: Sequence[str], what: str) -> Iterator[str]:
-    """Say where ids look like long numbers of which a spreadsheet has kept the first digits."""
+    """Yield a note if ids look like long numbers that a spreadsheet has rounded."""
     cut = [name for name in names if "E+" in name and SHORTENED.fullmatch(name)]
     if cut:
         yield (
-            f"{what} such as {cut[0]!r} are numbers whose last digits a spreadsheet has cut, so that different ones "
-            "may have become one: export the ids as text"
+            f"{what} such as {cut[0]!r} are numbers that a spreadsheet has rounded, so different ids may have become "
+            "equal: export the ids as text"
         )
 
 
 def same_address(names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of ids that are one but for how an address is written: a last /, %20 for a blank, http.
+    """Return groups of ids that are one address written differently: a trailing /, %20 for a blank, http or https.
 
     >>> same_address(["a.org/x", "a.org/x/", "a.org/y z", "a.org/y%20z", "b"])
     [['a.org/x', 'a.org/x/'], ['a.org/y z', 'a.org/y%20z']]
@@ -101,12 +101,12 @@ def same_address(names: Sequence[str]) -> list[list[str]]:
 
 
 def totals(frame: pd.DataFrame) -> str:
-    """Say that the last row of a table looks like one of totals; "" where it does not.
+    """Return a note if the last row of a table looks like a row of totals; "" otherwise.
 
-    Its numbers are all at least half the sums of the rows above, which may have gaps, where none is negative.
+    It does if each of its numbers is at least half the sum of the rows above, which may have gaps but no negatives.
 
     >>> totals(pd.DataFrame({"city": [*"abcabc", "all"], "n": ["1", "2", None, "3", "4", "6", "16"]}))
-    'row 6 looks like a total (n 16, 16 in the rows above): leave it out, since it counts as a case'
+    'row 6 looks like a total (n is 16, the rows above add up to 16): remove it, since it counts as a case'
     """
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     above, last = numbers[:-1], numbers[-1] if len(numbers) else np.zeros(0)
@@ -114,26 +114,27 @@ def totals(frame: pd.DataFrame) -> str:
     sums = np.nansum(above[:, counted], axis=0)
     if not counted.size or np.nanmin(above[:, counted]) < 0 or (last[counted] < sums / 2).any():
         return ""
-    found = listing(f"{frame.columns[int(n)]} {last[n]:g}, {total:g}" for n, total in zip(counted, sums, strict=True))
+    pairs = zip(counted, sums, strict=True)
+    found = listing(f"{frame.columns[int(n)]} is {last[n]:g}, the rows above add up to {total:g}" for n, total in pairs)
     row = f"{frame.index.name or 'row'} {frame.index[-1]}"
-    return f"{row} looks like a total ({found} in the rows above): leave it out, since it counts as a case"
+    return f"{row} looks like a total ({found}): remove it, since it counts as a case"
 
 
 def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
-    """Name columns that say how sure an answer is, since nothing here uses them."""
+    """Yield a note if a column says how certain the answers are, since such columns are not used."""
     found = [name for name in columns if str(name).strip().casefold() in CONFIDENCES and name not in used]
     if found:
-        yield f"column {found[0]} is not used: how good a worker is, is learned from the labels themselves"
+        yield f"column {found[0]} is not used: the accuracy of workers is estimated from the labels alone"
 
 
 # ---- structure ----
 
 
 def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
-    """Say which values are equal as text, which rows share nothing with another, which workers no word with another.
+    """Yield notes on values that are equal as text, rows that share nothing, and workers who share no class.
 
-    `rows` are the numbers of the rows. Rows that share nothing are named where they are a tenth of all at most: else
-    nothing repeats. O(labels) time; no list of words is kept.
+    `rows` are the numbers of the rows. Rows that share nothing with others are reported only if they are at most a
+    tenth of all rows; otherwise little repeats anyway. O(labels) time.
     """
     for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
         yield from _equal_as_text(column.values, what)
@@ -146,13 +147,13 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
         columns = ([one.values[code] for code in one.codes[alone].tolist()] for one in (task, worker, label))
         cells = zip(*columns, strict=True)
         where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
-        advice = "leave out what is no label, such as a total"
-        yield f"a task, a worker and a class that occur nowhere else stand in {where}: {advice}"
+        advice = "remove rows that are not labels, such as totals"
+        yield f"no other row has the task, the worker or the class of {where}: {advice}"
     yield from _alone_with_their_words(worker, label)
 
 
 def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
-    """Name values that are different, and read the same, such as 1 and "1"."""
+    """Yield a note on different values with the same text, such as 1 and "1"."""
     if len(set(map(type, values))) < 2:
         return
     same: defaultdict[str, list[Any]] = defaultdict(list)
@@ -160,11 +161,11 @@ def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
         same[str(value)].append(value)
     twice = [" and ".join(map(repr, group)) for group in same.values() if len(group) > 1]
     if twice:
-        yield f"{what} that are two values and read the same: {listing(twice)}: make all of them text, or none"
+        yield f"{what} contain different values with the same text ({listing(twice)}): make all of them text, or none"
 
 
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
-    """Name workers who use no class of anybody else, where others share theirs."""
+    """Yield a note on workers who share no class with anyone, if others share theirs."""
     n_workers, n_classes = len(worker.values), len(label.values)
     pair: NDArray[Any] = worker.codes.astype(np.int32 if n_workers * n_classes < np.iinfo(np.int32).max else np.int64)
     pair *= n_classes
@@ -184,5 +185,5 @@ def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:
         for m in alone
     )
     if alone.size:
-        asked = "are these other spellings of one question?"
-        yield f"workers who use classes that no other one uses: {listing(own)}: {asked}"
+        asked = "are these other spellings of the same classes?"
+        yield f"workers whose classes no other worker uses: {listing(own)}; {asked}"

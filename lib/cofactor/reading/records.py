@@ -1,22 +1,19 @@
-"""JSON: tables of objects, and exports of annotation tools, from tasks that hold annotations to one row per label.
+"""Read JSON: tables of objects, and exports of annotation tools as one row per label.
 
-A table is an array of objects, one object a line, or one object that holds all rows or all columns.
+A table is an array of objects, one object per line, or one object that contains all rows or all columns.
 
 Label Studio ("JSON"): a list of tasks, each with ``data`` and ``annotations``; an annotation has ``completed_by`` and
-``result``, a list of which the answer to a question of choices is ``{"type": "choices", "from_name": question,
+``result``, a list in which the answer to a multiple-choice question is ``{"type": "choices", "from_name": question,
 "value": {"choices": [class]}}``.
 
-Prodigy (``db-out``): a line per answer, with ``_input_hash`` (of what was shown), ``_task_hash`` (of what was asked),
-``_annotator_id`` or ``_session_id``, ``answer`` (accept, reject or ignore), and ``accept`` where one of several options
+Prodigy (``db-out``): one line per answer, with ``_input_hash`` (of what was shown), ``_task_hash`` (of what was asked),
+``_annotator_id`` or ``_session_id``, ``answer`` (accept, reject or ignore), and ``accept`` if one of several options
 was chosen.
 
-Argilla: records with ``responses``, a list of answers with ``user_id``, ``values`` and ``status``, or an object of such
-lists by question; only submitted ones count. Suggestions are passed over.
+Argilla: records with ``responses``, a list of answers with ``user_id``, ``values`` and ``status``, or an object that
+maps each question to such a list; only submitted answers count, and suggestions are ignored.
 
-Labelling jobs (the input of a consolidation): objects with ``datasetObjectId`` and ``annotations``, each with
-``workerId`` and ``annotationData``, whose content is JSON with one answer.
-
-Lists: records with two lists of one length, one of workers and one of their labels.
+Lists: records with two lists of equal length, one of workers and one of their labels.
 """
 
 from __future__ import annotations
@@ -29,12 +26,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cofactor.core.cells import plain_name
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.cells import numbered_rows, plain_name
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.files import from_json
 from cofactor.core.lazy import pd
 
-SCOPE = "one class per task and worker can be used, not several at once, free text or marked regions"
+SCOPE = "each answer must be a single class, not several classes, free text or marked regions"
 Record = dict[str, Any]
 Unfold = Callable[[list[Record]], "pd.DataFrame | None"]  # from objects within objects to a table
 Answer = tuple[object, Any, Any, Any]  # number or id of the answer, task, worker, label
@@ -108,16 +105,16 @@ GOLD = "gold"  # attribute of a frame: class by task, where the file knows it
 def read_json(
     text: str, columns: Sequence[str], unfold: Unfold | None, pairs: tuple[str, str] | None = None
 ) -> pd.DataFrame:
-    """Return the table of a text that is JSON, its numbers as they are written.
+    """Parse JSON text as a table, keeping numbers as they are written.
 
     Parameters
     ----------
     text : str
-    columns : names wanted, by which an object that holds the whole table is recognised
+    columns : wanted names, by which an object that contains the whole table is recognised
     unfold, pairs
         As in `cofactor.reading.tables.read_frame`.
 
-    Raises a ValueError with the reason for what is no JSON, has a key twice in an object, or no objects.
+    Raises a ValueError if the text is not JSON, an object has a duplicate key, or records are not objects.
     """
     word = "line" if text.lstrip().startswith("{") else "record"
     numbered = _lines(text) if word == "line" else list(enumerate(_parsed(text), 1))
@@ -139,15 +136,15 @@ def read_json(
 def _check_objects(numbered: Sequence[tuple[int, Any]], word: str, pairs: tuple[str, str] | None) -> None:
     bad = [number for number, record in numbered if not isinstance(record, dict)]
     if bad or not numbered:
-        found = f"{word}s {listing(bad)} hold none" if bad else "there is none"
+        found = f"see {numbered_rows(bad, word)}" if bad else "there is none"
         example = '{"task": 1, "worker": "w", "label": "x"}'
         if pairs:
             example = f'{{"{pairs[0]}": "x", "{pairs[1]}": "y"}}, or ["x", "y"]'
-        raise ValueError(f"every {word} must be an object such as {example}, but {found}")
+        raise ValueError(f"every {word} must be an object, for example {example}; {found}")
 
 
 def _lines(text: str) -> list[tuple[int, Any]]:
-    """Parse one object a line, or one object over several lines."""
+    """Parse one object per line, or one object over several lines."""
     found: list[tuple[int, Any]] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -164,31 +161,31 @@ def _lines(text: str) -> list[tuple[int, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse JSON with numbers as written, so that 1.0 and 10^30 stay what they are; NaN is missing."""
+    """Parse JSON with numbers as written, so that 1.0 and 10^30 are unchanged; NaN is missing."""
     found = from_json(
         text, parse_int=str, parse_float=str, parse_constant=lambda _: None, object_pairs_hook=_each_key_once
     )
     if "\\ud" in text.lower():  # halves of characters that were written as two escapes; alone they are no text
         half = re.search("[\ud800-\udfff]", json.dumps(found, ensure_ascii=False))
         if half:
-            raise ValueError(f"it holds half a character, {ascii(half[0])[1:-1]}, which is no text: leave it out")
+            raise ValueError(f"the text contains half of a surrogate pair, {ascii(half[0])[1:-1]}: remove it")
     if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
-        raise ValueError("it holds a zero character, \\u0000, which no text holds: leave it out")
+        raise ValueError("the text contains a zero character, \\u0000: remove it")
     return found
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:
-    """Refuse an object with one key twice: which of the two is meant, is not said."""
+    """Refuse an object with a duplicate key, since it is unclear which of the two is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = [repr(name) for name in found if names.count(name) > 1]
-        raise ValueError(f"an object has {listing(twice)} twice: keep one of them")
+        raise ValueError(f"an object has duplicate keys ({listing(twice)}): keep one of each")
     return found
 
 
 def _table_within(record: Record, wanted: set[str]) -> list[Any] | None:
-    """Return the rows of an object that holds all of them; None where it does not.
+    """Return the rows of an object that contains all of them; None if it does not.
 
     Forms: rows in a list under one key; rows by their number or name; lists, or objects, of cells by column; a list of
     the columns' names and one of the rows' cells.
@@ -214,7 +211,7 @@ def _table_within(record: Record, wanted: set[str]) -> list[Any] | None:
 
 def _of_cells(names: list[Any], cells: list[Any], number: int) -> Record:
     if len(cells) != len(names):
-        raise ValueError(f"record {number} has {len(cells)} cells for {len(names)} columns: mend it")
+        raise ValueError(f"record {number} has {len(cells)} cells for {len(names)} columns: correct it")
     return _each_key_once(list(zip(map(str, names), cells, strict=True)))
 
 
@@ -224,7 +221,7 @@ def _of_columns(record: Record) -> list[Record] | None:
         return None
     numbers = [list(one) if isinstance(one, dict) else list(range(len(one))) for one in cells]
     if any(one != numbers[0] for one in numbers):
-        raise ValueError(f"columns {listing(record)} do not have the same rows: give each as many cells")
+        raise ValueError(f"columns {listing(record)} have different rows: give all of them the same rows")
     if not numbers[0]:
         return None
     return [{name: record[name][number] for name in record} for number in numbers[0]]
@@ -234,62 +231,60 @@ def _of_columns(record: Record) -> list[Record] | None:
 
 
 def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | None:
-    """Return task, worker and label of an export, one row per label; None if the records are no export.
+    """Return the tasks, workers and labels of an export, one row per label; None if the records are not an export.
 
     Parameters
     ----------
     records : list of dict
-        As JSON holds them.
+        As parsed from JSON.
     columns : (task, worker, label)
-        Names of the columns wanted. Names other than "task", "worker" and "label" choose other fields. Label Studio:
-        a field of a task's ``data``, one of the annotation, the question (``from_name``) where there are several.
+        Names of the wanted columns. Names other than "task", "worker" and "label" select other fields. Label Studio:
+        a field of a task's ``data``, a field of the annotation, and the question (``from_name``) if there are several.
         Prodigy: fields of the line.
 
     Raises
     ------
     CofactorError
-        The answers are no single classes, several questions were asked, or the structure is another one.
+        Answers are not single classes, several questions were asked, or the structure is unknown.
 
     Warns
     -----
     DataWarning
-        Answers that were skipped, cancelled or ignored are passed over. Of Label Studio, annotations that are ground
-        truth are no labels: `attrs["gold"]` has the class by task.
+        Skipped, cancelled and ignored answers are left out. Ground-truth annotations of Label Studio are not labels:
+        `attrs["gold"]` maps their tasks to classes.
     """
     first = records[0]
-    if "datasetObjectId" in first and isinstance(first.get("annotations"), list):
-        name, read = "a labelling job", _labelling_job
-    elif isinstance(first.get("responses"), list | dict):
-        name, read = "Argilla", _argilla
+    if isinstance(first.get("responses"), list | dict):
+        name, read = "Argilla export", _argilla
     elif _lists(first):
         name, read = "lists of labels", _of_lists
     elif _nested(first):
-        name, read = "objects with a list of answers", _of_nested
+        name, read = "lists of answers", _of_nested
     elif len(records) == 1 and _is_by_task(first):
         name, read = "labels by task and worker", _by_task
     elif isinstance(first.get("annotations", first.get("completions")), list):
-        name, read = "Label Studio", _label_studio
+        name, read = "Label Studio export", _label_studio
     elif "answer" in first and ("_task_hash" in first or "_input_hash" in first):
-        name, read = "Prodigy", _prodigy
+        name, read = "Prodigy export", _prodigy
     else:
         _unwrap(records, columns[2])
         return None
     try:
         answers, passed = read(records, *columns)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise CofactorError(f"an export of {name}, but of no known structure: {error!r}") from None
+        raise CofactorError(f"{name}: unknown structure ({error!r})") from None
     known = {str(task): str(label) for _, task, worker, label in answers if worker is TRUTH}
     answers = [answer for answer in answers if answer[2] is not TRUTH]
     if known:
-        message = f"export of {name}: annotations of {len(known)} tasks are ground truth, and taken for gold"
+        message = f"{name}: ground-truth annotations of {amount(len(known), 'task')} are used as gold"
         warnings.warn(message, DataWarning, stacklevel=2)
     if passed:
-        found = listing(f"{count} {what}" for what, count in passed.items())
-        warnings.warn(f"export of {name}: {found} passed over", DataWarning, stacklevel=2)
+        found = listing(f"{what} ({count})" for what, count in passed.items())
+        warnings.warn(f"{name}: left out {found}", DataWarning, stacklevel=2)
     if not answers:
-        raise CofactorError(f"export of {name}: no answer is left that names one class; {SCOPE}")
+        raise CofactorError(f"{name}: no answer can be used; {SCOPE}")
     numbers, *cells = zip(*answers, strict=True)
-    index = pd.Index(numbers, dtype=object, name="line" if name == "Prodigy" else "annotation")
+    index = pd.Index(numbers, dtype=object, name="line" if read is _prodigy else "annotation")
     texts = {
         column: [cell if cell is None or isinstance(cell, list | dict) else str(cell) for cell in values]
         for column, values in zip(columns, cells, strict=True)
@@ -300,7 +295,7 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
 
 
 def _unwrap(records: Sequence[Record], label: str) -> None:
-    """Take the one answer out of lists of one, as doccano writes them; longer ones are refused later."""
+    """Unwrap lists of one answer, as doccano writes them; longer lists are refused later."""
     if all(isinstance(record.get(label), list) and len(record[label]) <= 1 for record in records):
         for record in records:
             record[label] = record[label][0] if record[label] else None
@@ -314,7 +309,7 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
         if task == "task" and "id" not in record:
             fields = listing(record.get("data", {}))
             raise CofactorError(
-                f"tasks have no id: export them with ids, or choose a field of the data with task= ({fields})"
+                f"tasks have no id: export them with ids, or set task to one of the data fields ({fields})"
             )
         name = record["id"] if task == "task" else record["data"][task]
         given_first = record["annotations" if "annotations" in record else "completions"]
@@ -331,7 +326,7 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
                 who = TRUTH if annotation.get("ground_truth") else _annotator(annotation, worker)
                 answers.append((annotation.get("id"), name, who, chosen[0]))
             elif chosen:
-                raise CofactorError(f"task {name} has {len(chosen)} choices in one annotation: {SCOPE}")
+                raise CofactorError(f"task {name} has {len(chosen)} choices in one annotation; {SCOPE}")
             else:
                 passed["annotations without a choice"] += 1
     return answers, passed
@@ -347,7 +342,9 @@ def _chosen(result: Record) -> list[Any]:
 def _refuse_several_questions(questions: dict[str, None]) -> None:
     if len(questions) > 1:
         example = next(iter(questions))
-        raise CofactorError(f"several questions were asked ({listing(questions)}): name one, such as label='{example}'")
+        raise CofactorError(
+            f"several questions ({listing(questions)}) were asked: choose one, such as label='{example}'"
+        )
 
 
 def _annotator(annotation: Record, worker: str) -> Any:
@@ -368,7 +365,7 @@ def _argilla(records: Sequence[Record], task: str, worker: str, label: str) -> t
             if status not in (None, "submitted"):
                 passed[f"responses '{status}'"] += 1
             elif isinstance(value, list):
-                raise CofactorError(f"record {name} has several answers in one response: {SCOPE}")
+                raise CofactorError(f"record {name} has several answers in one response; {SCOPE}")
             else:
                 answers.append((number, name, who, value))
     _refuse_several_questions(questions)
@@ -376,7 +373,7 @@ def _argilla(records: Sequence[Record], task: str, worker: str, label: str) -> t
 
 
 def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield question, worker, answer and status of every response, in the older form and in the newer one."""
+    """Yield question, worker, answer and status of every response, in the older or the newer form."""
     who = "user_id" if worker == "worker" else worker
     if isinstance(responses, dict):
         for question, given in responses.items():
@@ -387,19 +384,8 @@ def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any
             yield question, one.get(who), answer["value"], one.get("status")
 
 
-def _labelling_job(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
-    answers: list[Answer] = []
-    for record in records:
-        for annotation in record["annotations"]:
-            said = leaf(annotation["annotationData"]["content"])
-            if isinstance(said, str) and said[:1] in ("{", "["):
-                raise CofactorError(f"object {record['datasetObjectId']} has several answers by one worker: {SCOPE}")
-            answers.append((record["datasetObjectId"], record["datasetObjectId"], annotation["workerId"], said))
-    return answers, Counter()
-
-
 def _lists(record: Record) -> tuple[str, str] | None:
-    """Return the names of two lists of one length, of workers and of labels."""
+    """Return the names of two lists of equal length, of workers and of labels."""
     lists = {key: len(value) for key, value in record.items() if isinstance(value, list) and value}
     whose = [key for key in lists if key.casefold().rstrip("s") in USUAL["worker"]]
     what = [key for key in lists if key.casefold().rstrip("s") in USUAL["label"]]
@@ -410,19 +396,20 @@ def _of_lists(records: Sequence[Record], task: str, worker: str, label: str) -> 
     answers: list[Answer] = []
     names = _lists(records[0])
     assert names is not None
-    message = f"lists of one length: worker from {names[0]}, label from {names[1]}, task from {task}, or else id"
+    message = f"lists of equal length: worker from {names[0]}, label from {names[1]}, task from {task}, otherwise id"
     warnings.warn(message, DataWarning, stacklevel=3)
     for number, record in enumerate(records, 1):
         workers, labels = record[names[0]], record[names[1]]
         if len(workers) != len(labels):
-            raise CofactorError(f"record {number} has {len(workers)} {names[0]} and {len(labels)} {names[1]}")
+            found = f"{len(workers)} {names[0]} but {len(labels)} {names[1]}"
+            raise CofactorError(f"record {number} has {found}: give both lists the same length")
         name = record[task] if task in record else record.get("id", number)
         answers += [(number, name, *pair) for pair in zip(workers, labels, strict=True)]
     return answers, Counter()
 
 
 def _nested(record: Record) -> tuple[str, str, str] | None:
-    """Return the names of a list of flat objects, and in these of the worker and of the label."""
+    """Return the name of a list of flat objects, and their fields for worker and label."""
     lists = {key: value[0] for key, value in record.items() if isinstance(value, list) and value}
     lists = {key: one for key, one in lists.items() if isinstance(one, dict)}
     for key, one in lists.items():
@@ -439,7 +426,7 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
     names = _nested(records[0])
     assert names is not None
     whose, what = (names[1] if worker == "worker" else worker), (names[2] if label == "label" else label)
-    message = f"answers in the list {names[0]}: worker from {whose}, label from {what}, task from {task}, or else id"
+    message = f"answers in the list {names[0]}: worker from {whose}, label from {what}, task from {task}, otherwise id"
     warnings.warn(message, DataWarning, stacklevel=3)
     for number, record in enumerate(records, 1):
         name = record[task] if task in record else record.get("id", number)
@@ -448,14 +435,14 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
 
 
 def _is_by_task(record: Record) -> bool:
-    """Whether an object has, by task, objects that have a label by worker."""
+    """Whether an object maps tasks to objects that map workers to labels."""
     inner = list(record.values())
     flat = all(isinstance(one, dict) and one for one in inner)
     return len(inner) > 1 and flat and not any(isinstance(x, list | dict) for one in inner for x in one.values())
 
 
 def _by_task(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
-    warnings.warn("an object by task, of labels by worker", DataWarning, stacklevel=3)
+    warnings.warn("read as one object per task, with a label for each worker", DataWarning, stacklevel=3)
     each = enumerate(records[0].items(), 1)
     return [(number, name, who, said) for number, (name, one) in each for who, said in one.items()], Counter()
 
@@ -465,7 +452,7 @@ def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> t
     passed: Counter[str] = Counter()
     for number, record in enumerate(records, 1):
         if _is_free(record):
-            raise CofactorError(f"line {number} is a {record.get('_view_id', 'span')} answer of Prodigy: {SCOPE}")
+            raise CofactorError(f"line {number} is a Prodigy answer of type {record.get('_view_id', 'span')}; {SCOPE}")
         options = "accept" in record or "options" in record
         if record["answer"] == "ignore" or (options and record["answer"] == "reject"):
             passed[f"answers '{record['answer']}'"] += 1
@@ -474,7 +461,7 @@ def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> t
         if label != "label":
             chosen = [record[label]]
         if len(chosen) > 1:
-            raise CofactorError(f"line {number} accepts {len(chosen)} options: {SCOPE}")
+            raise CofactorError(f"line {number} accepts {len(chosen)} options; {SCOPE}")
         if not chosen:
             passed["answers without an option"] += 1
             continue
@@ -486,7 +473,7 @@ def _prodigy(records: Sequence[Record], task: str, worker: str, label: str) -> t
 
 
 def _is_free(record: Record) -> bool:
-    """Whether an answer marks regions or is free text, instead of choosing a class."""
+    """Whether an answer marks regions or is free text instead of a class."""
     if "accept" in record or "options" in record:
         return False
     view = str(record.get("_view_id", ""))
@@ -498,7 +485,7 @@ def _is_free(record: Record) -> bool:
 
 
 def leaf(cell: Any) -> Any:
-    """Return the one answer of a cell that holds JSON; any other cell as it is.
+    """Return the single answer in a cell of JSON; any other cell is returned unchanged.
 
     >>> leaf('[{"sentiment": {"label": "neg"}}]'), leaf('{"yes": true, "no": false}'), leaf("pos")
     ('neg', 'yes', 'pos')

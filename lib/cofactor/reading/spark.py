@@ -1,7 +1,7 @@
-"""Labels on a Spark cluster: its partitions are pieces of whole tasks, and the fit of memory runs on each of them.
+"""Labels on a Spark cluster: partitions hold complete tasks, and the in-memory fit runs on each of them.
 
-Spark reads and groups labels by task; every partition becomes one `Piece`, which stays there. A sum over tasks is
-`rdd.map(f).treeReduce(add)` with the very functions that add up in memory, so only counts travel. Spark needs Java, and
+Spark reads labels and groups them by task; every partition becomes one `Piece`, which stays there. A sum over tasks is
+`rdd.map(f).treeReduce(add)` with the same functions as in memory, so only counts are transferred. Spark needs Java, and
 the workers of a cluster need this package.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cofactor.core.cells import plain_numbers
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, amount
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Ints
@@ -42,17 +42,17 @@ Part = tuple[Piece, list[Any]]  # whole tasks, and their ids
 
 @dataclass(frozen=True)
 class OnCluster:
-    """Pieces in the partitions of a Spark RDD, see `cofactor.crowd.fit.Pieces`."""
+    """Pieces in the partitions of a Spark RDD (see `cofactor.crowd.fit.Pieces`)."""
 
     rdd: Any
 
     def sum(self, f: Callable[[Piece], T]) -> T:
-        """Return what f makes of every piece, added up there."""
+        """Apply f to every piece, and return the sum of the results, added up on the cluster."""
         found: T = self.rdd.map(f).treeReduce(add)
         return found
 
     def map(self, f: Callable[[Piece], Piece]) -> OnCluster:
-        """Return the pieces that f makes of these, kept where they are."""
+        """Apply f to every piece; the resulting pieces stay on the cluster."""
         return OnCluster(self.rdd.map(f).persist())
 
 
@@ -75,15 +75,15 @@ class SparkLabels:
         )
 
     def evidence(self, gold: dict[Any, int] | None = None) -> Evidence:
-        """Return the sums that fits need; `gold` has the class codes of tasks that are known."""
+        """Return the sums that fits need; `gold` maps known tasks to class codes."""
         pieces = self.parts.map(partial(_with_gold, gold=gold or {})).persist()
         return Evidence(OnCluster(pieces), Rows.all(len(self.workers), len(self.classes)))
 
     def fit(self, gold: dict[Any, int] | None = None, verbose: bool = False) -> WorkerTypes:
-        """Fit the default to all labels, copies merged that a sample shows; `gold` has class codes of known tasks."""
+        """Fit the default to all labels, merging copies found in a sample; `gold` maps known tasks to class codes."""
         method = WorkerTypes(verbose=verbose)
         if alone := method.words_that_never_meet(self.sample):
-            raise CofactorError(f"{alone}; on Spark they have to be left out or renamed beforehand")
+            raise CofactorError(f"{alone}; on Spark, remove or rename them beforehand")
         owner = owners(self.sample)
         evidence = self.evidence(gold)
         method.labels_given_ = evidence.pieces.sum(_given)
@@ -95,16 +95,16 @@ class SparkLabels:
 
     @cached_property
     def sample(self) -> CrowdLabels:
-        """Labels of every m-th task, in memory: all of them, or at most about two million."""
+        """The labels of every m-th task, in memory: all labels, or at most about two million."""
         step = -(-self.n_labels // SAMPLED_LABELS)
         return self.here(self.parts.map(partial(_every, step=step)))
 
     def of_tasks(self, tasks: Collection[Any]) -> CrowdLabels:
-        """Return the labels of those of these tasks that have some, in memory."""
+        """Return the labels of these tasks, in memory; tasks without labels are ignored."""
         return self.here(self.parts.map(partial(_of_tasks, tasks=frozenset(tasks))))
 
     def here(self, parts: Any) -> CrowdLabels:
-        """Return tasks of some partitions as labels in memory."""
+        """Collect the tasks of some partitions as labels in memory."""
         found = [part for part in parts.collect() if part[1]]
         lengths = np.concatenate([piece.table.entries_per_row for piece, _ in found])
         column = np.concatenate([piece.table.indicator.indices for piece, _ in found])
@@ -113,7 +113,7 @@ class SparkLabels:
         return CrowdLabels(table, [task for _, ids in found for task in ids], self.workers, self.classes)
 
     def write(self, answer: Callable[[CrowdLabels], pd.DataFrame], path: Path, overwrite: bool) -> None:
-        """Write what `answer` makes of the labels of each partition as a folder of parquet, atomically."""
+        """Apply `answer` to the labels of each partition, and write the results as a folder of Parquet, atomically."""
         frames = self.parts.map(partial(_answered, answer=answer, workers=self.workers, classes=self.classes)).persist()
         schema = self.session.createDataFrame(frames.first().head(1)).schema
         rows = frames.flatMap(lambda frame: frame.astype(object).to_numpy().tolist())
@@ -122,7 +122,7 @@ class SparkLabels:
 
 
 def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) -> SparkLabels:
-    """Read a file, or a folder of files, of labels with Spark.
+    """Read labels from a file or a folder of files with Spark.
 
     Parameters
     ----------
@@ -130,18 +130,18 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
     path : one that all workers of the cluster can read, ending in .parquet, .csv, .tsv or .jsonl
     columns : names of task, worker and label
 
-    Raises a CofactorError where PySpark or Java is missing, the form is another, a column is missing, cells are empty,
-    or a worker gave a task two labels. Cost: the labels are sorted once; four bytes a label are kept.
+    Raises a CofactorError if PySpark or Java is missing, the format is another, a column is missing, cells are empty,
+    or a worker gave a task two labels. Cost: the labels are sorted once; four bytes per label are kept.
     """
     try:
         from pyspark.sql import SparkSession, functions
     except ImportError:
-        raise CofactorError("Spark is read by PySpark, which needs Java: pip install 'cofactor[spark]'") from None
+        raise CofactorError("Spark needs PySpark and Java: pip install 'cofactor[spark]'") from None
     form = FORMS.get(Path(path).suffix.lower())
     if form is None:
-        raise CofactorError(f"{path}: Spark reads files or folders named {', '.join(FORMS)}")
+        raise CofactorError(f"{path}: Spark reads files or folders whose names end in {', '.join(FORMS)}")
     if not MASTER.fullmatch(master):
-        raise CofactorError(f"no master of Spark: {master!r}; give one such as local[2] or spark://host:7077")
+        raise CofactorError(f"{master!r} is not a Spark master: use, for example, local[2] or spark://host:7077")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take any python3
     quiet: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
@@ -153,7 +153,7 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
     options = {"header": True, "sep": "\t" if path.endswith(".tsv") else ",", "escape": '"'} if form == "csv" else {}
     frame = session.read.options(**options).format(form).load(path)
     if missing := [name for name in columns if name not in frame.columns]:
-        raise CofactorError(f"no column {missing[0]}; found {', '.join(frame.columns)}: say which is which")
+        raise CofactorError(f"no column {missing[0]}; found {', '.join(frame.columns)}: set task, worker or label")
     texts = frame.select(*(functions.trim(functions.col(name).cast("string")).alias(name) for name in columns))
     workers, classes = (_distinct(texts, name) for name in columns[1:])
     code = [{text: n for n, text in enumerate(map(str, ids))} for ids in (workers, classes)]
@@ -168,12 +168,13 @@ def read_spark(master: str, path: str, columns: tuple[str, str, str] = COLUMNS) 
 def _distinct(texts: Any, name: str) -> list[Any]:
     found = cleaned([one[0] for one in texts.select(name).distinct().collect()])
     if "" in found or None in found:
-        raise CofactorError(f"missing {name} in {texts.filter(f'{name} IS NULL OR {name} = ' + repr('')).count()} rows")
+        empty = texts.filter(f"{name} IS NULL OR {name} = ''").count()
+        raise CofactorError(f"missing {name} in {amount(empty, 'row')}: fill or drop them")
     return sorted(plain_numbers(found))
 
 
 def _piece(batches: Iterator[Any], code: list[dict[str, int]]) -> Iterator[Any]:
-    """Make one piece of the rows of a partition, which are sorted by task."""
+    """Convert the rows of a partition, sorted by task, to one piece."""
     import pyarrow as pa
 
     some = list(batches)
@@ -189,7 +190,7 @@ def _piece(batches: Iterator[Any], code: list[dict[str, int]]) -> Iterator[Any]:
     labelled = np.unique(np.stack([row, column]), axis=1)  # the same label given again counts once
     twice = (np.diff(labelled[0]) == 0) & (np.diff(labelled[1] // K) == 0)
     if twice.any():
-        raise CofactorError(f"conflicting labels of one worker for task {ids[labelled[0][:-1][twice][0]]!r}: leave one")
+        raise CofactorError(f"conflicting labels of one worker for task {ids[labelled[0][:-1][twice][0]]!r}: keep one")
     piece = Piece(CategoricalTable.of_columns(labelled[0], labelled[1], np.full(M, K), len(ids)))
     yield pa.record_batch({"part": pa.array([pickle.dumps((piece, ids.tolist()))], pa.binary())})
 

@@ -1,8 +1,8 @@
-"""Tables as callers bring them: a file of any usual form, read with errors that say what to mend.
+"""Read tables from files of any common format; errors say what is wrong and how to correct it.
 
-What a file holds is recognised from its first bytes: parquet, JSON (an array, or one object a line), or text with a
-separator between its columns. Every cell becomes text, so that the same table reads the same from each form. A column
-is read as codes of its distinct values (`Coded`), and every rule is applied to these.
+The format is recognised from the first bytes: Parquet, JSON (an array, or one object per line), or text with a
+separator between columns. Every cell is read as text, so that a table gives the same result in every format. A column
+is stored as codes for its distinct values (`Coded`), and all rules are applied to these values.
 """
 
 from __future__ import annotations
@@ -31,13 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofactor.core.cells import check_columns, has_no_shape, located, nested_cells, plain_name
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.files import read_parquet, reading_parquet, unpacked
 from cofactor.core.lazy import pd
 from cofactor.core.tables import counted
 from cofactor.reading.records import SCOPE, Unfold, read_json
 from cofactor.reading.text import (
-    FIRST_ROW,
     FOUND,
     TWICE,
     UTF_8,
@@ -59,15 +58,15 @@ PLAIN = frozenset(ascii_letters + digits)  # letters that can be seen, with whic
 HEAD = 1 << 16  # bytes that the form and the separator are told from
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 MAGIC = {
-    b"\x1f\x8b": "packed by gzip: call it .gz, or unpack it",
-    b"BZh": "packed by bzip2: call it .bz2, or unpack it",
-    b"\xfd7zXZ": "packed by xz: call it .xz, or unpack it",
-    b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or call the archive .zip",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet of an old kind: save the table as CSV",
-    b"\x28\xb5\x2f\xfd": "packed by zstandard: unpack it",
-    b"ARROW1\0": "a file of Arrow: save the table as parquet or CSV",
-    b"SQLite format 3\0": "a database of SQLite: save its table as CSV",
-    b"\x89HDF": "a file of HDF5: save the table as CSV",
+    b"\x1f\x8b": "compressed with gzip: rename it to end in .gz, or decompress it",
+    b"BZh": "compressed with bzip2: rename it to end in .bz2, or decompress it",
+    b"\xfd7zXZ": "compressed with xz: rename it to end in .xz, or decompress it",
+    b"PK\x03\x04": "a zip archive or a spreadsheet: save the table as CSV, or rename the archive to end in .zip",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet in an old format: save the table as CSV",
+    b"\x28\xb5\x2f\xfd": "compressed with zstandard: decompress it",
+    b"ARROW1\0": "an Arrow file: save the table as Parquet or CSV",
+    b"SQLite format 3\0": "an SQLite database: save its table as CSV",
+    b"\x89HDF": "an HDF5 file: save the table as CSV",
 }
 UNREADABLE = (
     *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds
@@ -77,7 +76,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as codes of its distinct values: `values[codes[row]]`, and nothing where the code is -1.
+    """A column stored as codes for its distinct values: `values[codes[row]]`, or missing if the code is -1.
 
     >>> column = Coded.of(pd.Series([" yes", "no", None, "yes"])).map(cleaned)
     >>> column.codes.tolist(), column.values
@@ -89,7 +88,7 @@ class Coded:
 
     @classmethod
     def of(cls, column: pd.Series[Any]) -> Coded:
-        """Code a column; raises a TypeError where it holds lists and the like, which have no hash."""
+        """Encode a column; raises a TypeError if it holds unhashable values, such as lists."""
         if isinstance(column.dtype, pd.CategoricalDtype):
             return cls(column.cat.codes.to_numpy(), column.cat.categories.tolist())
         cells = column.to_numpy(dtype=object) if column.dtype.kind == "O" else column
@@ -98,7 +97,7 @@ class Coded:
 
     @classmethod
     def joined(cls, parts: Sequence[Coded]) -> Coded:
-        """Return columns one after the other as one."""
+        """Concatenate columns."""
         if len(parts) == 1:
             return parts[0]
         code: dict[Any, int] = {}
@@ -108,8 +107,16 @@ class Coded:
         places = [np.array([*(code[value] for value in part.values), -1]) for part in parts]
         return cls(np.concatenate([at[part.codes] for at, part in zip(places, parts, strict=True)]), list(code))
 
+    @classmethod
+    def of_ids(cls, columns: Sequence[pd.Series[Any]], name: str) -> Coded:
+        """Encode concatenated columns of ids; `name` is what they hold, for the error if values are not hashable."""
+        try:
+            return cls.joined([cls.of(one) for one in columns])
+        except TypeError as error:
+            raise CofactorError(f"{name} holds values that cannot be used as ids: {error}") from None
+
     def map(self, rule: Rule) -> Coded:
-        """Apply a rule to the distinct values: equal results become one, and None is missing. O(rows + values)."""
+        """Apply a rule to the distinct values; equal results are merged, and None means missing. O(rows + values)."""
         meant = rule(self.values)
         if meant is self.values or meant == self.values:
             return self
@@ -119,7 +126,7 @@ class Coded:
         return Coded(place[self.codes], list(code))
 
     def sorted(self) -> Coded:
-        """Keep the values that occur, sorted where they can be compared, else as they come."""
+        """Keep the values that occur, sorted if they can be compared, otherwise in their current order."""
         there = self.counts > 0
         kept = self.values if there.all() else [self.values[n] for n in np.flatnonzero(there)]
         if there.all() and _is_sorted(kept):
@@ -130,26 +137,26 @@ class Coded:
         return Coded(place[self.codes], list(map(kept.__getitem__, order)))
 
     def take(self, rows: NDArray[Any]) -> Coded:
-        """Return these rows, by a mask or by their places."""
+        """Select rows by a mask or by position."""
         return Coded(self.codes[rows], self.values)
 
     def where(self, fits: Sequence[bool]) -> NDArray[np.bool_]:
-        """Return the rows whose value is marked in `fits`, one for each value; missing ones are not."""
+        """Return a mask of the rows whose value is marked in `fits`, one flag per value; missing rows are False."""
         return np.array([*fits, False], dtype=bool)[self.codes]
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """The rows without a value."""
+        """A mask of the rows without a value."""
         return self.codes < 0
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
-        """How many rows each value has."""
+        """The number of rows with each value."""
         codes = self.codes if self.codes.min(initial=0) >= 0 else self.codes[self.codes >= 0]
         return counted(codes, len(self.values))
 
     def series(self, index: pd.Index[Any], coded: bool = False) -> pd.Series[Any]:
-        """Return the column as a Series of values, or of categories where it stays `coded`."""
+        """Return the column as a Series of values, or as a categorical Series if `coded`."""
         if coded:
             dtype = pd.CategoricalDtype(pd.Index(self.values, dtype=object))
             return pd.Series(pd.Categorical.from_codes(self.codes, dtype=dtype), index)
@@ -164,7 +171,7 @@ def _is_sorted(values: list[Any]) -> bool:
 
 
 def _order(values: list[Any]) -> list[int]:
-    """Return the places of values in sorted order; as they come, where they cannot be compared."""
+    """Return the positions of values in sorted order, or in their own order if they cannot be compared."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -177,7 +184,7 @@ def _order(values: list[Any]) -> list[int]:
 
 
 def cleaned(values: Sequence[Any], missing: Sequence[str] = ()) -> list[Any]:
-    r"""Return texts without blanks around them; one of which nothing can be seen is "", one of `missing` is None.
+    r"""Strip surrounding blanks; invisible texts become "", and texts listed in `missing` become None.
 
     >>> cleaned([" yes", "\u200b", "NA", None], missing=["NA"])
     ['yes', '', None, None]
@@ -210,36 +217,36 @@ def read_frame(
     empty_rows: bool = False,
     repeated: bool = False,
 ) -> pd.DataFrame:
-    """Read columns of a file as text, without blanks around cells; whatever goes wrong is one `CofactorError`.
+    """Read columns of a file as text, stripping blanks around cells; any failure raises a `CofactorError`.
 
     Parameters
     ----------
     path : path, or "-" for standard input
-        CSV, TSV or the like with a header row; parquet; JSON: an array of objects, or one object a line. All but
-        parquet may be packed (.gz, .bz2, .xz, .zip).
-    columns : names wanted; capitals and blanks around them do not matter where only one column can be meant. None: all
-    encoding : of text
-    sep : one character between the columns of text; default: whichever of comma, tab, semicolon and ``|`` fits
-    row : what one row of the table holds, for messages
+        CSV, TSV or similar text with a header row; Parquet; or JSON, as an array of objects or one object per line.
+        All but Parquet may be compressed (.gz, .bz2, .xz, .zip).
+    columns : names of the columns to read; case and surrounding blanks are ignored if only one matches. None: all
+    encoding : encoding of a text file
+    sep : column separator of a text file, one character; default: comma, tab, semicolon or ``|``, whichever fits
+    row : noun for what a row represents, for messages
     unfold : function, optional
-        Turns the objects of a JSON file into a table, or returns None where they are flat rows already.
-    optional : names of more columns, which come last where they are found
-    pairs : names of the two columns that JSON of arrays of two values has
+        Converts the objects of a JSON file to a table, or returns None if they are flat rows already.
+    optional : names of further columns, which are returned last if present
+    pairs : column names for JSON whose records are arrays of two values
     recognise : function, optional
-        Turns a table that lacks some of the columns into one that has them, where it knows how
+        Converts a table that lacks some of the columns to one that has them, if it recognises the layout.
     coded : bool
-        Return columns of categories, which `Coded.of` takes apart without looking at a row.
+        Return categorical columns, which `Coded.of` converts without a pass over the rows.
     empty_rows : bool
-        Keep the empty rows of text, but for empty lines at the end.
+        Keep empty rows of a text file, except for empty lines at the end.
     repeated : bool
-        Take columns of one name: the first line may be none of names.
+        Allow duplicate column names: the first line may not be a header.
 
     Returns
     -------
     DataFrame
-        The columns, under the wanted names; `attrs["found"]` names all that there were. Its index counts as a
-        spreadsheet does (the first line is row 1), in JSON the lines or records from 1, and is named after what it
-        counts. Empty rows are left out.
+        The columns, under the requested names; `attrs["found"]` lists all columns of the file. The index has row
+        numbers as in a spreadsheet (the first line is row 1), or numbers of lines or records from 1 for JSON, and is
+        named after what it counts. Empty rows are left out.
     """
     asked = None if columns is None else [*columns, *optional]
     frame = _read(path, columns, optional, encoding, sep, row, unfold, pairs, empty_rows)
@@ -258,7 +265,7 @@ def read_frame(
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
     nested = located(frame, np.any([nested_cells(frame[name]) for name in frame], axis=0))
     if nested:
-        found = f"a list or an object where one value is expected in {nested}"
+        found = f"expected a single value, found a list or an object in {nested}"
         raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
     read = pd.DataFrame({name: _cleaned_cells(frame[name], coded) for name in frame}, index=frame.index)
     if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
@@ -274,7 +281,7 @@ def _cleaned_cells(column: pd.Series[Any], coded: bool) -> pd.Series[Any]:
 
 
 def refuse_twice(names: Sequence[str]) -> None:
-    """Raise a CofactorError that names columns which occur twice; pandas would rename the second in silence."""
+    """Raise a CofactorError listing duplicate columns, which pandas would rename silently."""
     if names:
         raise CofactorError(f"more than one column is called {listing(names)}: rename all but one")
 
@@ -290,7 +297,7 @@ def _read(
     pairs: tuple[str, str] | None,
     empty_rows: bool,
 ) -> pd.DataFrame:
-    _check_sep(sep)
+    check_sep(sep)
     with _explained(path, encoding, row) as seen:
         head, content = _opened(path)
         seen |= {"content": content}
@@ -305,14 +312,15 @@ def _read(
         return read_text(head, content, columns or (), optional, encoding, sep, empty_rows)
 
 
-def _check_sep(sep: str | None) -> None:
+def check_sep(sep: str | None) -> None:
+    """Raise a CofactorError unless a separator is one ASCII character that neither ends a row nor quotes a cell."""
     if sep is not None and (len(sep) != 1 or sep in '\r\n"' or not sep.isascii()):
-        raise CofactorError(f"sep={sep!r}: one character separates the columns, of ASCII, such as a comma")
+        raise CofactorError(f"sep={sep!r}: must be one ASCII character, such as a comma, but no quote or line break")
 
 
 @contextmanager
 def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[dict[str, Any]]:
-    """Turn whatever goes wrong into a CofactorError; yields where to write what is known of the file."""
+    """Convert any failure to a CofactorError; yields a dict for what is known about the file."""
     name, seen = _called(path), {"form": "a table", "content": b""}
     try:
         yield seen
@@ -321,23 +329,23 @@ def _explained(path: str | PathLike[str], encoding: str, row: str) -> Iterator[d
     except FileNotFoundError:
         raise CofactorError(f"no such file: {path}") from None
     except IsADirectoryError:
-        raise CofactorError(f"{name} is a folder: name one file") from None
+        raise CofactorError(f"{name} is a folder: pass a file") from None
     except pd.errors.EmptyDataError:
         raise CofactorError(f"{name} is empty: expected a header row and one row per {row}") from None
     except UnicodeDecodeError as error:
         where = _first_bad(seen["content"], encoding, error)
         raise CofactorError(
-            f"{name} is not {encoding.removesuffix('-sig')} text (byte {where}): "
-            f"save it as UTF-8, or name its encoding, for example encoding={likely_encoding(seen['content'])!r}"
+            f"{name} is not valid {encoding.removesuffix('-sig')} text (byte {where}): "
+            f"save it as UTF-8, or set its encoding, for example encoding={likely_encoding(seen['content'])!r}"
         ) from None
     except MemoryError:
-        raise CofactorError(f"{name} does not fit into memory: drop rows or columns that are not needed") from None
+        raise CofactorError(f"{name} does not fit into memory: remove rows or columns that are not needed") from None
     except UNREADABLE as error:
         raise CofactorError(f"{name} cannot be read as {seen['form']}: {' '.join(str(error).split())}") from None
 
 
 def _first_bad(content: Any, encoding: str, error: UnicodeDecodeError) -> int:
-    """Return the place of the first byte that cannot be read in a whole file: pandas counts from where it read on."""
+    """Return the position in the file of the first undecodable byte, since pandas counts from its last chunk."""
     try:
         whole(content).decode(encoding)
     except UnicodeDecodeError as first:
@@ -350,11 +358,11 @@ def _called(path: str | PathLike[str]) -> str:
 
 
 def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
-    """Return the first bytes, and what pandas and pyarrow read: the path itself where nothing has to be unpacked."""
+    """Return the first bytes, and the source for pandas and pyarrow: the path itself unless it is compressed."""
     content: Any = path
     if path == STDIN:
         if sys.stdin is None:
-            raise CofactorError("standard input is closed: give it a file, or name one")
+            raise CofactorError("standard input is closed: redirect a file to it, or pass a file name")
         content = io.BytesIO(sys.stdin.buffer.read())
     elif str(path).lower().endswith(PACKED):
         content = io.BytesIO(unpacked(path))
@@ -365,7 +373,7 @@ def _opened(path: str | PathLike[str]) -> tuple[bytes, Any]:
     else:
         with open(path, "rb") as file:
             if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and file.read(1):
-                raise CofactorError(f"{_called(path)} is a device that never ends: name a file")
+                raise CofactorError(f"{_called(path)} is an endless device: pass a file")
             head = file.read(HEAD)
     found = [what for magic, what in MAGIC.items() if head.startswith(magic)]
     if found:
@@ -384,7 +392,7 @@ def _form(head: bytes, encoding: str) -> str:
 
 
 def _read_parquet(content: Any, columns: Sequence[str], optional: Sequence[str], name: str) -> pd.DataFrame:
-    """Read the columns that are wanted, all of them where one is not there or none is named."""
+    """Read the wanted columns, or all columns if one is missing or none is named."""
     with reading_parquet(name):
         import pyarrow.parquet
 
@@ -400,7 +408,7 @@ def _read_parquet(content: Any, columns: Sequence[str], optional: Sequence[str],
 
 
 def _of_arrow(column: Any) -> Any:
-    """Text of a column as a CSV file would hold it; of floats that are whole, without their point."""
+    """Convert a column to text as in a CSV file; whole floats are written without a decimal point."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type):
@@ -416,7 +424,7 @@ def _of_arrow(column: Any) -> Any:
 
 
 def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Give columns the wanted names where they differ in capitals, blanks, "-" and "_" alone, and just one does."""
+    """Rename columns that differ from a wanted name only in case, blanks, "-" or "_", if exactly one does."""
     names = [str(name).strip() for name in frame.columns]
     plain = list(map(plain_name, names))
     for wanted in columns:
@@ -428,16 +436,16 @@ def renamed_columns(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
 
 
 def without_headers(frame: pd.DataFrame, written: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Leave out rows that repeat the header, as in two files one after the other, and say so.
+    """Drop rows that repeat the header, as in concatenated files, with a warning.
 
-    Cells are compared as names of columns are, without a byte order mark and quotes behind it. A row that names the
-    columns in another order is refused: what follows would be read wrong. A header of numbers alone may be like a row.
+    Cells are compared like column names, ignoring a byte order mark and quotes after it. A row that lists the columns
+    in another order raises a CofactorError, since the rows below it would be misread. A header of numbers only is not
+    looked for, since it may look like any row.
 
     Parameters
     ----------
     frame : a table of text
-    written : the names that the header may have for a column, its own first, for columns in the order in which they are
-        looked at
+    written : for each column, the names that a header may use for it, its own first; columns are checked in this order
     """
     if all(map(_is_number, itertools.chain(*written.values()))):
         return frame
@@ -454,13 +462,13 @@ def without_headers(frame: pd.DataFrame, written: Mapping[str, Sequence[str]]) -
     again[again] = same
     if not again.any():
         return frame
-    message = f"{again.sum()} rows repeat the header and are left out: two files one after the other?"
+    message = f"left out {amount(again.sum(), 'row')} repeating the header: were several files concatenated?"
     warnings.warn(message, DataWarning, stacklevel=4)
     return frame[~again]
 
 
 def places_of(written: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return the column that a name stands for; what a column is called comes before what it may be called."""
+    """Map names to columns; the name of a column takes precedence over alternative names of another."""
     place: dict[str, str] = {}
     for names in itertools.zip_longest(*written.values()):
         for column, name in zip(written, names, strict=True):
@@ -470,17 +478,16 @@ def places_of(written: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def as_name(cell: str) -> str:
-    """Return a cell as a name of a column is compared; a second file may begin with a mark, and quotes behind it."""
+    """Normalise a cell for comparison with column names, ignoring a byte order mark and quotes after it."""
     return plain_name(cell.lstrip("\ufeff").strip('"'))
 
 
 def _refuse_other_order(frame: pd.DataFrame, rows: Any) -> None:
     if len(rows):
-        where = f"{frame.index.name or 'data row'}s {listing(rows)}" + f" {FIRST_ROW}" * (frame.index.name == "row")
         found = listing(frame.loc[rows[0]].astype(str))
         raise CofactorError(
-            f"{where} name the columns in another order than the header ({found}), as in two files one after the "
-            "other: give the files one by one, or put their columns in one order"
+            f"a second header ({found}) in {located(frame, frame.index.isin(rows))} has the columns in another order, "
+            "as if two files had been joined: pass the files separately, or put their columns in the same order"
         )
 
 

@@ -1,7 +1,7 @@
-"""Tables of text with a separator between cells, by pyarrow where nothing is quoted, else by pandas.
+"""Read delimited text, with pyarrow if its quotes are simple, otherwise with pandas.
 
-Beside what pandas refuses, rows are refused that are longer than the header, and cells with text after a closing
-quote: other programs write quotes within a cell with a backslash, and then all that follows would be read wrong.
+In addition to what pandas rejects, rows longer than the header and cells with text after a closing quote are rejected:
+some programs escape quotes inside a cell with a backslash, and everything after such a quote would be misread.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from cofactor.core.cells import SEPARATORS, plain_name
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.cells import SEPARATORS, numbered_rows, plain_name
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.core.lazy import pd
 
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
-FIRST_ROW = "(the first line is row 1)"
-AFTER_QUOTE = "write a quote within a cell twice, and put the whole cell in quotes"
+AFTER_QUOTE = "double every quote inside a cell, and enclose the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
 HEADER = "header"  # attribute of a frame of text: its first line as it stands
@@ -51,18 +50,18 @@ def read_text(
     sep: str | None,
     empty_rows: bool = False,
 ) -> pd.DataFrame:
-    """Read a table of text; rows without any cell are left out, or kept but for empty lines at the end.
+    """Read a delimited text table without its empty rows, or only without those at its end if `empty_rows`.
 
-    Its index counts as a spreadsheet does, `attrs["twice"]` has the names there twice, `attrs["found"]` all names. Of
-    simple text pyarrow makes codes of distinct values at once; whatever it refuses, pandas reads or explains.
+    The index has row numbers as in a spreadsheet, `attrs["twice"]` lists duplicate names, and `attrs["found"]` all
+    names. pyarrow reads simple text directly as codes of distinct values; what it refuses, pandas reads or explains.
 
     Parameters
     ----------
     head : bytes
-        The first ones of the file.
+        The beginning of the file.
     content : path or BytesIO
-    columns, optional : names wanted, by which the separator is recognised where `sep` is None
-        Where all `columns` are there, only these and the optional ones are read; with no `columns`, all.
+    columns, optional : names of wanted columns, by which the separator is recognised if `sep` is None
+        If all `columns` are present, only these and the optional ones are read; otherwise, or without `columns`, all.
     """
     begin = head.decode(encoding, errors="ignore").lstrip("\ufeff")
     if declared := DECLARED.match(begin):
@@ -91,8 +90,8 @@ def read_text(
         with suppress(csv.Error):  # a cell too long for its reader, where a quote is not closed
             _name_ragged(whole(content).decode(encoding), sep)
         if found := UNCLOSED.search(str(error)):
-            what = f"a quote in row {int(found[1]) + 1} {FIRST_ROW} is never closed"
-            raise ValueError(f"{what}: close it, or write a quote within a cell twice") from None
+            what = f"a quote in {numbered_rows([int(found[1]) + 1])} is never closed"
+            raise ValueError(f"{what}: close it, or double it if it belongs to the cell") from None
         raise
     frame.index = pd.RangeIndex(above + 2, above + 2 + len(frame), name="row")
     if empty_rows:
@@ -106,7 +105,7 @@ def read_text(
 
 
 def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Sequence[str]) -> list[str]:
-    """Return the names of columns to read: those wanted, if all of them are there, else all."""
+    """Return the names of the columns to read: the wanted ones if all are present, otherwise all."""
     plain = {name: plain_name(name) for name in names}
     wanted = (
         set(map(plain_name, [*columns, *optional])) if set(map(plain_name, columns)) <= {*plain.values()} else set()
@@ -115,7 +114,7 @@ def needed_columns(names: Sequence[str], columns: Sequence[str], optional: Seque
 
 
 def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: int) -> pd.DataFrame | None:
-    """Read a simple text as columns of categories; None where pyarrow refuses it, or rows are empty."""
+    """Read simple text as categorical columns; None if pyarrow refuses it or rows are empty."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -138,7 +137,7 @@ def _by_arrow(content: Any, sep: str, names: list[str], kept: list[str], above: 
 
 
 def categories(column: Any) -> Any:
-    """Return a column of pyarrow, of text or of a dictionary of texts, as a Categorical of pandas."""
+    """Convert a pyarrow column of strings, plain or dictionary-encoded, to a pandas Categorical."""
     import pyarrow as pa
 
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -149,18 +148,18 @@ def categories(column: Any) -> Any:
 
 
 def refuse_many(names: Sequence[str]) -> None:
-    """Raise a CofactorError where a header has too many columns to look at each for the few that are wanted."""
+    """Raise a CofactorError if a header has too many columns to search for the few that are wanted."""
     if len(names) > MOST_COLUMNS:
-        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: leave only those that are needed")
+        raise CofactorError(f"the table has more than {MOST_COLUMNS} columns: keep only those that are needed")
 
 
 def whole(content: Any) -> bytes:
-    """Return all bytes of a path or a BytesIO."""
+    """Return the contents of a path or a BytesIO."""
     return content.getvalue() if isinstance(content, io.BytesIO) else Path(content).read_bytes()
 
 
 def likely_encoding(content: Any) -> str:
-    r"""Return an encoding that the first bytes of a text may have, which is not UTF-8.
+    r"""Guess the encoding of a text that is not UTF-8.
 
     >>> likely_encoding(io.BytesIO("task".encode("utf-16-le"))), likely_encoding(io.BytesIO(b"caf\\xe9"))
     ('utf-16-le', 'latin-1')
@@ -175,13 +174,13 @@ def likely_encoding(content: Any) -> str:
 
 
 def encoding_of_mark(head: bytes) -> str:
-    """Return the encoding that the mark at the beginning of a text names, other than UTF-8; "" without a mark."""
+    """Return the encoding given by a byte order mark, other than UTF-8; "" without such a mark."""
     marks = {"utf-32": (BOM_UTF32_LE, BOM_UTF32_BE), "utf-16": (BOM_UTF16_LE, BOM_UTF16_BE)}
     return next((name for name, known in marks.items() if head.startswith(known)), "")
 
 
 def separator_of(begin: str, columns: Sequence[str]) -> str:
-    """Return the separator under which the header names most of the wanted columns, then most columns at all."""
+    """Return the separator that gives the header the most wanted columns and, in case of a tie, the most columns."""
     wanted = {plain_name(name) for name in columns}
 
     def fit(sep: str) -> tuple[int, int]:
@@ -195,7 +194,7 @@ def separator_of(begin: str, columns: Sequence[str]) -> str:
 
 
 def _row(begin: str, sep: str, number: int) -> list[str]:
-    """Return the cells of a row, the header being 0; none where the text has no such row."""
+    """Return the cells of a row (0 is the header); [] if the text has no such row."""
     with suppress(csv.Error):
         rows = csv.reader(io.StringIO(begin, newline=""), delimiter=sep)
         return [cell.strip() for cell in next(islice(rows, number, None), [])]
@@ -203,14 +202,14 @@ def _row(begin: str, sep: str, number: int) -> list[str]:
 
 
 def _name_ragged(text: str, sep: str) -> None:
-    """Refuse rows that have more cells than the header, by the numbers that a spreadsheet gives them."""
+    """Refuse rows with more cells than the header, listed by their row numbers in a spreadsheet."""
     rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
     header: list[str] = next((cells for _, cells in rows if cells), [])
-    bad = [f"row {n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
+    bad = [f"{n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
     if bad:
         raise CofactorError(
-            f"more cells than the {len(header)} of the header in {listing(bad)} {FIRST_ROW}: "
-            f"mend these rows; cells that hold {sep!r} belong in quotes"
+            f"more cells than in the header ({len(header)}) in {numbered_rows(bad)}: "
+            f"correct these rows; put cells that contain {sep!r} in quotes"
         )
 
 
@@ -218,23 +217,21 @@ def _name_ragged(text: str, sep: str) -> None:
 
 
 def check_text(content: Any, encoding: str, sep: str) -> bool:
-    """Refuse zero bytes, and a cell that goes on behind its closing quote; the place is named.
+    """Raise a ValueError for zero bytes or text after a closing quote; return whether the text is simple.
 
-    Returns whether the text is simple: cells have no quotes, or quotes around them alone, and line feeds alone end its
-    rows, perhaps behind a return.
-
-    A `DataWarning` names rows that a carriage return alone ends, where others end in line feeds.
-    Cost: O(bytes) time, one search for each of the three signs, and one more where there are quotes.
+    In simple text, quotes only enclose whole cells, and rows end in a line feed, which may follow a carriage return. A
+    `DataWarning` lists rows that end in a carriage return alone if others end in a line feed.
+    Cost: O(bytes) time, one search for each of the three characters, and one more if there are quotes.
     """
     with _bytes_of(content, encoding) as text:
         zero = text.find(b"\0")
         if zero >= 0:
             whole(content).decode(encoding)  # what is no text in this encoding is told as such
-            advice = "name its encoding, for example encoding='utf-16', or save it as UTF-8"
-            raise ValueError(f"it is no text: byte {zero} is zero; {advice}")
+            advice = "set its encoding, for example encoding='utf-16', or save it as UTF-8"
+            raise ValueError(f"byte {zero} is zero, so it is not text in this encoding: {advice}")
         odd = text.find(b'"') >= 0 and not _all_around(text, sep)
         if odd and (row := _row_after_quote(text, sep)):
-            raise ValueError(f"there is text after a closing quote in row {row} {FIRST_ROW}: {AFTER_QUOTE}")
+            raise ValueError(f"text follows a closing quote in {numbered_rows([row])}: {AFTER_QUOTE}")
         alone = text.find(b"\r") >= 0 and RETURN_ALONE.search(text) is not None
         if alone and text.find(b"\n") >= 0:
             _note_returns(text, sep)
@@ -242,7 +239,7 @@ def check_text(content: Any, encoding: str, sep: str) -> bool:
 
 
 def _all_around(text: Any, sep: str) -> bool:
-    """Whether quotes stand in pairs, the first behind a separator or an end of line, the second before one."""
+    """Whether quotes come in pairs, the first after a separator or line end and the second before one."""
     signs = np.frombuffer(text, dtype=np.uint8)
     end = np.zeros(256, dtype=bool)
     end[[ord(one) for one in (sep, "\n", "\r")]] = True
@@ -258,7 +255,7 @@ def _all_around(text: Any, sep: str) -> bool:
 
 
 def _note_returns(text: Any, sep: str) -> None:
-    """Name the rows that end in a carriage return alone, if some end otherwise: it may belong to a cell."""
+    """Warn of rows that end in a carriage return alone if others do not: it may belong to a cell."""
     quoted = rb'(?:\A%b|(?<![^\r\n%b]))"(?:[^"]++|"")*+"' % (BOM_UTF8, re.escape(sep.encode()))
     row, alone, others = 1, [], 0
     for found in re.compile(rb"%b|(\r++)(\n|\Z)?|\n" % quoted).finditer(text):
@@ -270,13 +267,13 @@ def _note_returns(text: Any, sep: str) -> None:
             others += 1
         row += len(found[1] or b"\n")
     if alone and others:
-        where = f"rows {listing(alone)} {FIRST_ROW} end in a carriage return alone, others in a line feed"
+        where = f"a carriage return alone, not a line feed, ends {numbered_rows(alone)}"
         message = f"{where}: if it belongs to a cell, put that cell in quotes"
         warnings.warn(message, DataWarning, stacklevel=4)
 
 
 def _row_after_quote(text: Any, sep: str) -> int:
-    """Return the row of the first cell that goes on behind its closing quote with more than blanks; 0 for none."""
+    """Return the row of the first cell with text after its closing quote; 0 if there is none."""
     mark = re.escape(sep.encode())
     blanks = rb"[^\S\r\n%b]*+" % mark
     quoted, bare = rb'"(?:[^"]++|"")*+"' + blanks, rb'[^"\r\n%b][^\r\n%b]*+' % (mark, mark)
@@ -293,7 +290,7 @@ def _row_after_quote(text: Any, sep: str) -> int:
 
 @contextmanager
 def _bytes_of(content: Any, encoding: str) -> Iterator[Any]:
-    """The bytes of a text in UTF-8, or in an encoding of which signs are the same; a file is not read as a whole."""
+    """Yield text as bytes in UTF-8, or in an encoding with the same separators; files are memory-mapped."""
     if encoding.casefold() not in ONE_BYTE_SIGNS:
         yield whole(content).decode(encoding).encode("utf8", "surrogatepass")
     elif isinstance(content, io.BytesIO):

@@ -1,6 +1,6 @@
-"""Documents as callers bring them: texts, counts of words in a long or a wide table, or a matrix with its vocabulary.
+"""Read documents: texts, word counts in a long or a wide table, or a matrix with its vocabulary.
 
-Documents keep their names and their order, words are sorted.
+Documents keep their names and their order; words are sorted.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from cofactor.core.cells import (
     look_alikes,
     merged_names,
     merged_note,
+    numbered_rows,
     numeric,
 )
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.reading.matrices import is_array_file, read_matrix
 from cofactor.reading.tables import STDIN, read_frame, without_headers
@@ -53,7 +54,7 @@ LIST = "the list"  # source that has no columns
 
 @dataclass(frozen=True)
 class Texts:
-    """How often each word stands in each document: (D, N) counts, names of documents in the input's order, words."""
+    """Word counts of documents, a (D, N) array, with the names of the documents in input order, and the words."""
 
     counts: sparse.csr_array
     documents: list[str]
@@ -62,7 +63,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the caller says of a table: names of columns, stop words, longest sequence of words, spelling."""
+    """Options for reading a table: names of columns, stop words, longest sequence of words, spelling."""
 
     document: str | None = None
     word: str | None = None
@@ -73,30 +74,30 @@ class Asked:
     skip_bad: bool = False
 
     def named(self) -> dict[str, str]:
-        """Return the names that were given."""
+        """Return the names of columns that were given."""
         return {name: value for name in WANTED if (value := getattr(self, name)) is not None}
 
 
 def read_texts(path: str, asked: Asked, encoding: str, sep: str | None) -> Texts:
-    """Read the documents of a table; see `counted`."""
+    """Read documents from the file of a table (see `counted`)."""
     frame = read_frame(path, None, encoding, sep, "document")
     if frame.index.name == "row" and frame.shape[1] == 1:  # an empty line is an empty text
         frame = frame.reindex(pd.RangeIndex(frame.index[0], frame.index[-1] + 1, name="row"))
     elif frame.index.name == "row" and (gone := np.setdiff1d(np.arange(2, frame.index[-1] + 1), frame.index)).size:
-        _warn(f"rows {listing(gone.tolist())} (the first line is row 1) are empty or repeat the header: left out")
+        _warn(f"rows that are empty or repeat the header are left out: {numbered_rows(gone)}")
     return counted(frame, asked, path)
 
 
 def read_counts(path: str, vocabulary: Vocabulary, encoding: str) -> Texts:
-    """Read a matrix of documents by words."""
+    """Read a matrix of documents by words from a file."""
     matrix, _, _ = read_matrix(path)
     if matrix.ndim == 3:
-        raise CofactorError(f"{path} has three dimensions; topics need documents by words")
+        raise CofactorError(f"{path} has three dimensions, but topics need a matrix of documents by words")
     return of_matrix(matrix, vocabulary, encoding)
 
 
 def of_matrix(matrix: Any, vocabulary: Vocabulary, encoding: str = "utf-8-sig") -> Texts:
-    """Return a matrix of documents by words; without a vocabulary words are numbers, as documents are."""
+    """Convert a matrix of documents by words; documents, and words without a vocabulary, are named by numbers."""
     counts = sparse.csr_array(matrix, dtype=np.float64)
     D, N = counts.shape
     if vocabulary is None:
@@ -109,19 +110,19 @@ def of_matrix(matrix: Any, vocabulary: Vocabulary, encoding: str = "utf-8-sig") 
         bad = [f"line {n} ({word!r})" for n, word in enumerate(words, 1) if seen[word] > 1 or not word.strip()]
         if bad:
             raise CofactorError(
-                f"{source}: words that are blank or there twice in {listing(bad)}: give each column its own"
+                f"{source}: blank or duplicate words in {listing(bad)}: give each column a word of its own"
             )
         if len(words) != N:
             turned = "; the matrix seems to have words as rows: transpose it" if len(words) == D else ""
-            raise CofactorError(f"{source}: {len(words)} words for {N} columns, one line per column is needed{turned}")
+            raise CofactorError(f"{source}: {len(words)} words for {N} columns: one word per column is needed{turned}")
     return Texts(counts, [str(n) for n in range(D)], words)
 
 
 def counted(frame: pd.DataFrame, asked: Asked, source: str = "the table") -> Texts:
-    """Return the documents of a table: document, word and count; or a column a word; or a column of texts.
+    """Return the documents of a table of document, word and count, of one column per word, or of texts.
 
-    Raises a CofactorError where it is none of these, cells are missing or no counts (rows are named). A `DataWarning`
-    tells what was recognised unasked.
+    Raises a CofactorError if it is none of these, or cells are missing or not counts (their rows are listed). A
+    `DataWarning` says what was recognised.
     """
     check_spelling(asked.spelling)
     named = {wanted: asked.named().get(wanted) or _usual(frame, wanted) for wanted in WANTED}
@@ -133,12 +134,12 @@ def counted(frame: pd.DataFrame, asked: Asked, source: str = "the table") -> Tex
     text = _text_column(frame, asked)
     if text is None:
         check_columns(frame, [asked.named().get(wanted, wanted) for wanted in WANTED], "counts")
-        raise CofactorError(f"{source} holds no texts and no counts of words")
+        raise CofactorError(f"{source} holds neither texts nor word counts")
     return _texts(frame, text, asked, source)
 
 
 def of_texts(texts: Sequence[Any], words: Sequence[str]) -> sparse.csr_array:
-    """Count known words, and sequences of words, in texts."""
+    """Count given words, and sequences of words, in texts."""
     longest = 1 + max((word.count(" ") for word in words), default=0)
     return sparse.csr_array(
         _counter(vocabulary=list(words), ngram_range=(1, longest)).transform(texts), dtype=np.float64
@@ -150,7 +151,7 @@ def _warn(text: str) -> None:
 
 
 def _usual(frame: pd.DataFrame, wanted: str) -> str | None:
-    """Return the only column that is called as wanted, or by another usual name of the same."""
+    """Return the column with the wanted name, or the only one with a usual name for it."""
     if wanted in frame:
         return wanted
     there = [str(name) for name in frame if str(name).strip().casefold() in (wanted, *USUAL[wanted])]
@@ -161,16 +162,17 @@ def _long(frame: pd.DataFrame, named: dict[str, str], asked: Asked) -> Texts:
     check_columns(frame, list(named.values()), "counts")
     given = {*asked.named().values(), *WANTED}
     if unasked := ", ".join(f"{wanted} from {name}" for wanted, name in named.items() if name not in given):
-        _warn(f"columns: {unasked}")
+        _warn(f"columns used: {unasked}")
     frame = pd.DataFrame({wanted: frame[name].astype(object) for wanted, name in named.items()}, index=frame.index)
     spelled = {wanted: (named[wanted], wanted, *USUAL[wanted]) for wanted in reversed(WANTED)}
     frame = without_headers(frame, spelled) if frame.index.name == "row" else frame
-    rule = f"{named['count']}: whole numbers from 0 are needed"
+    rule = f"{named['count']} must hold whole numbers of at least 0"
     if asked.skip_bad:
         number = pd.to_numeric(frame["count"], errors="coerce").to_numpy(dtype=np.float64)
         bad = ~_whole(number) | (frame[["document", "word"]].isna() | (frame[["document", "word"]] == "")).any(axis=1)
         if bad.any():
-            _warn(f"{bad.sum()} rows without a document, a word or a whole count are left out: {located(frame, bad)}")
+            found = f"{amount(bad.sum(), 'row')} without a document, a word or a whole count"
+            _warn(f"left out {found}: {located(frame, bad)}")
         frame = frame[~bad]
     for what in ("document", "word"):
         check_present(frame[what], what, text=True)
@@ -188,7 +190,7 @@ def _whole(n: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series[Any]:
-    """Return a column with names that differ in capitals and the like as one, where asked for; else say so."""
+    """Merge names of a column that differ only in capitals and the like if asked; otherwise note them."""
     names = {str(name): int(count) for name, count in column.value_counts(sort=False).items()}
     if spelling == "all" and (known := merged_names(names)):
         _warn(merged_note(known, what))
@@ -199,7 +201,7 @@ def _spelled(column: pd.Series[Any], what: str, spelling: Spelling) -> pd.Series
 
 
 def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
-    """Return the counts of a table with a row a document and a column a word; None where it is no such table."""
+    """Return the counts of a table with one row per document and one column per word; None for other tables."""
     numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
     first = asked.document if asked.document is not None and asked.document in frame else str(frame.columns[0])
     at = list(map(str, frame.columns)).index(first)
@@ -210,36 +212,36 @@ def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
         return None
     documents = list(frame[first].astype(str)) if named else list(map(str, frame.index))
     words = [str(name) for n, name in enumerate(frame.columns) if not (named and n == at)]
-    _warn(f"one column a word, a document a row ({'named by ' + repr(first) if named else 'numbered'})")
+    _warn(f"one column per word, one row per document ({'named by ' + repr(first) if named else 'numbered'})")
     return Texts(sparse.csr_array(counts), documents, words)
 
 
 def _text_column(frame: pd.DataFrame, asked: Asked) -> str | None:
     there = [str(name) for name in frame.columns if name != asked.document]
     if without_blanks := [name for name in there if _run_together(frame[name])]:
-        split = "separate the words by blanks first, or give document, word and count"
+        split = "separate the words by blanks first, or pass a table of document, word and count"
         raise CofactorError(
-            f"columns {listing(without_blanks)}: no blanks between words (Chinese, Japanese, Thai): {split}"
+            f"columns {listing(without_blanks)} have no blanks between words, as in Chinese, Japanese or Thai: {split}"
         )
     texts = [name for name in there if _are_texts(frame[name])]
     if len(texts) > 1 and TEXT not in texts:
-        raise CofactorError(f"columns {listing(texts)} hold texts: keep one, or call it text")
+        raise CofactorError(f"columns {listing(texts)} all hold texts: keep one, or rename one to text")
     return TEXT if TEXT in texts else texts[0] if texts else None
 
 
 def _filled(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the cells that hold something, and no word such as NA."""
+    """Return the cells that are neither empty nor a word such as NA."""
     cells = column.dropna().astype(str)
     return cells[~cells.isin((*NO_VALUE, *LIKE_MISSING))]
 
 
 def _are_texts(column: pd.Series[Any]) -> bool:
-    """Whether most cells that are not empty hold several words."""
+    """Whether most nonempty cells hold several words."""
     return bool((_filled(column).str.count(r"\w\w+") >= SEVERAL).mean() > 0.5)
 
 
 def _run_together(column: pd.Series[Any]) -> bool:
-    """Whether most cells that are not empty are longer than a word, in a script that has no blanks between words."""
+    """Whether most nonempty cells are longer than a word in a script without blanks between words."""
     cells = _filled(column)
     letters = cells.str.count(NO_BLANKS)
     return bool(((letters >= LONG_WORD) & (cells.str.count(r"\s") < letters / LONG_WORD)).mean() > 0.5)
@@ -249,7 +251,7 @@ def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts
     """Count the words of a column of texts; its rows are the documents."""
     cells = [str(cell) if isinstance(cell, str) or not pd.isna(cell) else "" for cell in frame[column]]
     if nothing := Counter(cell for cell in cells if cell and cell in NO_VALUE):
-        _warn(f"texts that count as empty: {listing(f'{count} of {cell!r}' for cell, count in nothing.items())}")
+        _warn(f"texts that count as empty: {listing(f'{cell!r} ({count})' for cell, count in nothing.items())}")
         cells = ["" if cell in nothing else cell for cell in cells]
     ids, documents = _document_column(frame, column, asked), list(map(str, frame.index))
     if ids is not None:
@@ -271,14 +273,14 @@ def _texts(frame: pd.DataFrame, column: str, asked: Asked, source: str) -> Texts
     except ValueError as error:
         raise CofactorError(f"{source}: no words in column {column} ({error})") from None
     by = f"named by {ids}" if ids is not None else "numbered by its row"
-    _warn(f"{called} holds texts: a document a row, {by}, words counted in lower case")
+    _warn(f"{called} holds texts: each row is a document, {by}, and words are counted in lower case")
     if twice := [name for name, count in Counter(documents).items() if count > 1]:
-        _warn(f"{len(twice)} names stand for several documents, each with its own row: {listing(twice)}")
+        _warn(f"several documents have the same name, and each keeps its own row: {listing(twice)}")
     return Texts(counts, documents, list(map(str, reader.get_feature_names_out())))
 
 
 def _document_column(frame: pd.DataFrame, text: str, asked: Asked) -> str | None:
-    """Return the column that names the documents: the one asked for, or of a usual name with a name for each."""
+    """Return the column that names the documents: the requested one, or one with a usual name and unique values."""
     if asked.document is not None:
         check_columns(frame, [asked.document], "documents")
         return asked.document
@@ -299,11 +301,11 @@ def _lines(path: Path, encoding: str) -> list[str]:
     try:
         text = path.read_bytes().decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        advice = "save it as UTF-8, or name its encoding, for example encoding=latin-1"
+        advice = "save it as UTF-8, or set its encoding, for example encoding=latin-1"
         raise CofactorError(f"{path} cannot be read as text ({error}): {advice}") from None
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def is_counts_file(path: str) -> bool:
-    """Whether a file holds a matrix of counts, by its ending."""
+    """Whether a file holds a matrix of counts, judging by its extension."""
     return path != STDIN and is_array_file(path)

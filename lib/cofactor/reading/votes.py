@@ -1,4 +1,4 @@
-"""Votes as files hold them, who won against whom, as `Comparisons` and covariates; `vote_layouts` finds columns."""
+"""Read votes (who won against whom) as `Comparisons` and covariates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cofactor.core.cells import (
     says_nothing,
 )
 from cofactor.core.checks import check_kind
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
 from cofactor.reading.tables import STDIN, Coded, read_frame, refuse_twice, renamed_columns
@@ -93,7 +93,7 @@ HOME = "home"  # name of the covariate that is one in every comparison
 
 @dataclass(frozen=True)
 class Reading:
-    """Votes that were read: comparisons, covariates in their order, and what was noticed unasked."""
+    """The result of reading votes: comparisons, covariates in the same order, and notes."""
 
     comparisons: Comparisons
     covariates: pd.DataFrame
@@ -116,46 +116,46 @@ def read_votes(
     spelling: Spelling = "classes",
     skip_bad: bool = False,
 ) -> tuple[Comparisons, pd.DataFrame]:
-    """Read one row per comparison, of a file or a frame; what is not named is used where a column is called so.
+    """Read one comparison per row from a file or a frame; columns that are not given are recognised by their names.
 
-    A square table, whose first column names the items as its header does, holds how often the row's item won against
-    the column's. Rows without a result are left out.
+    In a square table, whose first column has the same items as its header, a cell is how often the row's item won
+    against the column's. Rows without a result are left out.
 
     Parameters
     ----------
     source : path, "-" for standard input, or DataFrame
-        Files as of `Comparisons.from_csv`; JSON may also hold pairs [winner, loser].
-    winner, loser : names of the columns of items; with `outcome` just of the first and of the second item
-        Default: winner and loser, or two columns that are called like sides (model_a and model_b, home and away, ...).
-    user : column of who chose; or two, also of the prompt, picture or day that votes share
-    tie : column of yes or no, 1 or 0; empty is no
+        Files as for `Comparisons.from_csv`; JSON may also contain pairs [winner, loser].
+    winner, loser : names of the columns of items; with `outcome`, only of the first and of the second item
+        Default: winner and loser, or two columns whose names are those of sides (model_a and model_b, home and away).
+    user : column of who chose; or two columns, the second of the prompt, picture or day that votes share
+    tie : column of yes or no, or of 1 or 0; empty means no
     outcome : column of who won
-        1 (the item in `winner`), 0 (the other one) and 0.5; the names of the columns of items, or of the item; A and B,
-        left and right, H, D and A and the like; ties begin with tie, draw, both or neither. Default, with two sides:
-        a column called winner or outcome; else a column of 0 and 1 for each side (winner_model_a), or two scores.
-        At most one of `tie` and `outcome` can be used.
-    weight : column of how often this comparison was made, with this outcome; rows of 0 are left out
-        Used unasked where it holds whole numbers.
-    covariates : columns of finite numbers, of `winner` less `loser`; "a - b" is the difference of two columns
-        A length of answers, or 1 and -1 for which one was shown first; TRUE is 1, FALSE 0.
-    encoding, sep : as of `Comparisons.from_csv`
-    words : the two words of `outcome` for the first and the second item, where it has others
+        1 (the item in `winner`), 0 (the other one) or 0.5; the name of the item or of its column; or words such as A
+        and B, left and right, or H, D and A; words for ties begin with tie, draw, both or neither. Default, with two
+        sides: a column named winner or outcome, otherwise a column of 0 and 1 for each side (winner_model_a), or two
+        scores. Only one of `tie` and `outcome` can be used.
+    weight : column of how often this comparison was made, with this outcome; rows with 0 are left out
+        Used by default if it is named weight and holds whole numbers.
+    covariates : columns of finite numbers, of `winner` minus `loser`; "a - b" is the difference of two columns
+        For example the length of an answer, or 1 and -1 for which item was shown first; TRUE is 1, FALSE 0.
+    encoding, sep : as for `Comparisons.from_csv`
+    words : the two words of `outcome` for the first and the second item, if they are other than those above
     home : bool
-        Add a covariate that is one in every comparison: how much better the first side does by being the first.
+        Add a covariate that is 1 in every comparison: the advantage of being the first side.
     spelling : {"classes", "keep", "all"}
-        "all" makes one of items, and of users, that differ in capitals, surrounding blanks or invisible characters
-        alone, the one that is used most. Others that look alike are named and count as different.
+        "all" merges items, and users, whose names differ only in capitals, surrounding blanks or invisible characters,
+        under the most frequent name. Other names that look alike are noted and count as different.
     skip_bad : bool
-        Leave out comparisons that cannot be read, in place of an error.
+        Leave out comparisons that cannot be read instead of raising an error.
 
-    "" for `user`, `tie`, `outcome` or `weight`: such a column is not used.
+    With "" for `user`, `tie`, `outcome` or `weight`, no such column is used.
 
     Returns the comparisons, and a DataFrame of the covariates in the same order, for `rank`.
 
-    Raises a CofactorError that names rows with missing or equal items, or where a cell cannot be read; and where no
-    item stands in both columns.
+    Raises a CofactorError that lists the rows if items are missing or equal, or a cell cannot be read; also if no item
+    occurs in both columns.
 
-    Cost: O(m), half a microsecond a cell.
+    Cost: O(m), half a microsecond per cell.
 
     >>> data, _ = read_votes(pd.DataFrame({"winner": ["tea", "gin"], "loser": ["milk", "tea"], "tie": ["", "yes"]}))
     >>> data.items, data.outcome.tolist()
@@ -177,7 +177,7 @@ def reading(
     spelling: Spelling = "classes",
     skip_bad: bool = False,
 ) -> Reading:
-    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None where nothing is said."""
+    """Read votes as `read_votes` does; `named` holds its arguments that name columns, None if not given."""
     check_kind((str, PathLike, pd.DataFrame), source=source)
     check_kind((list, tuple), covariates=covariates)
     named, notes = _with_prompt(named), list[str]()
@@ -193,21 +193,21 @@ def reading(
     if square is not None:
         frame, source = square, frame
         named |= {"winner": "winner", "loser": "loser", "weight": "weight"}
-        notes.append("read as a square table: a cell says how often the row's item won against the column's")
+        notes.append("read as a square table: a cell is how often the row's item won against the column's")
     first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
-        what = f"columns {listing(places)} seem to hold orders of several items"
-        raise CofactorError(f"{what}: rank reads who won against whom; the package choix ranks from orders")
+        what = f"columns {listing(places)} seem to hold orderings of several items, but rank needs winners and losers"
+        raise CofactorError(f"{what}: the package choix can rank from orderings")
     if not {first, second} <= set(frame.columns):
         check_columns(pd.DataFrame(columns=frame.attrs.get("found", frame.columns), index=[0]), [first, second])
     layout = layout_of(list(frame.columns), first, second, named["outcome"], named["tie"])
     if layout.outcome and layout.tie:
-        raise CofactorError("columns tie and outcome both say whether a side won: leave one out, say tie='' for it")
+        raise CofactorError("columns tie and outcome both say who won: use only one of them, for example with tie=''")
     if not (layout.sided or named["winner"] or named["loser"] or (first, second) in WON):
-        advice = "name the column that does as outcome, or the columns of winner and loser"
-        raise CofactorError(f"columns {first} and {second} hold items, but nothing says who won: {advice}")
+        advice = "pass the column that says who won as outcome, or the winner and loser columns"
+        raise CofactorError(f"columns {first} and {second} hold items, but no column says who won: {advice}")
     if home and not layout.sided:
-        raise CofactorError("home needs two sides and an outcome: winners and losers do not say who was first")
+        raise CofactorError("home needs two sides and an outcome: winners and losers do not show who was first")
     votes = _Votes(frame, layout, named, not isinstance(source, pd.DataFrame), skip_bad)
     votes.notes[:0] = notes
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
@@ -220,10 +220,9 @@ def reading(
 def square_of(
     source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None
 ) -> pd.DataFrame | None:
-    """Return winner, loser and weight of a square table of wins, None where this is none.
+    """Return winner, loser and weight from a square table of wins; None for any other table.
 
-    The names of its rows, in the first column or in the index, are those of its columns. Cells of the diagonal are not
-    looked at.
+    Its rows, named in the first column or in the index, are the same items as its columns. The diagonal is ignored.
     """
     found = frame.attrs.get("found", frame.columns)
     if any(set(pair) <= set(frame.columns) for pair in WON):
@@ -254,17 +253,17 @@ def square_of(
 
 
 def _places(columns: Sequence[str]) -> list[str]:
-    """Return the columns that are called like places of an order, where there are three or more."""
+    """Return the columns named like positions in an ordering, if there are at least three."""
     found = [str(name) for name in columns if PLACE.fullmatch(str(name).strip().casefold())]
     return found if len(found) > 2 else []
 
 
 def _with_prompt(named: Named) -> dict[str, Any]:
-    """Name the second of two columns of users "prompt"."""
+    """Rename the second of two user columns to "prompt"."""
     user = named["user"]
     users = list(user) if isinstance(user, list | tuple) else [user]
     if not 1 <= len(users) <= 2:
-        raise CofactorError(f"{len(users)} columns of users ({listing(users)}): give one or two")
+        raise CofactorError(f"{len(users)} user columns ({listing(users)}): give one or two")
     return {**named, "user": users[0], "prompt": users[1] if len(users) > 1 else None}
 
 
@@ -281,31 +280,31 @@ class _Votes:
         self.notes = self._repeating()
         whole = pd.to_numeric(frame["weight"], errors="coerce") % 1 == 0 if self.weight == "weight" else None
         if named["weight"] is None and whole is not None and not whole.all():
-            why = "column weight holds numbers that are not whole, which are no counts"
-            self.notes.append(f"{why}: it was not used; weight='weight' uses it")
+            why = "column weight was not used, since its numbers are not whole and so are not counts"
+            self.notes.append(f"{why}: to use it, set weight='weight'")
             self.weight = None
         unasked = [layout.first, layout.second, layout.outcome, layout.tie, *layout.each, *layout.scores, self.user]
         asked = {*named.values(), *({"winner", "loser"} & {layout.first, layout.second})}
         taken = [name for name in (*unasked, self.weight) if name and name not in asked]
         if taken:
-            self.notes.insert(0, f"columns taken unasked: {listing(taken)}")
+            self.notes.insert(0, f"columns used by default: {listing(taken)}")
 
     def _used(self, named: dict[str, str | None], what: str) -> str | None:
         return (what if what in self.frame else None) if named[what] is None else named[what] or None
 
     def _repeating(self) -> list[str]:
-        """Note columns that are called like prompts or users, repeat, and are not used."""
+        """Return notes on columns named like prompts or users whose values repeat but which are not used."""
         used, m, notes = {self.user, self.prompt, self.layout.first, self.layout.second}, len(self.frame), []
         for name in REPEATING:
             different = self.frame[name].nunique() if name in self.frame and name not in used else 0
             if FEW_PROMPTS <= different <= m / 2:
-                told = f"column {name} has {different} values in {m} votes: if votes that share one are alike"
-                also = f" beside user={self.user!r}" if self.user else ""
-                notes.append(f"{told}, intervals are too short without it; user={name!r}{also} allows for that")
+                told = f"column {name} has {different} values in {m} votes: if votes with the same value are correlated"
+                also = f" in addition to user={self.user!r}" if self.user else ""
+                notes.append(f"{told}, the intervals are too narrow; to allow for that, set user={name!r}{also}")
         return notes
 
     def write_one_way(self, merge: bool) -> None:
-        """Make one of items, and of users, that differ in capitals and the like where asked to; note look-alikes."""
+        """Merge items, and users, whose names differ only in capitals and the like if `merge`; note look-alikes."""
         columns = {"items": [self.layout.first, self.layout.second], "users": [self.user] if self.user else []}
         for what, names in columns.items():
             used = (
@@ -322,7 +321,7 @@ class _Votes:
             self.notes.extend(filter(None, [alike_note(look_alikes(counts, spaced=False), what)]))
 
     def read(self, covariates: list[str], words: Sequence[str] | None, home: bool) -> Reading:
-        """Return the votes; refuse what cannot be read, or leave it out."""
+        """Return the votes; raise an error for those that cannot be read, or leave them out."""
         self._without_result()
         pair = (str(words[0]), str(words[1])) if words else None
         if self.skip_bad:
@@ -345,7 +344,7 @@ class _Votes:
         return Reading(found.with_ids(users, items), X, self.notes)
 
     def _without_result(self) -> None:
-        """Leave out rows that do not say who won, such as fixtures that were not played."""
+        """Leave out rows without a result, such as matches that were not played."""
         told_by = [name for name in (self.layout.outcome, *self.layout.each[:2], *self.layout.scores) if name]
         if not told_by:
             return
@@ -358,13 +357,12 @@ class _Votes:
             )
             none &= ~np.logical_or(*(np.asarray((won == side) & (won != "")) for side in sides))
         if none.any() and not none.all():
-            n = int(none.sum())
-            what = f"{n} comparison{'s' if n > 1 else ''} without a result left out"
+            what = f"left out {amount(none.sum(), 'comparison')} without a result"
             self.notes.append(f"{what}: {located(self.frame, none)}")
             self.frame = self.frame[~none]
 
     def _without_bad(self, covariates: list[str], words: tuple[str, str] | None) -> None:
-        """Leave out rows that cannot be read, and say which and why."""
+        """Leave out rows that cannot be read, and note which and why."""
         bad, whys = np.zeros(len(self.frame), dtype=bool), list[str]()
 
         def left_out(rows: NDArray[np.bool_], what: str, _: str) -> None:
@@ -384,7 +382,7 @@ class _Votes:
             self.frame = self.frame[~bad]
 
     def _check_cells(self, refuse: Refuse) -> None:
-        """Refuse rows without an item or a user, and of an item with itself."""
+        """Refuse rows without an item or a user, and comparisons of an item with itself."""
         first, second = self.layout.first, self.layout.second
         for name in filter(None, (first, second, self.user, self.prompt)):
             column = self.frame[name]
@@ -398,7 +396,7 @@ class _Votes:
             refuse(same, what, ": drop these rows")
 
     def _counts(self, refuse: Refuse | None = None) -> Floats | None:
-        """Return weights, and leave out rows of none."""
+        """Return the weights, and leave out rows of weight zero."""
         if not self.weight:
             return None
         meaning = f"{self.weight} (how often this comparison was made)"
@@ -413,15 +411,16 @@ class _Votes:
         if refuse:
             return None
         self.frame = self.frame[counts > 0]
-        check_columns(self.frame, [], "comparisons of a weight above 0")
+        if self.frame.empty:
+            raise CofactorError(f"no comparison is left: every {self.weight} is 0")
         return counts[counts > 0]
 
     def _check_sides(self, left: np.ndarray, right: np.ndarray, items: list[object]) -> None:
         one, two = self.layout.first, self.layout.second
         if len(items) > 2 and not np.intersect1d(left, right).size:
-            advice = "name two columns of items as winner and loser, and that of who won as outcome"
-            why = "one of them holds no items, or every item won always or lost always, which tells no order"
-            raise CofactorError(f"no item stands in both columns {one} and {two}: {why}; {advice}")
+            advice = "pass two columns of items as winner and loser, and the column that says who won as outcome"
+            why = "one of them may not hold items, or every item always won or always lost, so none can be ranked"
+            raise CofactorError(f"no item occurs in both columns {one} and {two}: {why}; {advice}")
 
     def _covariate(self, name: str, refuse: Refuse = refused) -> Floats:
         one, _, other = name.partition(" - ")
@@ -439,31 +438,33 @@ class _Votes:
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
-    """Return the cells that hold no result."""
+    """Return a mask of the cells without a result."""
     column = Coded.of(cells)
     return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 
 
 def no_answer_note(counts: Mapping[str, int]) -> str:
-    """Say which items look as if there was none, and how often each was compared; "" for none."""
+    """Return a note on items that look like non-answers, with their numbers of comparisons; "" if there are none."""
     found = listing(f"{name!r} ({counts[name]})" for name in sorted(counts) if says_nothing(name))
-    return f"items that look like no answer count as items: {found}; drop their rows, if they are none" if found else ""
+    return (
+        f"items that look like non-answers count as items: {found}; if they are not, drop their rows" if found else ""
+    )
 
 
 def renamed(cells: pd.Series[Any], known: Mapping[str, str]) -> pd.Series[Any]:
-    """Return cells with the names that are known by another one replaced by that."""
+    """Replace names by those with which they were merged."""
     return cells.map(lambda cell: known.get(str(cell), cell))
 
 
 def _ties(frame: pd.DataFrame, name: str, refuse: Refuse) -> Floats:
-    """Outcomes by a column that says whether a row is a tie."""
+    """Return outcomes from a column that says whether a row is a tie."""
     code, cells = pd.factorize(frame[name].to_numpy(dtype=object), use_na_sentinel=False)
     words = pd.Series(["" if pd.isna(cell) else str(cell).strip().casefold() for cell in cells], dtype=object)
     values = np.asarray(words.map(dict.fromkeys(YES_WORDS, 0.5) | dict.fromkeys(NO_WORDS, 1.0)), dtype=np.float64)[code]
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
-        refuse(bad, f"{name} must hold yes or no; not so in {found}", ": mend or drop these rows")
+        refuse(bad, f"{name} must hold yes or no; see {found}", ": correct or drop these rows")
     return values
 
 
@@ -472,7 +473,7 @@ def _ties(frame: pd.DataFrame, name: str, refuse: Refuse) -> Floats:
 
 @dataclass(frozen=True)
 class Layout:
-    """Names of the columns of a table of votes; `first` and `second` are winner and loser where nothing says more."""
+    """Columns of a table of votes; `first` and `second` are winner and loser unless another column says who won."""
 
     first: str
     second: str
@@ -483,12 +484,12 @@ class Layout:
 
     @property
     def sided(self) -> bool:
-        """Whether the sides are told apart by more than who won."""
+        """Whether another column says which side won."""
         return bool(self.outcome or self.each or self.scores)
 
 
 def candidates() -> list[str]:
-    """Return every name that is looked for."""
+    """Return all column names that are looked for."""
     pairs = [name for pair in (*WON, *SIDES, *SCORES) for name in pair]
     sides = [short for pair in SIDES for name in pair for short in (name, _short(name))]
     each = [form.format(name) for form in WINS for name in (*sides, *TIED)]
@@ -496,14 +497,14 @@ def candidates() -> list[str]:
 
 
 def sides_of(columns: Sequence[str], winner: str | None, loser: str | None) -> tuple[str, str]:
-    """Return the names of the two columns of items: as given, winner and loser, or a pair that is called like sides."""
+    """Return the two columns of items: as given, winner and loser, or a pair whose names are those of sides."""
     if winner or loser:
         return winner or "winner", loser or "loser"
     return next((pair for pair in (*WON, *SIDES) if set(pair) <= set(columns)), WON[0])
 
 
 def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | None, tie: str | None) -> Layout:
-    """Return which columns tell who won; "" for `outcome` or `tie`: none of that kind."""
+    """Find the columns that say who won; "" for `outcome` or `tie` excludes such a column."""
     items = {first, second}
     each = _each(columns, first, second)
     if not outcome and (first, second) not in WON:
@@ -535,7 +536,7 @@ def _each(columns: Sequence[str], first: str, second: str) -> tuple[str, ...]:
 
 
 def _short(side: str) -> str:
-    """Return what tells a side from the other: "a" of "model_a"."""
+    """Return the part of a name that distinguishes the sides: "a" of "model_a"."""
     return side.rpartition("_")[2]
 
 
@@ -549,9 +550,9 @@ def outcomes(
     notes: list[str],
     refuse: Refuse = refused,
 ) -> Floats:
-    """Return 1 where the first item of a row won, 0 where the second did, 0.5 for a tie; adds to `notes`.
+    """Return 1 if the first item of a row won, 0 if the second did, 0.5 for a tie; may add to `notes`.
 
-    `refuse` is called where a cell cannot be read.
+    `refuse` is called for cells that cannot be read.
     """
     if layout.each:
         return _of_each(frame, layout, refuse)
@@ -574,8 +575,8 @@ def _of_each(frame: pd.DataFrame, layout: Layout, refuse: Refuse) -> Floats:
     tied = values[2] if len(values) > 2 else 1 - won - lost
     bad = (won + lost + tied != 1) | (tied < 0)
     if bad.any():
-        what = f"{listing(layout.each)}: not exactly one of them is 1 in {located(frame, bad)}"
-        refuse(bad, what, "; mend or drop these rows")
+        what = f"exactly one of {listing(layout.each)} must be 1; see {located(frame, bad)}"
+        refuse(bad, what, ": correct or drop these rows")
     return np.asarray(won + tied / 2)
 
 
@@ -587,9 +588,9 @@ def _of_words(
     notes: list[str],
     refuse: Refuse,
 ) -> Floats:
-    """Read a column of who won: names of the items of a row where all words are, else words for the sides.
+    """Read a column that says who won, by names of the items if all words are such names, else by words for sides.
 
-    Refuses words that are the name of an item, and may stand for a side, too.
+    Raises a CofactorError for words that name an item but may also mean a side.
     """
     columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
     word, named = columns[0], _named(columns)
@@ -608,42 +609,42 @@ def _of_words(
         sides = f"{both[0]!r} of column {name}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
             raise CofactorError(
-                f"{sides} is an item, and may also say which side won: name the words for the first and the second "
+                f"{sides} is an item, but may also say which side won: give the words for the first and the second "
                 f"side with words (--words {both[0]} OTHER), or rename the items"
             )
         if numbers and not all_names:
             if plain_name(name) in PICKED:
                 raise CofactorError(
-                    f"{name} holds 0 and 1, and does not say which of {layout.first} and {layout.second} is meant: "
-                    "name the words for the first and the second with words (--words 1 0, or --words 0 1)"
+                    f"{name} holds 0 and 1, and it is not known which means {layout.first} and which {layout.second}: "
+                    "give the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
-            notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; words (--words 0 1) turns it round")
+            notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; to swap them, use words (--words 0 1)")
         other = _named([column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns])
         values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
-        advice = ": give the two words of your file as words, or mend or drop these rows"
-        refuse(bad, f"{name} must hold {given}, or the winner's name; not so in {found}", advice)
+        advice = ": pass the two words of your file as words, or correct or drop these rows"
+        refuse(bad, f"{name} must hold {given}, or the winner's name; see {found}", advice)
     return values
 
 
 def _named(columns: Sequence[Coded]) -> Floats:
-    """Return 1 where the word of a row is its first item, 0 where it is its second, NaN elsewhere."""
+    """Return 1 if the word of a row is its first item, 0 if it is its second, and NaN otherwise."""
     word, left, right = np.split(Coded.joined(columns).codes, 3)
     return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
 
 
 def _words(cells: list[Any]) -> list[str | None]:
-    """Return cells as text without blanks around it; empty ones are none."""
+    """Convert cells to stripped text; empty cells become None."""
     return [str(cell).strip() or None for cell in cells]
 
 
 def _meaning(
     text: list[str], layout: Layout, words: tuple[str, str] | None, often: Sequence[int], some: bool
 ) -> dict[str, float]:
-    """Return what every word says; words that no list explains are left out.
+    """Return the outcome that each word means; words in no list are left out.
 
     With `some`, not all words need be in one list: it is the list that explains most of the cells; without, scores are
     such a list, so that what is none of them is named.
@@ -676,7 +677,7 @@ def _meaning(
 
 
 def _scores(text: list[str]) -> dict[str, float]:
-    """Return what words such as 2-1, 0:3 or 6-4 3-6 7-6(5) say; of several sets, who won more."""
+    """Return the outcomes of scores such as 2-1, 0:3 or 6-4 3-6 7-6(5); with several sets, by sets won."""
     found = {}
     for word in text:
         sets = [SCORE.fullmatch(part) for part in re.split(r"\s*[,;]\s*|(?<=[\d)])\s+(?=\d+[-\u2013:])", word)]
@@ -697,7 +698,7 @@ def read_comparisons(
     encoding: str,
     sep: str | None,
 ) -> Kind:
-    """Read a file with one row per comparison, see `Comparisons.from_csv`."""
+    """Read a file with one row per comparison (see `Comparisons.from_csv`)."""
     try:
         frame = read_frame(path, list(filter(None, names)), encoding, sep, "comparison", coded=True)
     except CofactorError:
@@ -708,7 +709,7 @@ def read_comparisons(
 
 
 def comparisons_of(cls: type[Kind], frame: pd.DataFrame, names: Names, same_item: SameItem, text: bool) -> Kind:
-    """Take the columns user, left, right, outcome and perhaps counts, see `Comparisons.from_frame`."""
+    """Use the columns user, left, right, outcome and, if given, counts (see `Comparisons.from_frame`)."""
     check_columns(frame, list(filter(None, names)), "comparisons")
     user, left, right, outcome, counts = names
     for name in (user, left, right):
@@ -722,13 +723,10 @@ def comparisons_of(cls: type[Kind], frame: pd.DataFrame, names: Names, same_item
 
 
 def encoded(columns: Sequence[pd.Series[Any]], name: str, text: bool = False) -> tuple[Codes, list[Any]]:
-    """Return codes of columns one after the other, and their ids, sorted where they can be.
+    """Return the codes of concatenated columns, and their ids, sorted if they can be compared.
 
-    Of text, plain whole numbers are numbers.
+    With `text`, plain whole numbers become integers.
     """
-    try:
-        column = Coded.joined([Coded.of(one) for one in columns])
-    except TypeError as error:
-        raise CofactorError(f"{name} holds values that cannot serve as ids: {error}") from None
+    column = Coded.of_ids(columns, name)
     column = (column.map(plain_numbers) if text else column).sorted()
     return column.codes.astype(np.int32), column.values

@@ -1,6 +1,6 @@
 """Synthetic problems with known truth: one generator per experiment.
 
-Every generator returns the data together with the truth that made it, and takes a `random_state`.
+Every generator takes a `random_state`, and returns data together with the truth from which they were drawn.
 """
 
 from cofactor.simulate.comparisons import comparison_factors, draw_comparisons, tennis_seasons, two_way_comparisons

@@ -1,4 +1,4 @@
-"""Comparisons by users whose utilities are known."""
+"""Simulate comparisons by users with known utilities."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def comparison_factors(
     scale: float = 1.0,
     random_state: Seed = None,
 ) -> tuple[Floats, Floats]:
-    """Draw utilities X = U V' of rank r, as balanced features: U'U = V'V, and items centred.
+    """Draw utilities X = U V' of rank r as balanced features, U'U = V'V, with centred items.
 
     Parameters
     ----------
     n_users, n_items, rank : int
         n1, n2 and r.
     kind : {"unit", "gauss", "factor"}
-        "unit": rows of both features are random directions of length one, as in the authors' notebook. "gauss": the
-        best rank-r part of a centred matrix of N(0, 1), as in the paper; its utilities are small (0.07 at 2000 x 3000)
-        and their rows uneven. "factor": features from N(0, 1).
+        "unit": rows of both features are random unit vectors, as in the authors' notebook. "gauss": the best rank-r
+        approximation of a centred N(0, 1) matrix, as in the paper; its utilities are small (0.07 at 2000 x 3000) and
+        their rows uneven. "factor": features from N(0, 1).
     scale : float
         X is multiplied by this.
     random_state : int, Generator or None
@@ -48,9 +48,9 @@ def comparison_factors(
     Raises
     ------
     CofactorError
-        An unknown kind, a rank that does not fit, or a scale that is not positive or above 1e100.
+        An unknown kind, a rank that is too large, or a scale that is not positive or above 1e100.
 
-    Cost: O((n1 + n2) r^2), never an n1 x n2 matrix; "gauss" forms one.
+    Cost: O((n1 + n2) r^2), without an n1 x n2 matrix; only "gauss" forms one.
 
     Source: ICML 2025, Sec. 6 ("gauss") and its released notebook ("unit").
 
@@ -61,9 +61,9 @@ def comparison_factors(
     check_whole(1, n_users=n_users, n_items=n_items, rank=rank)
     check_positive(scale=scale)
     if scale > LARGEST_SCALE:
-        raise CofactorError(f"scale={scale!r}: give at most {LARGEST_SCALE:g}, of which products are still numbers")
+        raise CofactorError(f"scale={scale!r}: must be at most {LARGEST_SCALE:g}, or products overflow")
     if not rank < min(n_users, n_items):
-        raise CofactorError(f"rank={rank}: ask for 1 to {min(n_users, n_items) - 1} features")
+        raise CofactorError(f"rank={rank}: must be from 1 to {min(n_users, n_items) - 1}")
     rng = rng_of(random_state)
     if kind == "gauss":
         X = rng.standard_normal((n_users, n_items))
@@ -78,14 +78,14 @@ def comparison_factors(
 
 
 def balanced(W: Floats, H: Floats) -> tuple[Floats, Floats]:
-    """Return U, V with U V' = W H' and U'U = V'V diagonal: two QRs and one r x r SVD."""
+    """Return U, V with U V' = W H' and U'U = V'V diagonal, by two QRs and one r x r SVD."""
     (Qw, Rw), (Qh, Rh) = np.linalg.qr(W), np.linalg.qr(H)
     A, s, Ct = np.linalg.svd(Rw @ Rh.T)
     return _signed(Qw @ (A * np.sqrt(s)), Qh @ (Ct.T * np.sqrt(s)))
 
 
 def _signed(U: Floats, V: Floats) -> tuple[Floats, Floats]:
-    """Make the largest entry of each column of U positive: a singular value decomposition leaves signs open.
+    """Make the largest entry of each column of U positive, since a singular value decomposition leaves signs open.
 
     LAPACK's choice depends on the processor; without this rule, so would the features that one seed draws.
     """
@@ -105,28 +105,28 @@ def tennis_seasons(
     eager: float = 0.8,
     random_state: Seed = None,
 ) -> tuple[list[Comparisons], Floats]:
-    """Draw seasons of knock-out tournaments, two a week; skill drifts, and better players play more.
+    """Draw seasons of two knock-out tournaments per week, in which skills drift and better players play more.
 
-    Half of the players are free in a week. Who enters is drawn by exp(eager u / sd), u the skill; the draw of a
-    tournament is random, and left beats right with chance 1 / (1 + exp(u_right - u_left)).
+    Half of the players are available in a week. Entrants are drawn with weights exp(eager u / sd), where u is the
+    skill; pairings are random, and left beats right with probability 1 / (1 + exp(u_right - u_left)).
 
     Parameters
     ----------
     n_players, n_seasons, n_weeks : int
     field : int
-        Players of a tournament, a power of two, at most a sixth of all.
+        Players per tournament, a power of two and at most a sixth of all players.
     sd, drift : float >= 0
-        Standard deviation of skills, and of their steps from week to week in units of it (a year's: 0.2 by default).
+        Standard deviation of skills, and that of their weekly steps in units of it (0.2 per year by default).
     eager : float >= 0
-        How much more the better ones play; 0: all alike.
+        How much more the better players play; 0: all alike.
     random_state : int, Generator or None
 
     Returns
     -------
-    matches : list of Comparisons, one a season, in the order of play
-    skills : (n_seasons, n_players) array, mean of every season
+    matches : list of Comparisons, one per season, in the order of play
+    skills : (n_seasons, n_players) array, means of each season
 
-    Raises a CofactorError where the field is no power of two or too large. Cost: O(n_seasons n_weeks n_players log n).
+    Raises a CofactorError if the field is not a power of two or too large. Cost: O(n_seasons n_weeks n_players log n).
 
     >>> seasons, skills = tennis_seasons(48, 1, n_weeks=10, field=8, random_state=0)
     >>> seasons[0], skills.shape
@@ -136,7 +136,7 @@ def tennis_seasons(
     check_whole(2, field=field)
     check_positive(zero=True, sd=sd, drift=drift, eager=eager)
     if field & (field - 1) or 6 * field > n_players:
-        raise CofactorError(f"field={field}: a power of two, at most a sixth of {n_players} players")
+        raise CofactorError(f"field={field}: must be a power of two, at most a sixth of the {n_players} players")
     rng = rng_of(random_state)
     u, seasons, skills = sd * rng.standard_normal(n_players), [], np.zeros((n_seasons, n_players))
     for season in range(n_seasons):
@@ -154,7 +154,7 @@ def tennis_seasons(
 
 
 def _knock_out(u: Floats, players: Indices, rng: np.random.Generator) -> list[Indices]:
-    """Return left, right and who won of every round."""
+    """Return left, right and outcome of every round."""
     rounds = []
     while len(players) > 1:
         left, right = players[0::2], players[1::2]
@@ -175,7 +175,7 @@ def draw_comparisons(
     item_weights: ArrayLike | None = None,
     random_state: Seed = None,
 ) -> Comparisons:
-    """Draw comparisons: who, and a pair of different items, at random; then what is chosen.
+    """Draw comparisons: a user and a pair of different items at random, then the choice.
 
     Parameters
     ----------
@@ -184,12 +184,12 @@ def draw_comparisons(
     n_comparisons : int
         m.
     outcomes : {"exact", "binary"}
-        The chance g(x_ui - x_uj) itself, which the paper calls noiseless; or a choice, 1 with that chance.
+        The probability g(x_ui - x_uj) itself, which the paper calls noiseless; or a choice, 1 with that probability.
     link : {"logistic", "probit"}
     b : (n2,) array, optional
-        Added to every user's utilities.
+        Added to the utilities of every user.
     user_weights, item_weights : (n1,) and (n2,) arrays, optional
-        How often each is drawn, relatively. Default: all alike.
+        Relative frequencies with which they are drawn. Default: equal.
     random_state : int, Generator or None
 
     Returns
@@ -210,10 +210,10 @@ def draw_comparisons(
     """
     check_whole(1, n_comparisons=n_comparisons)
     if outcomes not in ("exact", "binary"):
-        raise CofactorError(f"outcomes={outcomes!r}: 'exact' or 'binary'")
+        raise CofactorError(f"outcomes={outcomes!r}: choose 'exact' or 'binary'")
     U, V = finite_matrix(U, "U"), finite_matrix(V, "V")
     if U.shape[1] != V.shape[1] or len(V) < 2:
-        raise CofactorError(f"U {U.shape} and V {V.shape} need as many columns, and V two items")
+        raise CofactorError(f"U {U.shape} and V {V.shape} must have equally many columns, and V at least two rows")
     rng, (n1, n2) = rng_of(random_state), (len(U), len(V))
     user = _draw(rng, n1, n_comparisons, user_weights)
     left, right = _pairs(rng, n2, n_comparisons, item_weights)
@@ -235,11 +235,11 @@ def two_way_comparisons(
     prompt_spread: float = 0.7,
     random_state: Seed = None,
 ) -> tuple[Comparisons, Floats]:
-    """Draw votes that share a user, or a prompt, and are then alike: users have tastes, and prompts suit some items.
+    """Draw votes that are correlated within users and prompts: users have tastes, and prompts suit some items.
 
         x_uqi = v_i + a_ui + b_qi,    standard deviations `spread`, `user_spread`, `prompt_spread`
 
-    User u, prompt q and a pair of different items are drawn at random; left wins with chance 1 / (1 + exp(x_r - x_l)).
+    User u, prompt q and a pair of different items are random; left wins with probability 1 / (1 + exp(x_r - x_l)).
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def two_way_comparisons(
     Comparisons, with `prompt`
     v : (n_items,) utilities of mean zero
 
-    Raises a CofactorError for a number out of its range. Cost: O(n_comparisons + (n_users + n_prompts) n_items).
+    Raises a CofactorError if a number is out of range. Cost: O(n_comparisons + (n_users + n_prompts) n_items).
 
     >>> votes, v = two_way_comparisons(5, 10, 4, 100, random_state=0)
     >>> votes, int(votes.prompt.max()), v.shape
@@ -282,7 +282,7 @@ def _draw(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None
 
 
 def _pairs(rng: np.random.Generator, n: int, size: int, weights: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """Two different items each: uniform by a shift of the second, weighted by drawing equal ones again."""
+    """Draw pairs of different items: uniformly by shifting the second, weighted by drawing equal ones again."""
     left = _draw(rng, n, size, weights)
     if weights is None:
         right = rng.integers(n - 1, size=size)

@@ -1,4 +1,4 @@
-"""Crowds drawn from a Dawid-Skene model: the model, and who labels what; and the factors that SymNMF starts from."""
+"""Simulate crowds from a Dawid-Skene model, and the factors from which SymNMF starts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Generator = Literal["dirichlet", "uniform"]
 
 @dataclass(frozen=True)
 class Crowd:
-    """Labels of a simulated crowd, and the truth behind them.
+    """Labels of a simulated crowd, with their true classes and model.
 
     Attributes
     ----------
     labels : CrowdLabels
     truth : (n_tasks,) class codes
     model : LatentClassModel or None
-        The Dawid-Skene model that labels were drawn from; None where there is none, as of classifiers.
+        The Dawid-Skene model from which labels were drawn; None if there is none, as for classifiers.
     """
 
     labels: CrowdLabels
@@ -46,26 +46,26 @@ def dawid_skene_model(
     *,
     generator: Generator = "dirichlet",
 ) -> LatentClassModel:
-    """Draw the annotators of a crowd: one specialist of all classes, the rest random.
+    """Draw the annotators of a crowd: one who is a specialist for all classes, and others at random.
 
     Parameters
     ----------
     n_workers, n_classes : int
     specialist_error : float in [0, 1)
-        Each row of the specialist's confusion matrix (a random annotator's) is this far from a unit vector:
-        ||A(k, :) - e_k|| = specialist_error. Zero is a perfect annotator, with which the sufficiently scattered
-        condition holds exactly.
+        Distance of each row of the specialist's confusion matrix from a unit vector: ||A(k, :) - e_k|| =
+        specialist_error. The specialist is a random annotator. Zero is a perfect annotator, with which the
+        sufficiently scattered condition holds exactly.
     skill : float in [0, 1]
-        Share of the identity mixed into the other annotators. Zero, as in the paper: by chance, on average.
+        Weight of the identity in the confusion matrices of the others. Zero, as in the paper: chance, on average.
     prior : (K,) array, optional
         Default: as `generator` says.
     random_state : int, Generator or None
     generator : {"dirichlet", "uniform"}
-        How the columns of the other confusion matrices and the prior are drawn: both from Dirichlet(1), as the paper's
-        text says; or uniform entries scaled to sum to one and a uniform prior, as in its released code.
+        How the columns of the other confusion matrices and the prior are drawn: both from Dirichlet(1), as in the
+        paper's text; or uniform entries scaled to sum to one and a uniform prior, as in its released code.
 
-    Source: Ibrahim and Fu, ICML 2021, supplement, settings of Tables 6 and 7. Deviation: with the specialist's error
-    set rather than bounded; its columns then sum to one as they must.
+    Source: Ibrahim and Fu, ICML 2021, supplement, settings of Tables 6 and 7. Deviation: the specialist's error is set
+    rather than bounded, so that its columns sum to one.
     """
     if generator not in get_args(Generator):
         raise CofactorError(f"generator={generator!r}: choose one of {', '.join(get_args(Generator))}")
@@ -87,11 +87,11 @@ def dawid_skene_model(
 
 
 def _specialist(n_classes: int, error: float) -> Floats:
-    """Confusion matrix (1 - s) I + s 1 1'/K whose rows are `error` away from unit vectors."""
+    """Return the confusion matrix (1 - s) I + s 1 1'/K whose rows have distance `error` from unit vectors."""
     spread = np.full((n_classes, n_classes), 1 / n_classes)
     most = np.linalg.norm(np.eye(n_classes)[0] - spread[0])
     if not is_number(error) or not 0 <= error < most:
-        raise CofactorError(f"specialist_error={error}: with {n_classes} classes, ask for 0 to below {most:.2f}")
+        raise CofactorError(f"specialist_error={error}: must be from 0 to below {most:.2f} for {n_classes} classes")
     weight = error / most
     return (1 - weight) * np.eye(n_classes) + weight * spread
 
@@ -101,7 +101,7 @@ def crowd(
 ) -> Crowd:
     """Let annotators label tasks, each task with probability `label_rate` (a number, or one per annotator).
 
-    Tasks that nobody labelled stay in. Source: ICML 2021, supplement, Table 7 (rate 0.3). Cost: O(n_tasks n_workers).
+    Tasks without labels are kept. Source: ICML 2021, supplement, Table 7 (rate 0.3). Cost: O(n_tasks n_workers).
     """
     check_kind(LatentClassModel, model=model)
     check_whole(1, n_tasks=n_tasks)
@@ -116,10 +116,11 @@ def crowd(
 def large_crowd(
     model: LatentClassModel, n_tasks: int, labels_per_task: int = 5, activity: float = 1.0, random_state: Seed = None
 ) -> Crowd:
-    """Let a few annotators label each task; cost O(n_tasks labels_per_task), for crowds of any size.
+    """Let a few annotators label each task, at a cost of O(n_tasks labels_per_task), for crowds of any size.
 
-    The share of labels of the annotator of rank r falls as 1 / r^activity, as it does on real platforms; zero makes
-    all equally busy. Annotators drawn twice for a task label it once, so that a task has at most `labels_per_task`.
+    The number of labels of the r-th busiest annotator is proportional to 1 / r^activity, as on real platforms; with
+    zero, all are equally busy. An annotator drawn twice for a task labels it once, so that a task has at most
+    `labels_per_task` labels.
     """
     check_kind(LatentClassModel, model=model)
     check_whole(1, n_tasks=n_tasks, labels_per_task=labels_per_task)
@@ -148,29 +149,29 @@ def drifting_crowd(
     drift: float = 2.0,
     random_state: Seed = None,
 ) -> Crowd:
-    """Let workers learn or tire: the skill of each changes steadily over the tasks, in their order.
+    """Draw a crowd of workers who learn or tire: their skills change steadily over the tasks, in order.
 
         logit P(label = truth) = logit(a_w) + d_w (t - 1/2),    d_w ~ N(0, drift^2)
 
-    t goes from 0 at the first task of a worker to 1 at the last one. Wrong labels are any other class alike.
+    t goes from 0 at a worker's first task to 1 at the last one. Wrong labels are uniform over the other classes.
 
     Parameters
     ----------
     n_tasks, n_workers, n_classes, labels_per_task : int
-        N, M, K (at least 2), and how many workers, drawn at random, label a task (at most M).
+        N, M, K (at least 2), and the number of randomly drawn workers per task (at most M).
     accuracy : (float, float) between 0 and 1
-        a_w, halfway, is uniform between the two.
+        a_w, the accuracy halfway, is uniform between the two.
     drift : float >= 0
     random_state : int, Generator or None
 
     Returns
     -------
-    Crowd, whose `model` is None: no confusion matrix holds for all tasks.
+    Crowd, whose `model` is None, since no confusion matrix is valid for all tasks.
 
     Raises
     ------
     CofactorError
-        A number out of its range, or more labels of a task than workers.
+        A number out of range, or more labels per task than workers.
 
     Cost: O(N M).
 
@@ -185,7 +186,7 @@ def drifting_crowd(
     if ends.shape != (2,) or not 0 < ends[0] <= ends[1] < 1:
         raise CofactorError(f"accuracy={accuracy!r}: give two numbers between 0 and 1, the smaller one first")
     if labels_per_task > n_workers:
-        raise CofactorError(f"labels_per_task={labels_per_task}: {n_workers} workers label a task once each at most")
+        raise CofactorError(f"labels_per_task={labels_per_task}: must be at most {n_workers}, the number of workers")
     rng = rng_of(random_state)
     truth = rng.integers(n_classes, size=n_tasks)
     each = rng.permuted(np.tile(np.arange(n_workers), (n_tasks, 1)), axis=1)[:, :labels_per_task]
@@ -210,14 +211,14 @@ def symnmf_problem(
     snr_db: float | None = None,
     random_state: Seed = None,
 ) -> tuple[Floats, Floats]:
-    """Draw a sparse nonnegative factor H, and the square root U of X = H H' that SymNMF starts from.
+    """Draw a sparse nonnegative factor H, and the square root U of X = H H' from which SymNMF starts.
 
     Parameters
     ----------
     n_rows, n_classes : int
         J and K.
     density : float in (0, 1]
-        Each entry of H is zero with probability 1 - density, otherwise uniform on (0, 1). The paper's phi.
+        Each entry of H is zero with probability 1 - density, otherwise uniform on (0, 1); the paper's phi.
     snr_db : float, optional
         Add Gaussian noise of variance sigma^2 to X, with 10 log10(||X||_F^2 / (J^2 sigma^2)) equal to this.
         Default: no noise.
@@ -225,11 +226,11 @@ def symnmf_problem(
     Returns
     -------
     U : (J, K) array
-        X = U U', or the nearest of rank K to the noisy X; principal axes, columns summing to zero or more.
+        X = U U', or the nearest of rank K to the noisy X; principal axes, with nonnegative column sums.
     H : (J, K) array
 
-    Raises a CofactorError where the density is out of range, or so low that H has rank below K; for fewer rows than
-    classes. Cost: O(J K^2) without noise; with noise the J x J matrix is formed.
+    Raises a CofactorError if the density is out of range, or so low that H has rank below K, or if there are fewer rows
+    than classes. Cost: O(J K^2) without noise; with noise the J x J matrix is formed.
 
     Source: Ibrahim and Fu, ICML 2021, supplement, Figures 2 and 3 (J = 1000, K = 3, density 0.7, 0.5, 0.3, 30 dB).
     Deviation: a square root needs a symmetric matrix, which the paper's noise is not; (N + N') / 2 is added.
@@ -239,11 +240,11 @@ def symnmf_problem(
     ((200, 3), True)
     """
     if not is_number(density) or not 0 < density <= 1:
-        raise CofactorError(f"density={density}: ask for a share above 0 and up to 1")
+        raise CofactorError(f"density={density}: must be above 0 and at most 1")
     check_whole(1, n_rows=n_rows, n_classes=n_classes)
     check_between(-1000, 1000, snr_db=0 if snr_db is None else snr_db)
     if n_rows < n_classes:
-        raise CofactorError(f"a factor of {n_rows} rows has no rank {n_classes}: ask for n_rows >= n_classes")
+        raise CofactorError(f"a factor of {n_rows} rows cannot have rank {n_classes}: choose n_rows >= n_classes")
     rng = rng_of(random_state)
     shape = n_rows, n_classes
     H = np.where(rng.random(shape) < density, rng.random(shape), 0.0)

@@ -1,4 +1,4 @@
-"""Joint PMFs of many discrete variables with known parameters, and rows drawn from them."""
+"""Simulate joint PMFs of many discrete variables with known parameters, and tables of rows drawn from them."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def joint_model(
     n_variables, alphabet, rank : int
         N, I (of all variables) and F.
     separability : {0.1, 0.2, 0.3}, optional
-        Plant anchors: the first F values of one of the last two variables, drawn at random, become nearly exclusive
-        to one class each, 0.4 I + e(1 - I) with e = 0.0005, 0.015 or 0.03. These are the paper's labels "epsilon";
-        rows scaled to sum to one are 0.0056, 0.146 and 0.258 from unit vectors. Default: none.
+        Plant anchors: the first F values of one of the last two variables, chosen at random, become nearly exclusive
+        to one class each, 0.4 I + e(1 - I) with e = 0.0005, 0.015 or 0.03. These are the paper's values of "epsilon";
+        rows scaled to sum to one are 0.0056, 0.146 and 0.258 from unit vectors. Default: no anchors.
     random_state : int, Generator or None
 
     Raises
     ------
     CofactorError
-        Anchors for more classes than an alphabet has values, or an unknown label.
+        More classes with anchors than the alphabet has values, or an unknown separability.
 
     Source
     ------
@@ -64,7 +64,7 @@ def _scaled(A: Floats) -> Floats:
 
 
 def _planted(A: Floats, separability: float) -> Floats:
-    """Put anchors into the first F rows; the others keep the rest of every column."""
+    """Make the first F rows anchors; the other rows share the rest of every column."""
     I, F = A.shape
     if separability not in MIXING or F > I:
         raise CofactorError(
@@ -80,7 +80,7 @@ def _planted(A: Floats, separability: float) -> Floats:
 def joint_table(
     model: LatentClassModel, n_rows: int, observed: float = 1.0, random_state: Seed = None
 ) -> CategoricalTable:
-    """Draw rows, every entry observed with probability `observed` by itself.
+    """Draw rows of a joint PMF, with each entry observed independently with probability `observed`.
 
     O(n_rows N) memory.
 
@@ -90,7 +90,7 @@ def joint_table(
     check_kind(LatentClassModel, model=model)
     check_whole(0, n_rows=n_rows)
     if not is_number(observed) or not 0 < observed <= 1:
-        raise CofactorError(f"observed={observed}: ask for a share above 0 and up to 1")
+        raise CofactorError(f"observed={observed}: must be above 0 and at most 1")
     rng = rng_of(random_state)
     row, variable = np.nonzero(rng.random((n_rows, model.n_variables)) < observed)
     return model.sample(n_rows, (row, variable), rng)[0]

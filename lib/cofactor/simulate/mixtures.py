@@ -1,4 +1,4 @@
-"""Columns that are mixtures of a few pure ones: the synthetic problems of separable NMF."""
+"""Simulate columns that are mixtures of a few pure ones: the synthetic problems of separable NMF."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from cofactor.core.types import Floats, Seed
 
 @dataclass(frozen=True)
 class Mixture:
-    """A separable matrix with its truth.
+    """A separable matrix with its true factors.
 
     Attributes
     ----------
     X : (M, N) array
         W H plus noise.
     W : (M, K) array
-        Pure columns without noise.
+        The pure columns, without noise.
     H : (K, N) array
-        Weights, columns on the simplex.
+        The weights, with columns on the simplex.
     anchors : (K,) ints
-        Where the pure columns are: H[:, anchors] is the identity.
+        Positions of the pure columns: H[:, anchors] is the identity.
     """
 
     X: Floats
@@ -39,7 +39,7 @@ class Mixture:
 def dirichlet_mixtures(
     n_rows: int = 50, n_points: int = 200, n_anchors: int = 40, snr_db: float | None = 10.0, random_state: Seed = None
 ) -> Mixture:
-    """Draw mixtures with weights uniform on the simplex, and Gaussian noise on all columns.
+    """Draw mixtures with uniform weights on the simplex, and Gaussian noise on all columns.
 
     W uniform on (0, 1); H = [I, Dirichlet(1)], columns in random order; noise of variance
     ||W H||_F^2 / (M N 10^(SNR/10)).
@@ -73,7 +73,7 @@ def dirichlet_mixtures(
     """
     _check_size(snr_db, n_rows=n_rows, n_points=n_points, n_anchors=n_anchors)
     if not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"{n_points} points cannot contain {n_anchors} anchors: ask for 1 <= n_anchors <= n_points")
+        raise CofactorError(f"{n_points} points cannot contain {n_anchors} anchors: choose 1 <= n_anchors <= n_points")
     rng = rng_of(random_state)
     W = rng.random((n_rows, n_anchors))
     H = np.hstack([np.eye(n_anchors), rng.dirichlet(np.ones(n_anchors), n_points - n_anchors).T])
@@ -87,7 +87,7 @@ def midpoint_mixtures(
     noise: Literal["released", "gaussian"] = "released",
     random_state: Seed = None,
 ) -> Mixture:
-    """Place a point half-way between any two pure ones, K + K (K - 1) / 2 points in all.
+    """Place one point halfway between each two pure ones, K + K (K - 1) / 2 points in all.
 
     W uniform on (0, 1), columns scaled to sum to one; H = [I, pairwise halves], columns in random order.
 
@@ -98,9 +98,9 @@ def midpoint_mixtures(
     snr_db : float, optional
         10 log10(||W H||_F^2 / ||V||_F^2) of the noise V over the whole matrix. None: no noise.
     noise : "released" or "gaussian"
-        What the released code adds, or what the text of the paper says. "released" pushes every mid-point away from
-        the mean of the pure columns, outwards, and leaves the pure ones exact: V = c (w_i / 2 + w_j / 2 - mean_k w_k)
-        on mid-points. "gaussian" is zero-mean noise on all.
+        The noise of the released code, or of the paper's text. "released" pushes every midpoint away from the mean of
+        the pure columns, outwards, and leaves the pure ones exact: V = c (w_i / 2 + w_j / 2 - mean_k w_k) on
+        midpoints. "gaussian" is zero-mean noise on all columns.
     random_state : int, Generator or None
 
     Raises
@@ -114,8 +114,8 @@ def midpoint_mixtures(
 
     Source
     ------
-    IEEE TSP 2022, Sec. V-A, Figures 2 and 3, after Gillis and Luce 2018, Sec. 4.1. Which noise is meant decides which
-    method wins.
+    IEEE TSP 2022, Sec. V-A, Figures 2 and 3, after Gillis and Luce 2018, Sec. 4.1. The best method depends on which
+    noise is used.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def midpoint_mixtures(
     _check_size(snr_db, n_rows=n_rows, n_anchors=n_anchors)
     if n_anchors < 2 or noise not in ("released", "gaussian"):
         raise CofactorError(
-            f'n_anchors={n_anchors}, noise={noise!r}: ask for 2 or more pure columns, "released" or "gaussian"'
+            f'n_anchors={n_anchors}, noise={noise!r}: choose 2 or more anchors, and "released" or "gaussian" noise'
         )
     rng = rng_of(random_state)
     W = rng.random((n_rows, n_anchors))

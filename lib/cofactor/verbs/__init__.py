@@ -1,1 +1,1 @@
-"""What one does with data: a module a verb, from a path, a frame or an array to a result with tables and notes."""
+"""The verbs, one module each: they turn a path, a DataFrame or an array into a result with tables and notes."""

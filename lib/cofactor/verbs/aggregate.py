@@ -1,12 +1,14 @@
-"""``aggregate``: labels of a crowd in, one label per task out, with its probability, and what workers are worth."""
+"""``aggregate``: from crowd labels to one label per task, with its probability, and the accuracy of each worker."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,10 +25,13 @@ from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.readings import believed, readings
 from cofactor.reading.labels import of_table, read_database, read_labels
 from cofactor.reading.tables import read_frame
-from cofactor.reading.truth import codes_of, read_truth, without_strange
+from cofactor.reading.truth import codes_of, read_task_and_truth, read_truth, without_strange
 from cofactor.registry import Methods, names
-from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, judged_by, notes_of
+from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, errors_of, judged_by, notes_of
 from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
+
+if TYPE_CHECKING:
+    from cofactor.reading.spark import SparkLabels
 
 METHODS = Methods("crowd")
 DEFAULT = "WorkerTypes"
@@ -63,38 +68,38 @@ def aggregate(
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, CrowdLabels, (task, worker, label) or an (n, 3) array
-        Long tables, one column a worker, exports of labelling tools; see `CrowdLabels.from_file`. A DataFrame may be of
-        pandas, polars, pyarrow or another with `to_pandas` or `__arrow_c_stream__`.
-    task, worker, label : names of columns, where they are not recognised
-    classes, ignore, conflicts : as of `CrowdLabels.from_frame`
+        Long tables, tables with one column per worker, or exports of labelling tools; see `CrowdLabels.from_file`. A
+        DataFrame can be from pandas, polars, pyarrow or any library with `to_pandas` or `__arrow_c_stream__`.
+    task, worker, label : names of columns that are not recognised
+    classes, ignore, conflicts : as in `CrowdLabels.from_frame`
     spelling : {"classes", "keep", "all"}
-        Which names become one that differ in capitals, blanks around them or invisible characters alone.
+        Which names are merged if they differ only in capitals, surrounding blanks or invisible characters.
     skip_bad : bool
-        Leave out rows without task, worker or label, or with a label that is none of `classes`, by name.
+        Leave out rows without task, worker or label, or with a label outside `classes`, and name them.
     method : str or Aggregator
-        A name of `cf.crowd.METHODS`, `FILE.py:NAME` or `PACKAGE.MODULE:NAME` (see `cf.crowd.Outside`), or one of this
-        kit with its settings.
+        A name in `cf.crowd.METHODS`, `FILE.py:NAME` or `PACKAGE.MODULE:NAME` (see `cf.crowd.Outside`), or an estimator
+        of cofactor with its settings.
     gold, truth : path or DataFrame with task and truth, dict from task to class, or (N,) class codes, -1 where unknown
-        Known classes: gold is used in the fit, truth only measures the error. Their column of tasks may be called as
-        `task` says, too.
-    order : classes from the lowest to the highest, or these as a text with commas
-        Classes are grades; the answer is the median grade.
+        Known classes: gold is used in the fit, truth only measures the error. Their task column may also have the name
+        given by `task`.
+    order : classes from lowest to highest, or a comma-separated string of them
+        Treat classes as grades; the answer is the median grade.
     group : path or DataFrame with columns worker and group, or a dict from worker to group
-        Which family or source a worker belongs to: each group as one worker is then a model to compare with.
-    database, query : address of a database, and SQL that returns the columns, in place of `source`
+        The family or source of each worker; a model in which each group counts as one worker is then compared.
+    database, query : address of a database and SQL that returns the columns, instead of `source`
     spark : address of a Spark cluster, such as "local[2]", which reads one file or folder and fits there
-    encoding, sep : of text
+    encoding, sep : encoding and column separator of text files
     draws : int
-        Refits behind the intervals of workers, two or more; 0: none.
+        Number of refits for the intervals of workers: at least 2, or 0 for no intervals.
     random_state : seed
-        Of methods that draw at random. The default draws nothing, and intervals of workers have a seed of their own.
+        For methods that use random numbers. The default uses none, and intervals of workers have their own seed.
     verbose : bool
         Show progress.
 
-    Returns a `Consensus`. Every task with a label has its row, sorted by id; what is left out is named in its notes.
+    Returns a `Consensus`. Every task with a label has a row, sorted by id; anything left out is named in the notes.
 
-    Raises a CofactorError for what cannot be read or fitted. Warns (`DataWarning`) of what the reader noticed, and of
-    what makes the answer doubtful. Cost: a fit, and with the default those of `cf.crowd.readings`.
+    Raises a CofactorError if the labels cannot be read or fitted. Warns (`DataWarning`) about problems in the data, and
+    about anything that makes the answer uncertain. Cost: one fit, and for the default those of `cf.crowd.readings`.
 
     >>> rows = [("a", "ann", "cat"), ("a", "ben", "cat"), ("a", "cy", "dog"), ("b", "ann", "dog"), ("b", "ben", "dog")]
     >>> aggregate(pd.DataFrame(rows, columns=["task", "worker", "label"])).labels[["task", "label", "n_labels"]]
@@ -103,24 +108,24 @@ def aggregate(
     1    b   dog         2
     """
     if (source is None) == (database is None):
-        raise CofactorError("say where the labels are: files or a data set, or a database with its query")
+        raise CofactorError("give the labels either as files or a data set, or as a database with a query")
     if query and database is None:
-        raise CofactorError("a query asks a database: name it with database")
+        raise CofactorError("query needs a database: give its address as database")
     if draws != 0:
         check_whole(2, draws=draws)
     name = _name_of(method, order)
     columns = {"task": task, "worker": worker, "label": label}
     if spark is not None:
-        from cofactor.verbs.on_cluster import on_cluster  # it needs Spark and Java
-
         if not (method == DEFAULT and len(paths_of(source)) == 1):
-            raise CofactorError(f"spark fits {DEFAULT} to one file or folder, with no other method")
+            raise CofactorError(f"with spark, only {DEFAULT} can be fitted, and only to one file or folder")
         given = {"order": order is not None, "group": group is not None, "conflicts": conflicts != "error"}
         given |= {"classes": classes is not None, "ignore": len(ignore) > 0, "spelling": spelling != "classes"}
         given |= {"skip_bad": skip_bad, "sep": sep is not None}
         if unused := [option for option, used in given.items() if used]:
-            raise CofactorError(f"spark takes no {listing(unused)}: prepare the file, or leave spark out")
-        return on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
+            raise CofactorError(
+                f"spark does not support {listing(unused)}: prepare the file beforehand, or leave spark out"
+            )
+        return _on_cluster(spark, paths_of(source)[0], _columns(columns), gold, truth, encoding, draws, verbose)
     notes, warned = list[str](), list[str]()
     with noting(notes, []):
         how = {"classes": classes, "ignore": ignore, "conflicts": conflicts, "spelling": spelling, "skip_bad": skip_bad}
@@ -163,7 +168,7 @@ def read_crowd(
     database: str | None = None,
     query: str = "",
 ) -> tuple[CrowdLabels, Ints | None]:
-    """Return labels of any source, and the truth where a data set has one; `how` is what `labels_of` takes."""
+    """Return labels from any source, and the truth if a data set has one; `how` has keywords of `labels_of`."""
     if database is not None:
         return read_database(database, query, _columns(columns), **how), None
     paths = paths_of(source)
@@ -190,7 +195,7 @@ def _columns(named: Mapping[str, str | None]) -> tuple[str, str, str]:
 def _without_columns(labels: CrowdLabels, columns: Mapping[str, str | None]) -> CrowdLabels:
     """Return labels that need no reading, and refuse names of columns, which they do not have."""
     if given := [f"{name}={value!r}" for name, value in columns.items() if value is not None]:
-        raise CofactorError(f"{listing(given)}: a data set and CrowdLabels have no columns to name")
+        raise CofactorError(f"cannot use {listing(given)}: data sets and CrowdLabels have no columns to name")
     return labels
 
 
@@ -202,11 +207,11 @@ def _of_arrays(source: Any) -> pd.DataFrame:
     if array.ndim != 2 or array.shape[1] != len(COLUMNS):
         given = f"{type(source).__name__} of shape {array.shape}" if array.size else type(source).__name__
         wanted = (
-            "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array of three columns"
+            "give a path, a DataFrame, CrowdLabels, three arrays (task, worker, label) or an array with three columns"
         )
-        raise CofactorError(f"expected labels of a crowd, got {given}: {wanted}")
-    told = "an array of three columns is read as task, worker and label, a row a label"
-    warnings.warn(f"{told}; of tasks by workers, make a DataFrame", DataWarning, stacklevel=2)
+        raise CofactorError(f"expected crowd labels, got {given}: {wanted}")
+    told = "the three columns of the array are read as task, worker and label"
+    warnings.warn(f"{told}; pass a table of tasks by workers as a DataFrame", DataWarning, stacklevel=2)
     return pd.DataFrame(array, columns=list(COLUMNS)).infer_objects()
 
 
@@ -216,14 +221,16 @@ def _of_arrays(source: Any) -> pd.DataFrame:
 def known_classes(
     known: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None, task: str = "task"
 ) -> Ints:
-    """Return class codes of the tasks, -1 where unknown, of a file, a table, a dict or codes."""
+    """Return the class codes of the tasks, -1 where unknown, from a file, a table, a dict or codes."""
     if is_path(known):
         return read_truth(known, labels, encoding, sep, task)
     if isinstance(known, pd.DataFrame):
         names = {"label": "truth"} if "truth" not in known else {}
         frame = known.rename(columns=names | ({task: "task"} if "task" not in known else {}))
         if not {"task", "truth"} <= set(frame):
-            raise CofactorError(f"true classes need the columns task and truth, found {listing(known.columns)}")
+            raise CofactorError(
+                f"a table of true classes needs the columns task and truth; found {listing(known.columns)}"
+            )
         return codes_of(frame[["task", "truth"]].astype(str), labels, "truth")
     if isinstance(known, Mapping | pd.Series):
         frame = pd.DataFrame(list(dict(known).items()), columns=["task", "truth"])
@@ -243,13 +250,13 @@ def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None, tas
 
 
 def groups_of(group: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep: str | None = None) -> dict[Any, Any]:
-    """Return the group of every worker that a file or a table with the columns worker and group names."""
+    """Return the group of each worker from a file or table with the columns worker and group."""
     frame = read_frame(group, ("worker", "group"), encoding, sep, "worker") if is_path(group) else as_frame(group)
     if not {"worker", "group"} <= set(frame):
-        raise CofactorError(f"a table of groups needs the columns worker and group, found {listing(frame.columns)}")
+        raise CofactorError(f"a table of groups needs the columns worker and group; found {listing(frame.columns)}")
     pairs = frame[["worker", "group"]].astype(str).drop_duplicates()
     if (twice := pairs["worker"].duplicated()).any():
-        raise CofactorError(f"group names two groups for workers {listing(pairs['worker'][twice].unique())}: leave one")
+        raise CofactorError(f"group gives two groups for workers {listing(pairs['worker'][twice].unique())}: keep one")
     known = {str(worker): worker for worker in labels.workers}
     return {known.get(worker, worker): name for worker, name in pairs.to_numpy().tolist() if name}
 
@@ -266,7 +273,7 @@ def _name_of(method: Any, order: Any) -> str:
         named = " (Dawid and Skene's is MV-EM)" if "dawid" in str(method).casefold() else ""
         raise CofactorError(f"no method {method!r}: choose FILE.py:NAME, or one of {', '.join(known)}{named}")
     if order is not None and method != DEFAULT:
-        raise CofactorError(f"order is for {DEFAULT}: leave method {method} out")
+        raise CofactorError(f"order can only be used with {DEFAULT}: leave out method {method}")
     return method
 
 
@@ -289,3 +296,88 @@ def _fitted(
     settings |= {} if order is None else {"order": labels.classes}
     found = Outside(method, **settings) if ":" in method else METHODS[method](**settings)
     return found.fit(labels, gold=gold), {}
+
+
+# ---- on a Spark cluster: the fit is of all labels, a sample stands for single rows ----
+
+
+@dataclass(repr=False, eq=False)
+class ClusterConsensus(Consensus):
+    """Result of `aggregate` on a cluster: of many labels, `crowd` and `labels` are a sample; `write` writes all.
+
+    Attributes
+    ----------
+    on_spark : SparkLabels
+        All labels.
+    judged : (CrowdLabels, codes) or None
+        Labels of the tasks with known truth, and that truth.
+    """
+
+    on_spark: SparkLabels | None = None
+    judged: tuple[CrowdLabels, Ints] | None = None
+
+    def write(self, path: Path, overwrite: bool = False) -> None:
+        """Write the labels of all tasks as a folder of parquet, atomically."""
+        assert self.on_spark is not None and isinstance(self.method, WorkerTypes)
+        self.on_spark.write(partial(_consensus_of, method=self.method), path, overwrite)
+
+    @cached_property
+    def errors(self) -> tuple[float, float, int] | None:
+        """Error rates of the method and of the vote, and the number of tasks with known truth."""
+        if self.judged is None:
+            return None
+        labels, truth = self.judged
+        return errors_of(self.method, self.method.predict_proba(labels), labels, truth)
+
+
+def _on_cluster(
+    master: str,
+    path: str,
+    columns: tuple[str, str, str],
+    gold: Any,
+    truth: Any,
+    encoding: str,
+    draws: int,
+    verbose: bool,
+) -> ClusterConsensus:
+    """Fit the default to all labels of a file or folder that Spark reads; see `aggregate`."""
+    from cofactor.reading.spark import read_spark  # it needs Spark and Java
+
+    if not all(known is None or is_path(known) for known in (gold, truth)):
+        raise CofactorError("with spark, gold and truth must be files")
+    notes, warned = list[str](), list[str]()
+    with noting(notes, warned):
+        labels = read_spark(master, path, columns)
+        told: dict[Any, int] = {}
+        if gold is not None:
+            known, codes = _truth_on_cluster(gold, labels, encoding)
+            told = {task: code for task, code in zip(known.tasks, codes.tolist(), strict=True) if code >= 0}
+        method = labels.fit(told, verbose=verbose)
+        some, judged = labels.sample, None
+        if truth is not None:
+            known, codes = _truth_on_cluster(truth, labels, encoding)
+            left = judged_by(codes, np.array([told.get(task, -1) for task in known.tasks]))
+            judged = None if left is None else (known, left)
+        posterior = method.predict_proba(some)
+    if some.n_tasks < labels.n_tasks:
+        notes.append(
+            f"counts of classes and workers are from a sample of {some.n_tasks:,} tasks; all tasks were used in the fit"
+        )
+    table = consensus_frame(some, posterior, method)
+    known_to_result = {"draws": draws, "notes": notes, "warnings": warned, "on_spark": labels, "judged": judged}
+    found = ClusterConsensus(path, type(method).__name__, method, some, posterior, table, **known_to_result)  # type: ignore[arg-type]
+    doubt(found, path)
+    notes += [note for note in notes_of(found) if note not in notes]
+    return found
+
+
+def _truth_on_cluster(path: Any, labels: SparkLabels, encoding: str) -> tuple[CrowdLabels, Ints]:
+    """Return the labels of the tasks of a file of true classes, and these as codes."""
+    frame = read_task_and_truth(path, encoding)
+    tasks = set(frame["task"])
+    known = labels.of_tasks({*tasks, *(int(task) for task in tasks if task.isdigit())})
+    return known, without_strange(codes_of(frame, known, path), known, path)
+
+
+def _consensus_of(labels: CrowdLabels, method: WorkerTypes) -> pd.DataFrame:
+    return consensus_frame(labels, method.predict_proba(labels), method)

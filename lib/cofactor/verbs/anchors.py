@@ -1,4 +1,4 @@
-"""``anchors``: a matrix in; the few columns that all others are mixtures of, and the weights of the mixtures, out."""
+"""``anchors``: from a matrix to the few columns of which all others are mixtures, and the weights of the mixtures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cofactor.verbs.result import Result, as_frame, frame_like, named_source, no
 
 NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
 CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another word on what to do
-    "scale": "divide them by their sums (scale), unless their size means something",
+    "scale": "divide points by their sums (scale), unless their size is meaningful",
     "condition of the anchors": "",
 }
 NUMBER = "number of anchors"  # the check that speaks where a number was asked for
@@ -41,7 +41,7 @@ Finder = Callable[..., AnchorMethod]
 
 @dataclass(frozen=True)
 class Points:
-    """A matrix with a point a column, the names of its points and rows, and of an image its height and width."""
+    """A matrix with one point per column, the names of its points and rows, and for an image its height and width."""
 
     X: Any
     names: list[str]
@@ -49,7 +49,7 @@ class Points:
     image: tuple[int, int] | None = None
 
     def places(self, columns: Indices) -> dict[str, Any]:
-        """Return the names of points, and of pixels their row and column, as columns of a table."""
+        """Return the names of points, and for pixels their row and column, as columns of a table."""
         named = {"point": [self.names[n] for n in columns]}
         if self.image is None:
             return named
@@ -58,24 +58,24 @@ class Points:
 
 @dataclass(repr=False, eq=False)
 class AnchorsResult(Result):
-    """Result of `anchors`: a row an anchor, a row a point, spectra, notes, the fit, a report.
+    """Result of `anchors`: tables of anchors, weights and spectra, notes, the fit, and a report.
 
     Attributes
     ----------
     anchors : DataFrame
-        anchor, point (of an image also row and column), mean_weight, leads (how many points have most of it), score,
-        then its spectrum, a column a row of the matrix.
+        One row per anchor: anchor, point (for an image also row and column), mean_weight, leads (number of points in
+        which its weight is the largest), score, then its spectrum, with one column per row of the matrix.
     weights : DataFrame
-        point (of an image also row and column), anchor_1 to anchor_K: nonnegative with sum one, in the input's order.
-        Points that were left out as no datum have none (NaN).
+        One row per point, in the input's order: point (for an image also row and column), anchor_1 to anchor_K, which
+        are nonnegative and sum to one. They are NaN for points that were left out because they are not data.
     spectra : DataFrame
-        A column an anchor, a row a row of the matrix, which is its index.
+        One column per anchor, one row per row of the matrix, whose names are the index.
     method : AnchorMethod
-        The fit; its columns are the points that took part, `used`.
+        The fit; its columns are the points in `used`.
     used : (n,) ints
-        Points that anchors were chosen among.
+        The points from which anchors were chosen.
     held_out : HeldOut or None
-        Angles of held-out points to mixtures of anchors, and to centres of k-means by angle, the trivial answer.
+        Angles between held-out points and mixtures of anchors, and k-means centres (by angle) for comparison.
     """
 
     page: ClassVar[str] = "anchors"
@@ -96,7 +96,7 @@ class AnchorsResult(Result):
 
     @property
     def wavelengths(self) -> Floats | None:
-        """Numbers that name the rows of the matrix and rise or fall throughout, as wavelengths do; None of others."""
+        """The names of the matrix rows, if they are increasing or decreasing numbers, as wavelengths are; else None."""
         found = pd.to_numeric(pd.Series(self.points.bands, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
         steps = np.diff(found)
         return found if len(steps) and ((steps > 0).all() or (steps < 0).all()) else None
@@ -108,12 +108,12 @@ class AnchorsResult(Result):
 
     @property
     def details(self) -> list[str]:
-        """How the fit went."""
+        """Details of the fit, one line each."""
         return self.about
 
     @property
     def summary(self) -> list[str]:
-        """What was read and found, and how well mixtures explain points, beside k-means."""
+        """The size of the data, the number of anchors, and how well mixtures explain points, compared with k-means."""
         M, N = self.points.X.shape
         size = f"{N:,} points" if self.points.image is None else "{} x {} pixels".format(*self.points.image)
         lines = [
@@ -126,7 +126,7 @@ class AnchorsResult(Result):
         return lines
 
     def screen(self, more: str = "anchors has all") -> list[str]:
-        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        """Return the answer as the command prints it, line by line; `more` says where the rest of the table is."""
         first, last = self.summary
         table = self.shown.head(10).rename(columns={"mean_weight": "mean weight"})
         lines = [first, *table.to_string(index=False, float_format="{:.2f}".format).splitlines()]
@@ -147,35 +147,34 @@ def anchors(
     sep: str | None = None,
     verbose: bool = False,
 ) -> AnchorsResult:
-    """Find the few columns of a matrix that all others are mixtures of, and the weights of the mixtures.
+    """Find the few columns of a matrix of which all others are mixtures, and the weights of the mixtures.
 
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, array or sparse matrix
-        A point a column; of three dimensions an image, rows x columns x bands, whose pixels are the points. Of several
-        files, points stand one behind the other. See `cofactor.reading.matrices.read_matrix` for what is read.
+        One point per column. An array with three dimensions is an image (rows x columns x bands) whose pixels are the
+        points. Points from several files are joined. See `cofactor.reading.matrices.read_matrix` for the formats.
     n_anchors : int, optional
-        Default: where the residual of successive projection drops most (`suggest_n_anchors`).
+        Default: the number after which the residual of successive projection drops most (`suggest_n_anchors`).
     rows : bool
-        Points are the rows instead.
+        Points are the rows, not the columns.
     scale : bool
-        Divide every point by its sum first.
+        First divide every point by its sum.
     no_data : number, optional
-        Points that hold it in all bands are left out.
-    method : {"ProjectedSPA", "SPA", "MERIT", "FastAnchor"}, or what makes an estimator
-        Called with the number of anchors. See `cofactor.separable` for each.
+        Leave out points that have this value in all bands.
+    method : {"ProjectedSPA", "SPA", "MERIT", "FastAnchor"}, or a callable that returns an estimator
+        A callable gets the number of anchors. See `cofactor.separable` for the methods.
     skip_bad : bool
-        Leave out points with cells that cannot be read, by name, in place of an error.
-    encoding, sep : of text
+        Leave out points with cells that cannot be read, and name them, instead of raising an error.
+    encoding, sep : encoding and column separator of text files
     verbose : bool
-        Show a progress bar where a method takes long.
+        Show a progress bar if the method is slow.
 
-    Returns an `AnchorsResult`. Points with NaN, points of zeros, and points that hold one value outside of the others'
-    range in all bands are left out by name; points that would each be an anchor for itself alone take no part in the
-    choice.
+    Returns an `AnchorsResult`. Points with NaN, points of zeros, and points with the same value, outside the range of
+    the others, in all bands are left out and named. Points that would be anchors only for themselves are not chosen.
 
-    Raises a CofactorError for what cannot be read, where no two points differ, a number is out of range, or memory is
-    short. Warns (`DataWarning`) of what is left out, and where k-means by angle explains held-out points better.
+    Raises a CofactorError if the data cannot be read, all points are equal, a number is out of range, or memory is
+    short. Warns (`DataWarning`) about points left out, and if k-means by angle explains held-out points better.
 
     Cost: that of the method, of `diagnose`, and O(N K^3) for weights; X is made dense.
 
@@ -184,7 +183,7 @@ def anchors(
     ['p332', 'p51', 'p319', 'p57']
     """
     if not callable(method) and method not in NAMES:
-        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
+        raise CofactorError(f"no method {method!r}: choose one of {listing(NAMES)}")
     find = method if callable(method) else METHODS[method]
     notes, warned = list[str](), list[str]()
     with noting(notes, []):  # what was read and left out questions no answer
@@ -196,8 +195,8 @@ def anchors(
     X = _scaled(X, points, there) if scale else X
     largest = float(np.abs(X[:, there]).max())
     if not SMALLEST < largest < 1 / SMALLEST:
-        what = f"the largest entry is {largest:.3g}, whose square is no number"
-        raise CofactorError(f"{what}: multiply all by one number, or divide every point by its sum (scale)")
+        what = f"the largest entry, {largest:.3g}, is too extreme for floating-point arithmetic"
+        raise CofactorError(f"{what}: multiply the matrix by a number, or divide every point by its sum (scale)")
     with noting(notes, warned):
         used = _without_lone(X, points, there, n_anchors)
         K, chosen, margin = _number(X[:, used], n_anchors)
@@ -240,7 +239,9 @@ def _points(source: Any, rows: bool, encoding: str, sep: str | None, skip_bad: b
     if len(parts) == 1:
         return parts[0]
     if any(one.image or one.X.shape[0] != parts[0].X.shape[0] for one in parts):
-        raise CofactorError(f"{listing(paths)}: several files are tables of points in the same bands: give one by one")
+        raise CofactorError(
+            f"{listing(paths)}: several files must be tables of points with the same bands; pass these files one by one"
+        )
     named = [f"{Path(path).stem}:{name}" for path, one in zip(paths, parts, strict=True) for name in one.names]
     stacked = [one.X.toarray() if sparse.issparse(one.X) else one.X for one in parts]
     return Points(np.hstack(stacked), named, parts[0].bands)
@@ -259,7 +260,7 @@ def _turned(matrix: Any, bands: Any, names: Any, rows: bool, path: str) -> Point
     """Return points as columns."""
     if matrix.ndim == 3:
         if rows:
-            raise CofactorError(f"{path or 'this array'} is an image: its pixels are the points, so leave rows out")
+            raise CofactorError(f"{path or 'this array'} is an image, whose pixels are the points: leave out rows")
         height, width, n_bands = matrix.shape
         named = [f"{i},{j}" for i in range(height) for j in range(width)]
         return Points(matrix.reshape(-1, n_bands).T, named, [f"band {m}" for m in range(n_bands)], (height, width))
@@ -271,10 +272,10 @@ def _turned(matrix: Any, bands: Any, names: Any, rows: bool, path: str) -> Point
 
 
 def _check_memory(X: Any, n_anchors: int | None, method: str | Finder) -> None:
-    """Refuse what would not fit, before anything is made dense."""
+    """Raise a CofactorError if memory is short, before anything is made dense."""
     M, N = X.shape
     if n_anchors is not None and not 1 <= n_anchors <= N:
-        raise CofactorError(f"n_anchors={n_anchors}: there are {N} points, so ask for 1 to that many")
+        raise CofactorError(f"cannot find n_anchors={n_anchors} among {N} points: choose 1 to {N}")
     K = n_anchors or min(MOST_ANCHORS, M, N)
     known = predicted_bytes(method, M, N, K) if isinstance(method, str) else 0
     needed = known + DOUBLE * N * (COPIES * M + 2 * K)
@@ -294,16 +295,18 @@ def _without_no_data(points: Points, no_data: float | None) -> Indices:
         (bad, "NaN or infinite in some band"),
         (zero, "zero in all bands"),
         (asked, f"{no_data:g} in all bands" if no_data is not None else ""),
-        (outside & ~asked, "one value in all bands, outside the range of the others"),
+        (outside & ~asked, "the same value in all bands, outside the range of other points"),
     ):
         if some.any():
             named = listing(points.names[n] for n in np.flatnonzero(some))
-            _warn(f"{some.sum():,} of {X.shape[1]:,} points are no data ({why}): left out, without weights: {named}")
+            _warn(
+                f"{some.sum():,} of {X.shape[1]:,} points are left out, without weights, as not data ({why}): {named}"
+            )
     there = np.flatnonzero(~(bad | zero | asked | outside))
     if not there.size:
-        raise CofactorError("no point is left: every one is zero, or NaN in some band")
+        raise CofactorError("no points are left: all are zero, or NaN in some band")
     if there.size > 1 and (X[:, there[:1]] == X[:, there]).all():
-        raise CofactorError(f"all {there.size} points are equal: there are no anchors to choose between")
+        raise CofactorError(f"all {there.size} points are equal, so no anchors can be chosen")
     return there
 
 
@@ -314,7 +317,7 @@ def _scaled(X: Floats, points: Points, there: Indices) -> Floats:
     if odd.size:
         named = listing(points.names[n] for n in odd)
         raise CofactorError(
-            f"scale=True: negative entries outweigh in points {named}: subtract an offset, or drop them"
+            f"cannot scale points whose negative entries outweigh ({named}): subtract an offset, or drop them"
         )
     return X / np.where(sums > 0, sums, 1.0)
 
@@ -322,23 +325,23 @@ def _scaled(X: Floats, points: Points, there: Indices) -> Floats:
 def _without_lone(X: Floats, points: Points, there: Indices, asked: int | None) -> Indices:
     """Return the points to choose anchors among, with a warning that names outliers."""
     if asked is not None and asked > there.size:
-        raise CofactorError(f"n_anchors={asked}: {there.size} points are data, so ask for 1 to that many")
+        raise CofactorError(
+            f"cannot find n_anchors={asked} among the {there.size} points that are data: choose 1 to {there.size}"
+        )
     lone = there[lone_columns(X[:, there], asked)]
     if lone.size:
         named = listing(points.names[n] for n in lone)
-        why = "would each be an anchor for itself alone (outliers, glints)"
-        _warn(f"{lone.size} points {why} and are left out of the choice: {named}")
+        why = "because each would be an anchor only for itself (outliers, glints)"
+        _warn(f"points excluded from the choice of anchors, {why}: {named}")
     return np.setdiff1d(there, lone)
 
 
 def _number(X: Floats, asked: int | None) -> tuple[int, str, float | None]:
     if asked is not None:
-        return asked, "number as asked for", None
+        return asked, "number as requested", None
     K, margin = suggest_n_anchors(X)
     if margin < CLEAR_MARGIN:
-        _warn(
-            f"the number of anchors is not clear (margin {margin:.2f}, clear from {CLEAR_MARGIN} on): compare several"
-        )
+        _warn(f"the number of anchors is uncertain (margin {margin:.2f}, clear from {CLEAR_MARGIN}): try other numbers")
     return K, "number chosen by the residual", margin
 
 
@@ -369,12 +372,14 @@ def _judge(table: pd.DataFrame, held_out: HeldOut | None) -> None:
     """Warn of anchors that stand for nothing but themselves, and where k-means does better."""
     alone = table.loc[table["leads"] <= 1, "point"].tolist() if len(table) > 1 else []
     if alone:
-        _warn(f"these anchors lead no point but themselves, so they may be outliers: {listing(alone)}")
+        _warn(f"these anchors have the largest weight in no other point, so they may be outliers: {listing(alone)}")
     if held_out and held_out.centres < held_out.mixtures:
         near = (
             f"{held_out.centres:.1f} degrees from the nearest centre, {held_out.mixtures:.1f} from mixtures of anchors"
         )
-        _warn(f"k-means by angle explains held-out points better ({near}): the anchors are hardly pure; try to scale")
+        _warn(
+            f"k-means by angle explains held-out points better ({near}): anchors may not be pure; try scale (--scale)"
+        )
     elif held_out and held_out.ratio > FAR:
         far = f"{held_out.ratio:.1f} times as far from the nearest anchor as from the nearest k-means centre"
-        _warn(f"held-out points lie {far}: the anchors are hardly pure; try to scale")
+        _warn(f"held-out points are {far}: anchors may not be pure; try scale (--scale)")

@@ -1,7 +1,4 @@
-"""What `aggregate` found: the labels and tables of their workers, and what is said of them.
-
-The first screen, details of the fit, notes, and warnings that question the answer are functions of the result.
-"""
+"""The result of `aggregate`: labels, tables of workers, and the lines, notes and warnings that describe them."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ from cofactor.verbs.result import SHOWN, Result
 DRAWS = 50  # refits behind an interval
 CONSTANT_LABELS = 5  # from which on a worker of one class alone is named
 DECIDED = 0.1  # of the tasks
-NOTHING_KNOWN = "no task has two labels: how good the workers are is not known, and every label counts the same"
+NOTHING_KNOWN = "no task has two labels, so the accuracy of workers is unknown, and all labels have the same weight"
 SHOWN_CLASSES = 5
 CLOSE = 0.05  # of an accuracy under another reading, where no interval was asked for
 RANKED = 3  # workers listed at each end of the reliability ranking
@@ -58,8 +55,8 @@ class Consensus(Result):
     Attributes
     ----------
     labels : DataFrame
-        A row per task: task, label, probability, n_labels; disputed: whether the label is another than most workers
-        with information gave; overruled: by how many votes another class has more. Of grades also low and high.
+        One row per task: task, label, probability, n_labels; disputed: whether most informative workers gave another
+        label; overruled: by how many votes another class leads. For grades also low and high.
     method : Aggregator
         The fitted method.
     name : str
@@ -69,13 +66,13 @@ class Consensus(Result):
     posterior : (N, K) array
         The probability of every class.
     truth : (N,) class codes, -1 where unknown, or None
-        Of the tasks that judge the answer; gold tasks are not among them.
+        The truth that measures the error, without gold tasks.
     readings : Readings or None
-        How else the labels can be read; of the default method without gold.
+        Answers under other assumptions; only of the default method without gold.
     right : dict
-        How many gold tasks each reading has right, where gold tasks chose it.
+        How many gold tasks each reading labels correctly, if gold tasks chose the reading.
     draws : int
-        Refits behind the intervals of workers.
+        Number of refits for the intervals of workers.
     """
 
     page: ClassVar[str] = "crowd"
@@ -99,23 +96,34 @@ class Consensus(Result):
 
     @cached_property
     def workers(self) -> pd.DataFrame:
-        """A row per worker, see `cf.crowd.workers_table`; with the refits of its intervals made at first use."""
+        """One row per worker, see `cf.crowd.workers_table`; the refits for its intervals are made at first use."""
         return workers_table(self.method, self.crowd, self.bootstrap, readings=self.readings)
 
     @cached_property
     def errors(self) -> tuple[float, float, int] | None:
-        """Error rates of the method and of the vote, and the number of tasks of known truth; None without any."""
+        """Error rates of the method and of the vote, and the number of tasks with known truth; None without truth."""
         return None if self.truth is None else errors_of(self.method, self.posterior, self.crowd, self.truth)
 
     @property
     def confusion(self) -> pd.DataFrame:
-        """A row per entry of a confusion matrix: worker, true, said, probability."""
-        return confusion_frame(self.method)
+        """One row per entry of every worker's confusion matrix: worker, true, said, probability; O(M K^2)."""
+        A, classes = np.array(self.method.model_.conditionals), pd.Series(self.method.classes_)
+        M, K = len(A), len(classes)
+        codes = np.arange(K)
+        true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
+        worker = pd.Series(self.method.workers_)[np.repeat(np.arange(M), K * K)]
+        columns = {"worker": worker, "true": true, "said": said}
+        found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
+        return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
 
     @property
     def wide(self) -> pd.DataFrame:
-        """The labels, with the probability of every class beside."""
-        return widened(self.labels, self.posterior, self.crowd)
+        """The labels, with the probability of every class."""
+        classes = [str(name) for name in self.crowd.classes]
+        if len({"task", *classes}) <= len(classes):  # two columns of one name
+            classes = [f"class {code}: {name}" for code, name in enumerate(classes)]
+        names = [f"probability {name}" for name in classes]
+        return pd.concat([self.labels, pd.DataFrame(self.posterior.round(6), columns=names)], axis=1)
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -125,12 +133,33 @@ class Consensus(Result):
     @property
     def summary(self) -> list[str]:
         """The size of the crowd, each class by the method and by the vote, the error, and what is uncertain."""
-        return summary(self)
+        return [size_line(self), *class_lines(self), error_line(self), doubtful_line(self)]
 
     @property
     def details(self) -> list[str]:
-        """The fit, the workers, the gold tasks, a line each."""
-        return details(self)
+        """The fit, the workers and the gold tasks, one line each."""
+        method, labels = self.method, self.crowd
+        disputed = amount(int(self.labels["disputed"].sum()), "task")
+        tied = tied_share(labels)
+        ties = f"tied votes: {100 * tied:.1f} % of the tasks; any of the tied classes counts as agreeing with the vote"
+        start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
+        ended = "converged" if method.result_.converged else "NOT CONVERGED"
+        lines = [
+            f"{self.name}{start}: {ended}, {method.result_.reason}",
+            f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
+            *_tempered(method),
+            *_silent(method, labels),
+            f"disputed (the label differs from the vote of informative workers): {disputed}",
+            *([ties] if tied else []),
+            *_grades(method, labels),
+            *([f"readings: {self.readings}"] if self.readings else []),
+            *_reliability(method, labels, self.readings),
+            *_choice(method, self.right),
+            *([of_gold(method)] if method.gold_ else []),
+        ]
+        return lines + (
+            [] if self.truth is None else list(steps_off(self.name, method, self.posterior, labels, self.truth))
+        )
 
     def screen(self, more: str = "") -> list[str]:
         """Return the summary as the command prints it; it needs no `more`."""
@@ -145,11 +174,11 @@ class Consensus(Result):
 
 
 def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) -> pd.DataFrame:
-    """Return a row per task: its label, the probability of it, and what to look at.
+    """Return one row per task: its label, the label's probability, and whether workers disagree with it.
 
-    Columns: task, label, probability, n_labels; disputed: whether most workers with information say another class (all
-    count as such but for `WorkerTypes`); overruled: by how many votes another class has more. Of grades the label is
-    the median, and low and high are its 90 % interval.
+    Columns: task, label, probability, n_labels; disputed: whether most informative workers gave another class (for
+    methods other than `WorkerTypes`, all workers count as informative); overruled: by how many votes another class
+    leads. For grades, the label is the median, and low and high are the ends of its 90 % interval.
     """
     rows, classes = np.arange(labels.n_tasks), pd.Series(labels.classes).to_numpy()
     predicted, ends = map_class(posterior, method.model_.prior), {}
@@ -169,46 +198,13 @@ def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) 
     return pd.DataFrame(columns)
 
 
-def posterior_frame(posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return the task and the probability of every class, in a column of its name."""
-    names = [str(name) for name in labels.classes]
-    if len({"task", *names}) <= len(names):  # two columns of one name
-        names = [f"class {code}: {name}" for code, name in enumerate(names)]
-    frame = pd.DataFrame(posterior.round(6), columns=names)
-    frame.insert(0, "task", labels.tasks)
-    return frame
-
-
-def widened(frame: pd.DataFrame, posterior: Floats, labels: CrowdLabels) -> pd.DataFrame:
-    """Return a consensus with the probability of every class beside, in columns such as "probability yes"."""
-    of_classes = posterior_frame(posterior, labels).iloc[:, 1:]
-    return pd.concat([frame, of_classes.add_prefix("probability ")], axis=1)
-
-
-def confusion_frame(method: Aggregator) -> pd.DataFrame:
-    """Return every entry of every annotator confusion matrix: worker, true, said, probability; O(M K^2)."""
-    A, classes = np.array(method.model_.conditionals), pd.Series(method.classes_)
-    M, K = len(A), len(classes)
-    codes = np.arange(K)
-    true, said = classes[np.tile(np.repeat(codes, K), M)], classes[np.tile(codes, M * K)]
-    worker = pd.Series(method.workers_)[np.repeat(np.arange(M), K * K)]
-    columns = {"worker": worker, "true": true, "said": said}
-    found = pd.DataFrame({name: cells.to_numpy() for name, cells in columns.items()})
-    return found.assign(probability=A.swapaxes(1, 2).ravel().round(6))
-
-
 def votes_behind(predicted: Ints, labels: CrowdLabels) -> Ints:
-    """Return of every task how many votes the class of most votes has more than the one that was predicted."""
+    """Return, for every task, by how many votes the majority class leads the predicted one."""
     votes = labels.votes
     return np.asarray(votes.max(axis=1) - votes[np.arange(len(votes)), predicted])
 
 
 # ---- the first screen ----
-
-
-def summary(found: Consensus) -> list[str]:
-    """Return what a result says first, a line each."""
-    return [size_line(found), *class_lines(found), error_line(found), doubtful_line(found)]
 
 
 def size_line(found: Consensus) -> str:
@@ -219,7 +215,7 @@ def size_line(found: Consensus) -> str:
 
 
 def class_counts(found: Consensus) -> tuple[Ints, Floats]:
-    """Return (K,) the tasks of each class by the method, and by the vote, in which a tie of t classes counts 1 / t."""
+    """Return the (K,) tasks per class by the method, and by the vote, where a tie of t classes counts 1 / t each."""
     votes, K = found.crowd.votes, found.crowd.n_classes
     top = (votes == votes.max(axis=1, keepdims=True)) & (votes.sum(axis=1, keepdims=True) > 0)
     by_vote = (top / np.maximum(top.sum(axis=1, keepdims=True), 1)).sum(axis=0)
@@ -227,7 +223,7 @@ def class_counts(found: Consensus) -> tuple[Ints, Floats]:
 
 
 def class_lines(found: Consensus) -> Iterator[str]:
-    """Yield a table of the classes: tasks by the model and by the vote; of many classes the largest."""
+    """Yield a table of tasks per class by the model and by the vote; of many classes, only the largest."""
     ours, votes = class_counts(found)
     order = np.arange(len(ours))
     if len(order) > SHOWN_CLASSES:
@@ -242,18 +238,18 @@ def class_lines(found: Consensus) -> Iterator[str]:
 
 
 def error_line(found: Consensus) -> str:
-    """Return the errors of the method and of the vote where truth is known, else the error that the model expects."""
+    """Return the errors of the method and of the vote if truth is known, else the expected error of the model."""
     if found.errors is not None:
         ours, votes, known = found.errors
         on = f"{amount(known, 'task')} with known truth"
         return f"error: {100 * ours:.1f} %, majority vote {100 * votes:.1f} % ({on})"
     if not knows(found.method):
-        return "expected error: not known (no task has two labels)"
+        return "expected error: unknown (no task has two labels)"
     return f"expected error: {percent(expected_error(found))}"
 
 
 def percent(error: float) -> str:
-    """Return an expected error with two digits; what is below .01 % is not told apart from none.
+    """Format an expected error with two significant digits, or as below .01 %.
 
     >>> percent(0.1234), percent(0.0)
     ('12 %', 'below .01 %')
@@ -262,13 +258,13 @@ def percent(error: float) -> str:
 
 
 def errors_of(method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> tuple[float, float, int]:
-    """Return the error rates of a method and of the vote, and the number of tasks of known truth."""
+    """Return the error rates of a method and of the vote, and the number of tasks with known truth."""
     ours = error_rate(answered(method, posterior), truth)
     return ours, error_rate(vote_shares(labels), truth), int(np.sum(truth >= 0))
 
 
 def judged_by(truth: Ints | None, gold: Ints | None) -> Ints | None:
-    """Return the truth of the tasks that judge the answer: not of gold ones, whose class the fit was given."""
+    """Return the truth that measures the error: not of gold tasks, whose classes the fit was given."""
     if truth is None or gold is None:
         return truth
     left = np.where(gold >= 0, -1, truth)
@@ -281,12 +277,12 @@ def expected_error(found: Consensus) -> float:
 
 
 def knows(method: Aggregator) -> bool:
-    """Return whether the labels say anything about the error."""
+    """Return whether the error can be estimated from the labels."""
     return not isinstance(method, WorkerTypes) or bool(method.types_)
 
 
 def doubtful_line(found: Consensus) -> str:
-    """Return how many labels are uncertain, and how many are not the vote's."""
+    """Return how many labels are uncertain, and how many differ from the majority vote."""
     unsure, behind = int((found.labels["probability"] < SURE).sum()), found.labels["overruled"]
     far = int((behind >= BEHIND).sum())
     by = f", {far:,} of them by two votes or more" if far else ""
@@ -297,46 +293,18 @@ def doubtful_line(found: Consensus) -> str:
 # ---- details ----
 
 
-def details(found: Consensus) -> list[str]:
-    """Return more about the fit, a line each."""
-    method, labels = found.method, found.crowd
-    disputed = amount(int(found.labels["disputed"].sum()), "task")
-    start = f", best start {method.best_start_}" if isinstance(method, MultiStartEM) else ""
-    lines = [
-        f"{found.name}{start}: {'converged' if method.result_.converged else 'NOT CONVERGED'}, {method.result_.reason}",
-        f"agreement (Krippendorff's alpha): {agreement(labels.whole)}",
-        *_tempered(method),
-        *_silent(method, labels),
-        f"disputed (differs from the vote of the workers with information): {disputed}",
-        *_ties(labels),
-        *_grades(method, labels),
-        *([f"readings: {found.readings}"] if found.readings else []),
-        *_reliability(method, labels, found.readings),
-        *_choice(method, found.right),
-        *([of_gold(method)] if method.gold_ else []),
-    ]
-    return lines + (
-        [] if found.truth is None else list(steps_off(found.name, method, found.posterior, labels, found.truth))
-    )
-
-
-def _ties(labels: CrowdLabels) -> Iterator[str]:
-    if share := tied_share(labels):
-        yield f"tied votes: {100 * share:.1f} % of the tasks; there, any of the tied classes agrees with the vote"
-
-
 def _tempered(method: Aggregator) -> Iterator[str]:
     """Yield by how much probabilities were lowered, and what was measured."""
     if not isinstance(method, WorkerTypes) or method.design_effect_ <= 0:
         return
     if method.design_effect is not None:
-        why = "as was asked for"
+        why = "as requested"
     elif method.gold_check_ is not None:
-        why = "so they predict gold tasks best that were held out"
+        why = "this value predicts held-out gold tasks best"
     elif method.difficulty_ is not None:
-        why = "tasks of a class seem to differ in difficulty, so that the labels of one task count as fewer"
+        why = "tasks of a class seem to differ in difficulty, so the labels of a task are not independent"
     else:
-        why = "the usual amount, since the classes are too many to measure it"
+        why = "the usual value, because there are too many classes to estimate it"
     yield f"probabilities were lowered (design effect {method.design_effect_:.1f}): {why}"
 
 
@@ -357,29 +325,29 @@ def _choice(method: Aggregator, right: dict[str, float]) -> Iterator[str]:
         chosen = "believed" if isinstance(method, Believed) else chosen
         counts = ", ".join(f"{name} {count:g}" for name, count in right.items())
         by = amount(len(method.gold_), "gold task")
-        yield f"reading chosen by {by}: {chosen} (right in a fit without gold: {counts})"
+        yield f"reading chosen with {by}: {chosen} (labelled correctly in a fit without gold: {counts})"
 
 
 def of_gold(method: Aggregator) -> str:
-    """Return how many gold tasks were used in a fit, and how well they are predicted where that was tried."""
+    """Return how many gold tasks were used in a fit, and how well they were predicted when held out."""
     check, told = getattr(method, "gold_check_", None), f"gold tasks used in the fit: {len(method.gold_)}"
     if check is None:
         return told
     held_out = f"error {100 * check.error:.1f} %, mean probability of the label {100 * check.confidence:.1f} %"
-    return f"{told}; where they were held out, {held_out}"
+    return f"{told}; when they were held out: {held_out}"
 
 
 def _reliability(method: Aggregator, labels: CrowdLabels, found: Readings | None) -> Iterator[str]:
     """Yield lines for the most and least reliable workers by estimated accuracy, or why nobody is judged."""
     if why := why_not_judged(method, labels):
-        yield f"how reliable each worker is cannot be told from these labels: {why}"
+        yield f"the reliability of workers cannot be determined from these labels: {why}"
         return
     accuracy = estimated_accuracy(method, labels)
     given = labels.table.entries_per_variable
     by_camps = depending_on_camps(labels, found, accuracy - CLOSE, accuracy + CLOSE)
     if by_camps.any():
         named = listing(labels.workers[m] for m in np.flatnonzero(by_camps))
-        yield f"how reliable these workers are depends on who shares a source: {named}"
+        yield f"the reliability of these workers depends on who shares a source: {named}"
         if by_camps.all():
             return
     judged = np.flatnonzero((given >= FEW_PER_WORKER) & ~by_camps)
@@ -400,20 +368,20 @@ def graded(method: Aggregator) -> bool:
 
 
 def answered(method: Aggregator, posterior: Floats) -> Floats:
-    """Return the posterior; for grades, whose answer may not be the most probable class, one at the answer."""
+    """Return the posterior; for grades, whose answer may not be the most probable class, a one at the answer."""
     return np.eye(posterior.shape[1])[method.answers(posterior)] if graded(method) else posterior
 
 
 def _grades(method: Aggregator, labels: CrowdLabels) -> Iterator[str]:
-    """Yield how well grades agree."""
+    """Yield the agreement of grades."""
     if graded(method):
         alphas = (f"{level} {krippendorff_alpha(labels, level):.2f}" for level in ("ordinal", "interval"))
         yield f"agreement of grades (Krippendorff's alpha): {', '.join(alphas)}"
-        yield "answer: the median grade, which is fewest steps off"
+        yield "answer: the median grade, which minimises the expected number of steps from the true grade"
 
 
 def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLabels, truth: Ints) -> Iterator[str]:
-    """Yield how many steps answers are off, beside the median and the rounded mean of a task's labels."""
+    """Yield how far answers are from the truth, in steps, compared with the median and mean of a task's labels."""
     known = (truth >= 0) & (truth < labels.n_classes)
     if not graded(method) or not known.any():
         return
@@ -421,29 +389,29 @@ def steps_off(name: str, method: Aggregator, posterior: Floats, labels: CrowdLab
     median = np.sum(np.cumsum(shares, axis=1) < 0.5, axis=1)
     answers = {"median label": median, "rounded mean": np.rint(shares @ np.arange(K)), name: method.answers(posterior)}
     off = (f"{who} {np.abs(answer - truth)[known].mean():.3f}" for who, answer in answers.items())
-    yield f"steps off on {amount(known.sum(), 'task')} with known truth: {', '.join(off)}"
+    yield f"mean steps from the true grade on {amount(known.sum(), 'task')} with known truth: {', '.join(off)}"
 
 
 # ---- notes, and what questions the answer ----
 
 
 def notes_of(found: Consensus) -> Iterator[str]:
-    """Yield what was taken unasked, or may be missing."""
+    """Yield notes on assumptions that were made, and on declarations that may be missing."""
     method, labels = found.method, found.crowd
     if not isinstance(method, WorkerTypes):
         return
     if not method.types_:
         yield NOTHING_KNOWN
     if method.types_ and not method.gold_ and np.count_nonzero(labels.table.entries_per_variable) == 2:
-        yield "with two workers, nothing tells which of them is right where they differ: some gold tasks would (--gold)"
+        yield "with two workers, the labels cannot show which of them is right if they differ: add gold tasks (--gold)"
     yield from _always_one_class(labels)
     if method.copies_:
         groups = listing((" = ".join(map(str, group)) for group in method.copies_), len(method.copies_))
-        yield f"duplicate workers count as one (same labels, same mistakes): {groups}"
+        yield f"duplicate workers (same labels, same mistakes) count as one: {groups}"
     if method.order is None and (order := suggested_order(labels)):
         named = ",".join(map(str, order))
-        better = "in this order workers agree better by squared steps than in nine of ten others"
-        yield f'classes may be grades: {better}; if they are, declare it: --order "{named}"'
+        better = "in this order, workers agree better (in squared steps) than in nine of ten others"
+        yield f'the classes may be grades: {better}; if they are, declare the order with --order "{named}"'
 
 
 def _always_one_class(labels: CrowdLabels) -> Iterator[str]:
@@ -458,13 +426,13 @@ def _always_one_class(labels: CrowdLabels) -> Iterator[str]:
     if changed >= DECIDED * len(votes):
         named = listing(labels.workers[m] for m in np.flatnonzero(constant))
         yield (
-            f"{amount(constant.sum(), 'worker')} always gave one class: {named}; without them the vote changes on "
-            f"{changed} of {amount(len(votes), 'task')}: look whether they worked, or leave their labels out"
+            f"{amount(constant.sum(), 'worker')} always gave the same class: {named}; without them, the vote changes "
+            f"on {changed} of {amount(len(votes), 'task')}: check their work, or leave out their labels"
         )
 
 
 def doubt(found: Consensus, file: str) -> None:
-    """Warn of what must be read before the labels are used, and add it to notes and warnings; `file` has the labels."""
+    """Warn of what users must know before they use the labels, and add it to notes and warnings."""
     two_ways = [found.readings.warning(file)] if found.readings and found.readings.ambiguous else []
     for text in (*two_ways, *_worse_than_the_vote(found), *_against_all(found)):
         found.notes.append(text)
@@ -485,7 +453,7 @@ def _worse_than_the_vote(found: Consensus) -> Iterator[str]:
     won, behind = round(gain[gain > 0].sum()), round(-gain[gain < 0].sum())
     if behind > won and (p := 2 * special.bdtr(won, won + behind, 0.5)) < LEVEL:
         mine, votes, _ = errors_of(found.method, found.posterior, found.crowd, found.truth)
-        rates = f"{100 * mine:.1f} % errors, the vote {100 * votes:.1f} %"
+        rates = f"error {100 * mine:.1f} % against {100 * votes:.1f} %"
         yield f"{found.name} is worse than the majority vote here (p = {p:.1g}): {rates}. Use --method MajorityVote"
 
 
@@ -496,4 +464,4 @@ def _against_all(found: Consensus) -> Iterator[str]:
     unanimous &= votes.sum(axis=1) > 1
     if unanimous.mean() > MANY_UNANIMOUS:
         share = f"{amount(unanimous.sum(), 'task')} ({100 * unanimous.mean():.1f} %)"
-        yield f"{found.name} overrules {share} on which all workers agree: check some by hand (column overruled)"
+        yield f"{found.name} overrules a unanimous vote on {share}: check some of them by hand (column overruled)"

@@ -1,4 +1,4 @@
-"""``joint``: a table with gaps in; its joint distribution, latent classes and completed rows out."""
+"""``joint``: from a table with gaps to its joint distribution, latent classes and completed rows."""
 
 from __future__ import annotations
 
@@ -56,23 +56,23 @@ class JointResult(Result):
     table : DataFrame
         The table with its gaps filled, in the input's order; rows without any value stay empty.
     cells : DataFrame
-        row, column, value, probability of every cell that was filled.
+        Row, column, value and probability of every filled cell.
     classes : DataFrame
         class, share, column, value, probability, overall: the profile of each latent class, the largest first.
         `probability` is that of the value in the class, `overall` that in all rows.
     memberships : DataFrame
-        row, class, probability, and the probability of each class; empty where a row has no value. Where a column of
-        ids was left out of the model, it stands beside the row.
+        row, class, probability, and the probability of each class; empty if a row has no value. A column of ids that
+        was left out of the model is included.
     method : JointPMFEstimator
-        `method.model_` is the joint distribution that fills gaps and draws rows: where the number of classes was
-        chosen, a mean of fits of several numbers that predict hidden cells equally well.
+        `method.model_` is the joint distribution that fills gaps and draws rows. If the number of classes was chosen,
+        it is a mean of fits with several numbers of classes that predict hidden cells equally well.
     model : LatentClassModel
-        The latent classes that are described, the largest first: of the lowest number within one standard error of the
-        best on hidden cells, without more parameters than distinct rows.
+        The described latent classes, largest first: as few as predict hidden cells within one standard error of the
+        best, with at most as many parameters as distinct rows.
     data : CategoricalFrame
-        How the columns were coded.
+        The coding of the columns.
     held_out : HeldOutCells or None
-        What predictions of hidden cells are worth; None where there are too few cells.
+        The quality of predictions of hidden cells; None if there are too few cells.
     checks : Diagnosis
     """
 
@@ -103,7 +103,7 @@ class JointResult(Result):
 
     @cached_property
     def memberships(self) -> pd.DataFrame:
-        """The probability of each class in every row."""
+        """The probability of each class for every row."""
         Q, seen = self.model.posterior(self.data.table), self.data.table.entries_per_row > 0
         best = pd.Series(Q.argmax(axis=1) + 1).where(seen).astype("Int64")
         columns = {self._row: self.data.frame.index, **self._ids()}
@@ -112,11 +112,11 @@ class JointResult(Result):
         return pd.DataFrame(columns).astype({"class": "Int64"})
 
     def draws(self, n_draws: int = 20, random_state: Seed = 0) -> Draws:
-        """Draw completed tables, whose values are as frequent as they are probable; iterate over the result."""
+        """Draw completed tables from the joint distribution; iterate over the result."""
         return draw(self.method, self.data, n_draws, random_state)
 
     def pooled(self, draws: Draws) -> pd.DataFrame:
-        """Return means and shares over drawn tables, with intervals: column, value, estimate, low, high, missing."""
+        """Return means and fractions over drawn tables with intervals: column, value, estimate, low, high, missing."""
         return pooled(draws, self.data)
 
     def sample(self, n_rows: int, random_state: Seed = 0) -> pd.DataFrame:
@@ -142,7 +142,7 @@ class JointResult(Result):
 
     @property
     def summary(self) -> list[str]:
-        """What was read, the classes, and what predictions of hidden cells are worth."""
+        """The size of the table, its latent classes, and the quality of predictions of hidden cells."""
         table, found = self.data.table, self.held_out
         n_gaps = table.n_rows * table.n_variables - table.n_entries
         words = ", ".join(map(repr, self.data.words[:LISTED]))
@@ -156,18 +156,18 @@ class JointResult(Result):
             classes = NO_CLASSES if self.method.model_.n_classes == 1 else TOO_MANY
         lines = [first, classes]
         if found is None:
-            return [*lines, "too few cells to hide some of them: how good the model is was not measured"]
+            return [*lines, "too few cells to hide some of them, so the quality of the model was not measured"]
         wrong, majority = (100 * (1 - right.mean()) for right in (found.right, found.base_right))
         losses = f"log-loss {brief(found.loss.mean())}, independent columns {brief(found.base_loss.mean())}"
         return [*lines, f"held-out cells: {wrong:.1f} % wrong, most frequent value {majority:.1f} %; {losses}"]
 
     @property
     def details(self) -> list[str]:
-        """How columns were read and cut, the fit, and errors of numbers, a line each."""
+        """How columns were read and binned, the fit, and errors of numbers, one line each."""
         data, method = self.data, self.method
         gaps = [f"counts as a gap: {repr(word) if word else 'empty cells'}: {counted(counts)}"
                 for word, counts in data.gap_words.items()]  # fmt: skip
-        cut = [f"cut at quantiles: {name}: {listing(data.shown(n, code) for code in range(len(data.observed[n])))}"
+        cut = [f"binned at quantiles: {name}: {listing(data.shown(n, code) for code in range(len(data.observed[n])))}"
                for n, name in enumerate(data.names) if data.is_cut(n)]  # fmt: skip
         ranks = listing(sorted({one.rank_ for one in method.members}))
         averaged = f"predictions are means over fits with {ranks} classes" if len(method.members) > 1 else ""
@@ -176,9 +176,11 @@ class JointResult(Result):
         if self.held_out is None:
             return lines
         gain, error = self.held_out.gain()
-        lines.append(f"{len(self.held_out.row)} hidden cells: gain {gain:.4f} a cell, standard error {error:.4f}")
+        lines.append(
+            f"{len(self.held_out.row)} hidden cells: gain in log-loss per cell {gain:.4f} (standard error {error:.4f})"
+        )
         errors = number_errors(self.held_out, data)
-        said = "{}: mean absolute error {:.3f} standard deviations, of its median {:.3f}"
+        said = "{}: mean absolute error {:.3f} standard deviations ({:.3f} when predicting the median)"
         return lines + [
             said.format(data.names[n], row["mae"], row["base_mae"])
             for n, row in zip(errors.index.tolist(), errors.to_dict("records"), strict=True)
@@ -189,8 +191,8 @@ class JointResult(Result):
         return self.summary
 
 
-NO_CLASSES = "1 latent class: the columns are taken for independent"
-TOO_MANY = "no latent classes to describe: two would have more parameters than there are distinct rows"
+NO_CLASSES = "1 latent class: the model treats the columns as independent"
+TOO_MANY = "no latent classes are described: two would have more parameters than there are distinct rows"
 
 
 def joint(
@@ -207,32 +209,33 @@ def joint(
     sep: str | None = None,
     random_state: Seed = 0,
 ) -> JointResult:
-    """Learn the joint distribution of the columns of a table; fill its gaps, and describe its latent classes.
+    """Learn the joint distribution of the columns of a table, fill its gaps, and describe its latent classes.
 
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, array of codes, CategoricalTable or CategoricalFrame
-        One case a row. Gaps are empty cells and words such as NA; of codes, -1 and NaN.
-    columns : names of the columns to use; default: all but ids and free text
+        One case per row. Gaps are empty cells and words such as NA; in arrays of codes, -1 and NaN.
+    columns : names of the columns to use; default: all except ids and free text
     bins : int
-        Numbers of many values are cut into so many intervals.
-    gaps : words that are gaps beside empty cells; default: NA, n/a, ?, . and the like
+        Number of intervals for columns of numbers with many values.
+    gaps : words that count as gaps, in addition to empty cells; default: NA, n/a, ?, . and similar
     rank : int or "auto"
-        Number of latent classes; "auto" chooses it on hidden cells.
+        Number of latent classes; "auto" chooses it by predicting hidden cells.
     method : name in `cofactor.pmf.METHODS`, or an estimator
     spelling : {"classes", "keep", "all"}
-        "classes" and "all": values that differ only in capitals, blanks around or invisible characters are merged.
+        "classes" and "all": values that differ only in capitals, surrounding blanks or invisible characters
+        are merged.
     skip_bad : bool
-        Text in a column of numbers counts as a gap, by name.
-    encoding, sep : of text
+        Treat text in a column of numbers as gaps, and name it.
+    encoding, sep : encoding and column separator of text files
     random_state : seed
 
     Returns a `JointResult`: table, cells, classes, memberships.
 
-    Raises a CofactorError for what cannot be read or used; rows and columns are named. Warns (`DataWarning`) where
+    Raises a CofactorError that names rows and columns if the table cannot be read or used. Warns (`DataWarning`) if
     columns are redundant, pairs of columns have few rows, or the model is no better than independent columns.
 
-    Cost: that of the method, eight to forty times with rank="auto".
+    Cost: that of the method, times eight to forty with rank="auto".
 
     >>> rows = [("red", "hot"), ("red", "hot"), ("blue", "cold"), ("blue", None), (None, "hot")] * 40
     >>> import warnings
@@ -247,19 +250,19 @@ def joint(
         data = text if isinstance(text, CategoricalFrame) else _coded(text, columns, bins, gaps, spelling, skip_bad)
         if len(data.names) == 1:
             left_out = (
-                listing(f"{column} ({why})" for column, why in data.left_out.items()) or "none, it is the only one"
+                listing(f"{column} ({why})" for column, why in data.left_out.items()) or "none, it is the only column"
             )
-            what = f"{data.names[0]} is the only column that can be used, of two or more"
-            raise CofactorError(f"{what}: left out: {left_out}")
+            what = f"two usable columns are needed, and only {data.names[0]} is usable"
+            raise CofactorError(f"{what}; left out: {left_out}")
         checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
         _warn_of_checks(checks, method)
         for column, texts in data.texts.items():
-            why = "numbers, and text among them, so that none is taken for a number"
-            mend = "name what are gaps, or skip what is bad"
+            why = "the column has numbers and text, so none of its values is treated as a number"
+            mend = "name the words that are gaps, or make text a gap with skip_bad (--skip-bad)"
             warnings.warn(f"{column}: {why}: {text_cells(texts)}; {mend}", DataWarning, stacklevel=2)
         if len(data.names) >= MANY and rank == "auto":
-            slow = f"{len(data.names)} columns: choosing the number of latent classes takes some forty fits"
-            warnings.warn(f"{slow}; rank=5 does without the choice", DataWarning, stacklevel=2)
+            slow = f"{len(data.names)} columns: choosing the number of latent classes takes about forty fits"
+            warnings.warn(f"{slow}; set rank, such as rank=5, to avoid this", DataWarning, stacklevel=2)
         name, estimator = _estimator(method, rank, random_state)
         found = held_out(estimator, data.table, 0)
         if found is not None and (doubt := judged(found)):
@@ -285,15 +288,15 @@ def _described(method: JointPMFEstimator, table: CategoricalTable) -> LatentClas
 
 
 def judged(found: HeldOutCells) -> str:
-    """Say that a model may be no better than independent columns; "" where it is, by two standard errors."""
+    """Return a warning if a model may be no better than independent columns; "" if it is, by two standard errors."""
     gain, error = found.gain()
     if len(found.row) < ENOUGH:
-        return f"{len(found.row)} hidden cells are too few to judge the model"
+        return f"the model cannot be judged with only {len(found.row)} hidden cells"
     return "" if gain > 2 * error else "the model is no better than independent columns on hidden cells"
 
 
 def counted(counts: dict[str, int]) -> str:
-    """Return how often something stands in which column."""
+    """Format the counts per column."""
     return listing(f"{count} in {name}" for name, count in counts.items())
 
 
@@ -367,7 +370,7 @@ def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> 
     if isinstance(method, JointPMFEstimator):
         return getattr(method, "name", type(method).__name__), method
     if method not in METHODS:
-        raise CofactorError(f"no method {method!r}; there are {listing(METHODS, 50)}")
+        raise CofactorError(f"no method {method!r}: choose one of {listing(METHODS, 50)}")
     found = METHODS[method](random_state=seed)
     if method != "Independence":
         found.rank = rank
@@ -385,19 +388,19 @@ def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequen
     for name, groups in data.alike.items():
         yield alike_note(groups, f"{name}: values") if name else alike_note(groups, "names of columns").split(";")[0]
     for how, names in data.written.items():
-        yield f"numbers {how}: {listing(names)}: read, and written, as 1234.5"
+        yield f"numbers {how}: {listing(names)}; they are read, and written, as 1234.5"
     for word, counts in data.answers.items():
         rows = [data.frame.index[data.frame[name] == word] for name in counts]
         where = listing(f"{len(at)} in {name} ({named_rows(at)})" for name, at in zip(counts, rows, strict=True))
-        yield f"counts as an answer: {word!r}: {where}; name it as a gap, if it is one"
+        yield f"{word!r} counts as an answer: {where}; if it is a gap, name it as one"
     for name, why in data.left_out.items():
         n_gaps = int(data.frame[name].isna().sum())
         yield f"column left out: {name}: {why}" + (f"; {amount(n_gaps, 'gap')} left in it" if n_gaps else "")
     if nowhere := [word for word in gaps or () if word not in data.gap_words]:
-        yield f"no cell reads {listing(map(repr, nowhere))}, named as a gap"
+        yield f"no cell contains {listing(map(repr, nowhere))}, which was named as a gap"
     if by_median:
         told_by = listing(data.names[n] for n in by_median)
-        yield f"gaps get the median of the column, since the others tell nothing better: {told_by}"
+        yield f"gaps are filled with the column's median, because the model predicts no better: {told_by}"
 
 
 def _filled(

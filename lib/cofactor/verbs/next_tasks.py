@@ -1,23 +1,23 @@
-"""``next_tasks``: which tasks to label next, where a label lowers the expected error most, and when to stop.
+"""``next_tasks``: the tasks where another label reduces the expected error most, and when to stop.
 
     symbol   meaning                                                                             shape
     p        posterior of the classes                                                            (N, K)
-    a, b     of a task: its most probable class, and the one after                               (N,)
+    a, b     most and second most probable class of a task                                       (N,)
     A        confusion matrix of the average worker, Pr(label i | class c) in [i, c]             (K, K)
-    V_m      probability that the label of the task is right, after m more labels, expected      (N,)
+    V_m      expected probability that the label of the task is right after m more labels        (N,)
 
-The label of a task is a, which is wrong with probability 1 - p_a; the expected error is the mean of that. Of m labels
-more, j are b, and the label of the task becomes b where that is more probable then. Labels of third classes are not
-told apart:
+The label of a task is a, which is wrong with probability 1 - p_a; the expected error is the mean of this. If j of m
+further labels are b, the label of the task becomes b if b is then more probable. Labels of third classes are counted
+with a:
 
     V_m = sum_j max(p_a Bin(j; m, A_ba), p_b Bin(j; m, A_bb))
 
-One label seldom overrules a sure posterior, several may; so V is looked at up to `AHEAD` labels on, and a label is
-worth the slope of the smallest concave function above V. Tasks are taken by falling slope.
+One label seldom changes a confident posterior, but several may. So V is computed up to `AHEAD` labels ahead, and the
+value of a label is the slope of the smallest concave function above V. Tasks are chosen in order of falling slope.
 
 Source: expected reduction of error as in Roy and McCallum, "Toward optimal active learning through sampling estimation
-of error reduction", ICML 2001; for repeated labels, Sheng, Provost and Ipeirotis, "Get another label?", KDD 2008. The
-looking ahead over several labels is cofactor's.
+of error reduction", ICML 2001; for repeated labels, Sheng, Provost and Ipeirotis, "Get another label?", KDD 2008.
+Looking several labels ahead is cofactor's own addition.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ TINY = 1e-12  # worth of a label that is rounding
 
 @dataclass(frozen=True)
 class NextTasks:
-    """Labels to ask for, and the error that can be expected of the tasks' labels.
+    """Tasks to label next, and the expected error before and after. It has no `report`; `table` can be saved.
 
     Attributes
     ----------
     table : DataFrame
-        A row per task to be labelled, the most useful first: task, ask (labels to ask for), who (the best of the
-        workers who have not seen it, three or as many as are asked for; fewer where no more are left), n_labels (there
-        already), label and its probability now, gain (expected fall of the number of wrong labels).
+        One row per task to label, the most useful first: task, ask (number of labels to request), who (the most
+        accurate workers who have not labelled it: three, or as many as requested; fewer if no more are left), n_labels
+        (present labels), label and its probability now, gain (expected reduction of the number of wrong labels).
     error : float
-        Expected share of wrong labels now, as `aggregate` reports it: the mean of 1 - probability. It is too low where
-        workers err together in ways the method does not see.
+        Expected fraction of wrong labels now, as reported by `aggregate`: the mean of 1 - probability. It is too low if
+        workers share mistakes that the method does not detect.
     expected_error : float
-        The same, once the labels asked for are there.
+        The same, after the requested labels.
     wanted_error : float or None
     needed : int or None
-        Labels until the expected error is as wanted: 0 is the time to stop; None where `AHEAD` labels more for every
-        task are not enough, no error is wanted, or none is known.
+        Number of labels until the wanted error is expected; 0 means stop. None if `AHEAD` more labels per task are not
+        enough, no error is wanted, or the error is unknown.
     known : bool
-        Whether labels tell of the error. Where no task has two of them, it is a guess from before any label.
+        Whether the error can be estimated. If no task has two labels, it is only a prior guess.
     new_workers : int
-        Tasks for which more labels are asked for than workers are left who have not seen them.
+        Number of tasks with more requested labels than workers who have not labelled them.
     notes : list of str
-        What the reader of the labels noticed.
+        Notes from reading the labels.
     """
 
     table: pd.DataFrame
@@ -91,19 +91,19 @@ class NextTasks:
         n_labels, tasks = int(self.table["ask"].sum()), amount(len(self.table), "task")
         if not self.known:
             return (
-                "no task has two labels, so nothing tells how many are wrong: "
-                f"ask for {amount(n_labels, 'second label')}, of {tasks}, and look again"
+                "no task has two labels, so the error cannot be estimated: "
+                f"request {amount(n_labels, 'second label')} for {tasks}, and run this again"
             )
-        now = f"expected error {self.error:.2%} (by the model, as aggregate prints it: check some tasks by hand)"
+        now = f"expected error {self.error:.2%} (by the model, as printed by aggregate: check some tasks by hand)"
         if self.stop:
-            return f"{now}: at most the {self.wanted_error:.2%} that is wanted, so stop here"
-        lines = [now, f"ask for {amount(n_labels, 'label')} of {tasks}: expected error then {self.expected_error:.2%}"]
+            return f"{now}: not above the wanted {self.wanted_error:.2%}, so stop here"
+        lines = [now, f"request {amount(n_labels, 'label')} for {tasks}: expected error then {self.expected_error:.2%}"]
         if self.wanted_error is not None:
-            needed = f"more than {AHEAD} more for every task" if self.needed is None else f"about {self.needed}"
-            lines.append(f"labels until the expected error is {self.wanted_error:.2%}: {needed}")
+            needed = f"more than {AHEAD} per task" if self.needed is None else f"about {self.needed}"
+            lines.append(f"additional labels for an expected error of {self.wanted_error:.2%}: {needed}")
         if self.new_workers:
             short = amount(self.new_workers, "task")
-            lines.append(f"ask new workers, too: for {short} fewer are left than labels are asked for (column who)")
+            lines.append(f"new workers are needed: {short} with fewer workers left than requested labels (column who)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -114,20 +114,20 @@ class NextTasks:
 def next_tasks(
     source: Any, budget: int = 100, wanted_error: float | None = None, method: Aggregator | None = None
 ) -> NextTasks:
-    """Choose the tasks that should be labelled next, by workers like those so far.
+    """Choose the tasks to label next, assuming that new workers are like the present ones.
 
     Parameters
     ----------
     source : any that `aggregate` takes
     budget : int
-        Labels to ask for at most. Ask for few, and choose anew when they are there: so every label counts.
+        Maximum number of labels to request. Each label is most useful if you request few and choose again afterwards.
     wanted_error : float, optional
-        Ask for no more than are expected to bring the share of wrong labels down to this.
+        Request no more labels than are expected to reduce the fraction of wrong labels to this.
     method : Aggregator, optional
-        Fitted on these labels. Default: `WorkerTypes` is fitted.
+        Fitted to these labels. Default: `WorkerTypes` is fitted.
 
-    Raises a CofactorError for labels that cannot be read, a budget below 1, an error not between 0 and 1, or a method
-    of other labels. Cost: a fit where none is given, and O(N K) time; O(N) memory.
+    Raises a CofactorError if the labels cannot be read, the budget is below 1, the error is not between 0 and 1, or the
+    method was fitted to other labels. Cost: a fit unless one is given, and O(N K) time; O(N) memory.
 
     Examples
     --------
@@ -175,14 +175,14 @@ def _who(tasks: pd.Series[Any], ask: pd.Series[int], method: Aggregator, labels:
 
 
 def average_worker(method: Aggregator) -> Floats:
-    """Return the (K, K) mean of the workers' confusion matrices, each counted as often as it was seen."""
+    """Return the (K, K) mean of the workers' confusion matrices, weighted by their numbers of labels."""
     K = len(method.classes_)
     blocks = method.model_.stacked.reshape(-1, K, K)
     return np.asarray(np.average(blocks, axis=0, weights=method.labels_given_))
 
 
 def worth(p: Floats, A: Floats) -> Floats:
-    """Return the (N, AHEAD) worth of the first, second, ... label more of every task; it never rises."""
+    """Return the (N, AHEAD) values of the first, second, ... further label of every task; they never increase."""
     by_probability = np.argsort(-p, axis=1, kind="stable")
     a, b = by_probability[:, 0], by_probability[:, 1]
     tasks = np.arange(len(p))

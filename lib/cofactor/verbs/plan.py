@@ -1,9 +1,9 @@
-"""``plan``: how many labels per task a wanted error takes, in crowds simulated from the user's own.
+"""``plan``: how many labels per task a given error requires, in crowds simulated from the user's own.
 
-Every trial draws annotators as likely as the labels leave them, lets them label fresh tasks, and aggregates; see
-`population` for the crowd. How hard its tasks are cannot be inferred from labels alone: where all err on the same
-tasks, all agree. With the truth of some tasks, the difficulty is that at which the method errs as often as it
-does. Without, every trial draws its own from those of public crowds, and the answer is a range.
+Every trial draws workers from their posterior, lets them label new tasks, and aggregates the labels; see
+`cofactor.crowd.plan_next` for the crowd. The difficulty of tasks cannot be inferred from labels alone: if all workers
+make the same mistakes, they all agree. If the truth of some tasks is known, the difficulty is such that the method errs
+as often as on these. Otherwise, every trial draws a difficulty from those of public crowds, and the answer is a range.
 """
 
 from __future__ import annotations
@@ -48,10 +48,7 @@ MAX_LABELS = 15
 AMOUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # of more
 ERROR_GAP = 0.02  # a note is added where simulated crowds err less than the real one by more than this
 MIN_TRUTHS = 20  # known truths below this say too little about difficulty
-MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = (
-    1.0,
-    0.4,
-)  # difficulty of 17 public crowds: median, standard deviation of the logarithm
+MEDIAN_DIFFICULTY, LOG_DIFFICULTY_SD = 1.0, 0.4  # of 17 public crowds: median, standard deviation of the logarithm
 
 
 def plan(
@@ -67,41 +64,42 @@ def plan(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> Plan:
-    """Simulate how the error falls with labels per task, for a crowd like this one.
+    """Simulate how the error falls with the number of labels per task, for a crowd like this one.
 
     Parameters
     ----------
     source : any that `aggregate` takes
-        Two labels per task or more; they need not be many.
+        At least two labels per task; few tasks are enough.
     wanted_error : float in (0, 1)
-        Share of tasks labelled wrongly that is asked for.
+        The fraction of wrong labels to reach.
     methods : names in `METHODS`
         Aggregators to plan for.
     amounts : whole numbers, optional
-        Labels per task to try. Default: 1 to 15, or some from 1 to as many as there are now, if these are more; no more
-        than there are workers.
+        Numbers of labels per task to try, at most the number of workers. Default: 1 to 15, or some from 1 to the
+        present number if that is larger.
     truth : (n_tasks,) class codes, -1 where unknown, optional
-        Default: that of a data set. From twenty on, they tell how much tasks differ in difficulty. Without them, tasks
-        may be as hard as on any public crowd, and the answer is a wide range.
+        Default: the truth of a data set that has one. At least twenty known classes show how difficult tasks are.
+        Without them, tasks may be as difficult as in any public crowd, and the answer is a wide range.
     n_tasks : int, optional
-        Tasks of a simulated crowd. Default: as many as have a label now.
+        Number of tasks in a simulated crowd. Default: as many as have a label now.
     n_trials : int
     method : Aggregator, optional
-        Whose model of the crowd is believed; fitted on `labels`, or not fitted yet. Default: WorkerTypes.
+        The method whose model of the crowd is simulated, fitted to the labels or not yet fitted. Default: WorkerTypes.
     random_state : int, Generator or None
     n_jobs, verbose
-        As in `bootstrap`; the result is the same at any number of jobs.
+        As in `bootstrap`; the result is the same for any number of jobs.
 
     Returns
     -------
     Plan
-        `needed` answers how many labels, `curve` holds the errors.
+        `needed` has the number of labels, `curve` the errors. It has no `report`; `draw_plan` of
+        `cofactor_app.plots.crowd` draws it.
 
     Raises
     ------
     CofactorError
-        Unknown methods, amounts that are no whole numbers, an error not between 0 and 1, truth of the wrong length, or
-        as `fit` does.
+        If a method is unknown, an amount is not a whole number, the error is not between 0 and 1, the truth has the
+        wrong length, or `fit` raises one.
 
     Cost
     ----
@@ -109,7 +107,7 @@ def plan(
 
     Source
     ------
-    Cofactor's own; how often its ranges held on public crowds is in docs/default.md.
+    cofactor's own method; docs/default.md reports how often its ranges contained the error on public crowds.
 
     Examples
     --------
@@ -139,11 +137,11 @@ def plan(
     found = simulated(partial(_trial, n_tasks, tried, wanted), populations, rng, n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(wanted)}
     told = wanted_error, present, (*read, *notes), truth is None
-    return Plan("labels per task", "share of tasks labelled wrongly", tried, errors, *told)
+    return Plan("labels per task", "fraction of wrong labels", tried, errors, *told)
 
 
 def amounts_up_to(present: float) -> list[int]:
-    """Return the labels per task to try where so many are there now.
+    """Return the numbers of labels per task to try if this many are present.
 
     >>> amounts_up_to(18.5)
     [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19]
@@ -184,7 +182,9 @@ def _populations(
     posterior = np.asarray(fitted.predict_proba(labels))
     right = None if truth is None else right_shares(posterior, truth)
     if right is not None and len(right) < MIN_TRUTHS:
-        raise CofactorError(f"the truth of {len(right)} tasks is known: give {MIN_TRUTHS} at least, or none")
+        raise CofactorError(
+            f"the truth of only {len(right)} tasks is known: give that of at least {MIN_TRUTHS} tasks, or none"
+        )
     levels = harder(population_of(labels, fitted), labels, fitted, int(rng.integers(2**31)))
     if right is not None:
         return _as_known(levels, right, n_trials, rng)
@@ -201,13 +201,13 @@ def _as_known(
     ladder = _Ladder.climb(levels, lambda level: level[1] > wished.max())
     taus = np.interp(wished, ladder.errors, ladder.difficulties)
     notes = [
-        f"difficulty of tasks estimated from {wrong:g} errors on {n} tasks with known truth: "
+        f"task difficulty estimated from {wrong:g} errors on {n} tasks with known truth: "
         f"tau {np.median(taus):.2f} ({taus.min():.2f} to {taus.max():.2f})"
     ]
     if wrong / n > ladder.errors[-1] + ERROR_GAP:
         notes.append(
-            f"even tasks as different as the agreement of pairs admits leave {ladder.errors[-1]:.1%} wrong now, not "
-            f"the {wrong / n:.1%} that were found: more labels are needed than this"
+            f"even at the largest difficulty that the agreement of workers allows, the simulated error is now "
+            f"{ladder.errors[-1]:.1%}, below the measured {wrong / n:.1%}: more labels are needed than planned here"
         )
     return ladder.populations(taus), tuple(notes)
 
@@ -221,20 +221,19 @@ def _as_elsewhere(
     ladder = _Ladder.climb(levels, lambda level: level[0].difficulty > taus.max())
     low, high = np.interp(difficulty_range(), ladder.difficulties, ladder.errors)
     note = (
-        f"no truth is known, and how hard tasks are cannot be told from labels: every simulation takes them to be as "
-        f"hard as those of one public crowd or another, which has {low:.1%} to {high:.1%} of these tasks wrong now. "
-        f"That range held the error on 15 of 17 such crowds. The truth of {MIN_TRUTHS} tasks or more makes it narrower "
-        "(in Python: truth=...)"
+        f"no truth is known, and labels do not show how difficult tasks are: every simulation assumes a difficulty "
+        f"found in public crowds, at which {low:.1%} to {high:.1%} of these tasks are wrong now. This range contained "
+        f"the error on 15 of 17 such crowds. The truth of at least {MIN_TRUTHS} tasks narrows it (in Python: truth=...)"
     )
     lower = (
-        f"the expected error that aggregate reports, {expected:.1%}, is by the model's own probabilities, which do not "
-        "know of mistakes that workers share: give it together with the range above"
+        f"aggregate reports an expected error of {expected:.1%}, by the model's own probabilities, which ignore "
+        "mistakes that workers share: report it together with the range above"
     )
     return ladder.populations(taus), (note, lower)
 
 
 def difficulty_range(level: float = LEVEL) -> Floats:
-    """Return the two difficulties between which a share `level` of public crowds is taken to lie."""
+    """Return the two difficulties between which a fraction `level` of public crowds is assumed to lie."""
     return np.asarray(MEDIAN_DIFFICULTY * np.exp(LOG_DIFFICULTY_SD * special.ndtri([(1 - level) / 2, (1 + level) / 2])))
 
 
@@ -262,7 +261,7 @@ class _Ladder:
         return [level.difficulty for level in self.levels]
 
     def populations(self, taus: Floats) -> list[Population]:
-        """Return one population for every difficulty, between two levels where need be."""
+        """Return one population for every difficulty, interpolated between two levels if needed."""
         clarities = np.interp(taus, self.difficulties, [level.clarity for level in self.levels])
         ends = zip(taus.tolist(), clarities.tolist(), strict=True)
         return [replace(self.levels[0], difficulty=tau, clarity=b) for tau, b in ends]

@@ -1,4 +1,4 @@
-"""``rank``: comparisons in, one ranking with intervals out."""
+"""``rank``: from comparisons to one ranking with intervals."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from cofactor.verbs.result import (
     unmasked,
 )
 
-METHODS = ("Davidson", "BradleyTerry")  # ties are an outcome of their own; half a win for both
+METHODS = ("Davidson", "BradleyTerry")  # ties are an outcome of their own; half a win for each side
 ARRAY = ("winner", "loser")  # columns of an array of two columns
 Scale = tuple[Any, float]
 
 
 @dataclass(repr=False, eq=False)
 class RankingResult(Result):
-    """Result of `rank`: `items`, best first; pairs, chances, coefficients; notes, the fit, a report.
+    """Result of `rank`: items, best first; probabilities of pairs, coefficients, notes, the fit, and a report.
 
     Attributes
     ----------
     items : DataFrame
-        item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons; with `elo` its three columns.
+        item, utility, low, high, rank, rank_low, rank_high, wins, losses, comparisons; with `elo` three more.
     method : Ranking
-        Utilities, covariance, and what follows from them.
+        Utilities and their covariance.
     comparisons : Comparisons
-        What was ranked.
+        The ranked comparisons.
     checks : Diagnosis
-        What the comparisons can tell.
+        Checks of the comparisons.
     """
 
     page: ClassVar[str] = "rank"
@@ -67,21 +67,24 @@ class RankingResult(Result):
 
     @property
     def probabilities(self) -> pd.DataFrame:
-        """A row per pair: item, against, chance that the first wins if one does, low, high, tie."""
+        """One row per pair: item, against, chance (that item wins, ties aside), low, high, tie."""
         return self.method.probabilities()
 
     @property
     def coefficients(self) -> pd.DataFrame:
-        """A row per covariate, and one for ties: name, coefficient, low, high."""
+        """One row per covariate, and one for ties: name, coefficient, low, high."""
         return self.method.coefficients()
 
     def chance(self, item: Any, against: Any, **given: float) -> dict[str, float]:
-        """Return the chance that one item beats another, with its interval, and of a tie; `given` are covariates."""
+        """Return the probability that one item beats another, its interval, and the probability of a tie.
+
+        `given` has the values of covariates.
+        """
         known = {str(one): one for one in self.method.items}
         return self.method.chance(known.get(str(item), item), known.get(str(against), against), given)
 
     def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
-        """Return the comparisons that are expected to tell most, one a row; a pair stands there as often as is best."""
+        """Return the comparisons expected to be most informative, one per row; a pair can occur several times."""
         return self.method.next_pairs(n_pairs)
 
     @property
@@ -91,7 +94,7 @@ class RankingResult(Result):
 
     @property
     def summary(self) -> list[str]:
-        """What was ranked, and what chances are worth on comparisons that were held out."""
+        """The size of the data, and the log-loss on held-out comparisons."""
         data, found = self.comparisons, self.method
         weight = np.ones(len(data)) if data.counts is None else data.counts
         ties = float(weight[data.outcome == 0.5].sum()) / data.total
@@ -107,22 +110,22 @@ class RankingResult(Result):
 
     @property
     def details(self) -> list[str]:
-        """The fit, its prior, what the intervals rest on, and coefficients, a line each."""
+        """The fit, its prior, the assumption behind the intervals, and the coefficients, one line each."""
         found = self.method
         counts = {"users": found.n_users, "prompts": found.n_prompts}
         used = " and ".join(name for name, count in counts.items() if count) or "comparisons"
         count = " and ".join(f"{count:.3g}" for count in counts.values() if count)
-        worth = f" (they count as {count} equally busy ones)" if count else ""
+        worth = f" (they count as {count} equally active ones)" if count else ""
         return [
             f"fit: {'converged' if found.result.converged else 'NOT CONVERGED'}, {found.result.reason}",
-            f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by the evidence of the comparisons",
-            f"intervals of {100 * found.level:g} %, taking {used} as independent of each other{worth}",
+            f"prior of utilities: normal, standard deviation {found.sd:.3g}, chosen by marginal likelihood",
+            f"{100 * found.level:g} % intervals, assuming independent {used}{worth}",
             *(f"{row.name}: {row.coefficient:.4g} ({row.low:.4g} to {row.high:.4g})"
               for row in self.coefficients.itertuples(index=False)),
         ]  # fmt: skip
 
     def screen(self, more: str = "items has all") -> list[str]:
-        """Return the summary and the first ten items as lines of text; `more` says where the rest is."""
+        """Return the summary and the first ten items as lines of text; `more` says where the other items are."""
         scale, digits = ("elo", 0) if "elo" in self.items else ("utility", 2)
         low, high = ("elo_low", "elo_high") if "elo" in self.items else ("low", "high")
         rows = self.items.head(SHOWN).to_dict("records")
@@ -162,36 +165,36 @@ def rank(
     sep: str | None = None,
     random_state: Seed = 0,
 ) -> RankingResult:
-    """Rank items by comparisons, with intervals for utilities and simultaneous ones for ranks.
+    """Rank items from pairwise comparisons, with intervals for utilities and simultaneous intervals for ranks.
 
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, (m, 2) array of winners and losers, or Comparisons
-        Columns are recognised as by `cofactor rank`; see `read_votes`. A square table of wins is one, too.
-    winner, loser, user, tie, outcome, weight : names of columns, where they are not recognised
-    words : what the outcome column says of the first and of the second item
-    covariates : names of columns; of Comparisons the (m, k) numbers
+        Columns are recognised as in `cofactor rank`; see `read_votes`. A square table of wins is accepted, too.
+    winner, loser, user, tie, outcome, weight : names of columns that are not recognised
+    words : values of the outcome column for a win of the first and of the second item
+    covariates : names of columns; for Comparisons, an (m, k) array
     home : bool
-        Estimate how much better the first side does by being the first.
+        Estimate the advantage of the first side.
     method : {"Davidson", "BradleyTerry"}
-        Ties as an outcome of their own; or as half a win for both.
+        Treat ties as an outcome of their own, or as half a win for each side.
     elo : float, or (item, float)
-        Add columns on the scale of Elo, on which the mean of all items, or this item, has that number.
+        Add columns on the Elo scale, with this rating for the mean of all items, or for the named item.
     level : float
-        Chance of intervals to hold the truth.
+        Coverage probability of the intervals.
     min_comparisons : int
-        Leave out items with fewer.
+        Leave out items with fewer comparisons.
     spelling : {"classes", "keep", "all"}
-        "all": items and users that differ only in capitals, blanks around or invisible characters are merged.
+        "all": items and users that differ only in capitals, surrounding blanks or invisible characters are merged.
     skip_bad : bool
-        Leave out rows that cannot be read, by name, in place of an error.
-    encoding, sep : of text
+        Leave out rows that cannot be read, and name them, instead of raising an error.
+    encoding, sep : encoding and column separator of text files
     random_state : seed
 
-    Returns a `RankingResult`. Items that have no rank are named in its notes.
+    Returns a `RankingResult`. Items without a rank are named in its notes.
 
-    Raises a CofactorError for what cannot be read or ranked; rows are named. Warns (`DataWarning`) as
-    `cofactor.comparisons.rank`. Cost: see there.
+    Raises a CofactorError that names the rows if comparisons cannot be read or ranked. Warns (`DataWarning`) like
+    `cofactor.comparisons.rank`, and has the same cost.
 
     >>> votes = pd.DataFrame({"winner": ["tea", "tea", "gin"] * 9, "loser": ["gin", "rum", "rum"] * 9})
     >>> import warnings
@@ -219,7 +222,7 @@ def rank(
 
 
 def half_wins(data: Comparisons, X: pd.DataFrame | None) -> tuple[Comparisons, pd.DataFrame | None]:
-    """Return the same comparisons with every tie as half a win of either side."""
+    """Return the same comparisons with every tie replaced by half a win for each side."""
     rows = np.concatenate([np.arange(len(data)), np.flatnonzero(data.outcome == 0.5)])
     tied = data.outcome[rows] == 0.5
     won = np.where(tied, np.arange(len(rows)) < len(data), data.outcome[rows])
@@ -233,7 +236,7 @@ def half_wins(data: Comparisons, X: pd.DataFrame | None) -> tuple[Comparisons, p
 
 
 def brief(number: float) -> str:
-    """Return a number with three digits behind the point, and none before it where that is zero."""
+    """Format a number with three decimals, and without a leading zero."""
     return f"{number:.3f}".replace("0.", ".", 1) if 0 <= number < 1 else f"{number:.3f}"
 
 
@@ -247,7 +250,7 @@ def _votes(source: Any, named: dict[str, Any], covariates: Any, how: dict[str, A
     if isinstance(source, Comparisons):
         return (source, *_beside(source, named, covariates, how["home"]))
     if isinstance(covariates, str) or not all(isinstance(name, str) for name in covariates):
-        raise CofactorError("covariates of a table are names of its columns")
+        raise CofactorError("covariates of a table must be names of its columns")
     if len(paths) > 1:
         source = joined(paths, "comparison", how["encoding"], how["sep"])
     elif paths:
@@ -268,7 +271,7 @@ def _votes(source: Any, named: dict[str, Any], covariates: Any, how: dict[str, A
 def _beside(data: Comparisons, named: dict[str, Any], covariates: Any, home: bool) -> tuple[Any, list[str]]:
     """Return the covariates of Comparisons, whose columns need no names."""
     if given := [name for name, value in named.items() if value is not None]:
-        raise CofactorError(f"{listing(given)}: names of columns, which Comparisons do not have")
+        raise CofactorError(f"cannot use {listing(given)}: Comparisons have no columns to name")
     empty = isinstance(covariates, list | tuple) and not len(covariates)
     X = pd.DataFrame(index=range(len(data))) if empty else pd.DataFrame(covariates).reset_index(drop=True)
     return X.assign(home=1.0) if home else X, []

@@ -1,4 +1,4 @@
-"""What all verbs share: how data comes in, and a result with tables, notes and a report."""
+"""What all verbs share: reading their input, and a result with tables, notes and a report."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ SHOWN = 10  # rows of a table that are shown
 
 
 class Result:
-    """What a verb found: tables as DataFrames, notes, the fitted method, a report.
+    """The result of a verb: tables as DataFrames, notes, the fitted method, and a report.
 
     Attributes
     ----------
     source : str
-        Where the data came from, for headings.
-    method : the fitted estimator, or what takes its place
+        The name of the data, for headings.
+    method : the fitted estimator, or an object in its place
     notes : list of str
-        What was noticed: what was left out, taken unasked, or is too weak to trust.
+        Notes on data that were left out, assumptions that were made, and results that are too weak to trust.
     warnings : list of str
-        Those of the notes that were also raised as a `DataWarning`, since they question the answer.
+        The notes that were also raised as a `DataWarning`, because they question the answer.
     """
 
     page: ClassVar[str]  # name of the report
@@ -47,19 +47,19 @@ class Result:
 
     @property
     def details(self) -> list[str]:
-        """More about the fit, as the command prints it with --verbose, and the report."""
+        """Details of the fit, as printed by the command with --verbose and in the report."""
         raise NotImplementedError
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The table whose first rows stand for the result."""
+        """The table whose first rows are shown with the result."""
         raise NotImplementedError
 
     def report(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write the result as one HTML page; an existing file is an error unless `force`."""
         target = Path(path)
         if target.exists() and not force:
-            raise CofactorError(f"{target} exists: name another file, or say force=True")
+            raise CofactorError(f"{target} already exists: name another file, or set force=True")
         from cofactor_app.pages.reports import page_of  # pictures take a second to import
 
         text = page_of(self)
@@ -67,7 +67,7 @@ class Result:
             part.write_text(text, encoding="utf8")
 
     def screen(self, more: str = "") -> list[str]:
-        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        """Return the answer as the command prints it, line by line; `more` says where the rest of the table is."""
         return [*self.summary, *self.shown.head(SHOWN).to_string(index=False).splitlines()]
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Result:
 
 @contextmanager
 def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
-    """Add every `DataWarning` to notes and to what was warned of, each once, and pass it on."""
+    """Add every `DataWarning` to the lists of notes and of warnings, each once, and pass it on."""
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
             yield
@@ -95,13 +95,13 @@ def noting(notes: list[str], warned: list[str]) -> Iterator[None]:
 
 
 def frame_like(source: Any) -> bool:
-    """Whether this is a DataFrame, or something that can become one."""
+    """Return whether this is a DataFrame, or can be converted to one."""
     frames = isinstance(source, pd.DataFrame | pd.Series)
     return frames or hasattr(source, "to_pandas") or hasattr(source, "__arrow_c_stream__")
 
 
 def as_frame(source: Any) -> pd.DataFrame:
-    """Return a DataFrame of pandas, of polars, pyarrow, duckdb and the like, as one of pandas."""
+    """Return a pandas DataFrame from one of pandas, polars, pyarrow, DuckDB or a similar library."""
     if isinstance(source, pd.DataFrame):
         return source
     if isinstance(source, pd.Series):
@@ -115,7 +115,7 @@ def as_frame(source: Any) -> pd.DataFrame:
 
 
 def unmasked(source: Any) -> Any:
-    """Return a masked array as a plain one, with NaN, or None among objects, where it is masked; else the source."""
+    """Return a masked array as a plain one, with NaN (or None for objects) where it is masked; else the source."""
     if not isinstance(source, np.ma.MaskedArray) or not np.ma.getmaskarray(source).any():
         return source
     plain = np.array(source.data, dtype=float if source.dtype.kind in "buif" else object)
@@ -124,12 +124,12 @@ def unmasked(source: Any) -> Any:
 
 
 def is_path(source: Any) -> bool:
-    """Whether this names a file or a data set."""
+    """Return whether this names a file or a data set."""
     return isinstance(source, str | PathLike)
 
 
 def paths_of(source: Any) -> list[str]:
-    """Return one path or several as a list; empty where these are none."""
+    """Return one or more paths as a list; an empty list if the source is not a path."""
     if is_path(source):
         return [fspath(source)]
     several = isinstance(source, Sequence) and len(source) > 0 and all(map(is_path, source))
@@ -137,17 +137,19 @@ def paths_of(source: Any) -> list[str]:
 
 
 def joined(paths: Sequence[str], row: str, encoding: str, sep: str | None) -> pd.DataFrame:
-    """Read files of the same columns as one table of text; raises a CofactorError where they have others."""
+    """Read files with the same columns as one table of text; raise a CofactorError if their columns differ."""
     frames = [read_frame(path, None, encoding, sep, row) for path in paths]
     for path, frame in zip(paths, frames, strict=True):
         if set(frame.columns) != set(frames[0].columns):
             other = listing(sorted(set(frame.columns) ^ set(frames[0].columns)))
-            raise CofactorError(f"{path} has other columns than {paths[0]} ({other}): give files of the same columns")
+            raise CofactorError(
+                f"{path} and {paths[0]} have different columns ({other}): give files with the same columns"
+            )
     return pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
 
 
 def data_set(name: str, kind: Any) -> Any:
-    """Load a registered data set of this kind, where no file is called so; None where there is no such set."""
+    """Load a registered data set of this kind unless a file has its name; None if there is no such data set."""
     from cofactor.data import load
     from cofactor.data.registry import entries
 
@@ -155,6 +157,6 @@ def data_set(name: str, kind: Any) -> Any:
 
 
 def named_source(source: Any) -> str:
-    """Return how to call a source in headings."""
+    """Return the name of a source for headings."""
     found = paths_of(source)
     return ", ".join(Path(one).name for one in found) if found else type(source).__name__

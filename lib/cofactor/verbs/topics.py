@@ -1,4 +1,4 @@
-"""``topics``: texts or counts of words in; topics as leading words, and what each document holds of them, out."""
+"""``topics``: from texts or word counts to topics, their leading words, and the topics of each document."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ DOUBLE = 8  # bytes
 
 @dataclass(repr=False, eq=False)
 class TopicsResult(Result):
-    """Result of `topics`: leading words, documents, topics of new documents, notes, the fit, a report.
+    """Result of `topics`: leading words, topics of documents and of new documents, notes, the fit, and a report.
 
     Attributes
     ----------
     topics : DataFrame
-        A row a topic and word: topic, share (of all words), coherence (mean over pairs of its leading words, see
-        `pair_coherence`), anchor (of methods whose topics have anchor words), place, word, probability.
+        One row per topic and word: topic, share (of all words), coherence (mean over pairs of its leading words, see
+        `pair_coherence`), anchor (for methods with anchor words), place, word, probability.
     documents : DataFrame
-        A row a document, in the input's order: document, topic_1 to topic_K (probabilities, zero without a word that
-        is used), weight_1 to weight_K (how many of its words each topic accounts for).
+        One row per document, in the input's order: document, topic_1 to topic_K (probabilities; zero if it has no word
+        of the vocabulary), weight_1 to weight_K (how many of its words each topic accounts for).
     method : TopicModel
     counts : (D, N) scipy.sparse csr_array
     words : list of N words
@@ -72,19 +72,19 @@ class TopicsResult(Result):
 
     @property
     def shown(self) -> pd.DataFrame:
-        """A row a topic: topic, share, coherence, words."""
+        """One row per topic: topic, share, coherence, words."""
         own = self.topics.groupby("topic")
         words = own["word"].agg(", ".join).rename("words")
         return pd.concat([own[["share", "coherence"]].first(), words], axis=1).reset_index()
 
     @property
     def details(self) -> list[str]:
-        """How the fit went."""
+        """Details of the fit, one line each."""
         return self.about
 
     @property
     def summary(self) -> list[str]:
-        """What was read, and the number of topics."""
+        """The size of the data, and the number of topics."""
         D, N = self.counts.shape
         used = N - self.method.dropped.size
         left = f" ({N - used:,} dropped)" if used < N else ""
@@ -92,7 +92,7 @@ class TopicsResult(Result):
         return [f"{amount(D, 'document')}, {amount(used, 'word')}{left}, {topics}"]
 
     def screen(self, more: str = "topics has all") -> list[str]:
-        """Return the answer as the command prints it, a line each; `more` says where the rest of the table is."""
+        """Return the answer as the command prints it, line by line; `more` says where the rest of the table is."""
         table = self.shown
         lines = [*self.summary, "topic  share  coherence  words"]
         columns = (table[name].head(10) for name in ("topic", "share", "coherence", "words"))
@@ -102,9 +102,9 @@ class TopicsResult(Result):
         return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
 
     def transform(self, texts: Any) -> pd.DataFrame:
-        """Return the table `documents` of new texts, or of a (D, N) matrix of counts of the same words.
+        """Return the table `documents` for new texts, or for a (D, N) matrix of counts of the same words.
 
-        Words that the fit did not have are passed over. Raises a CofactorError where counts have another number of
+        Words that are not in the vocabulary are ignored. Raises a CofactorError if counts have a different number of
         words. Cost: O(words of the texts + D K^3).
         """
         if sparse.issparse(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "buif"):
@@ -138,39 +138,40 @@ def topics(
     sep: str | None = None,
     random_state: Seed = 0,
 ) -> TopicsResult:
-    """Find topics in texts, or in counts of words, and how much of each a document holds.
+    """Find topics in texts or word counts, and the topic probabilities of each document.
 
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, list of texts, array or sparse matrix
-        A table with a column of texts; with document, word and count; or with a column a word. Or a matrix of documents
-        by words. Of several files, documents stand one behind the other.
+        A table with a column of texts, with document, word and count, or with one column per word; or a matrix of
+        documents by words. Documents from several files are joined.
     n_topics : int
-        Has to be given: texts suggest no number.
-    document, word, count : names of columns, where they are not recognised; `document` names texts, too
+        Required: the number cannot be inferred from texts.
+    document, word, count : names of columns that are not recognised; `document` also applies to texts
     vocabulary : path or list
-        Of a matrix: its words, one a line.
+        The words of a matrix, one per line.
     stop_words : "english", path or list
-        Of texts: words to leave out.
+        Words to leave out of texts.
     ngrams : int
-        Of texts: count sequences of up to so many words, too.
+        Count sequences of up to this many words in texts.
     min_documents : int
-        Leave out words that stand in fewer documents; those of all documents are left out, too.
+        Leave out words that occur in fewer documents, and those that occur in all.
     method : {"NMF", "SPA", "MERIT", "FastAnchor", "LDA"}
-        See `cofactor.separable.topic_model`. "NMF" starts twice, and keeps what has the smaller error.
+        See `cofactor.separable.topic_model`. "NMF" is started twice, and the fit with the smaller error is kept.
     words : int
-        Leading words of a topic in the table.
+        Number of leading words per topic in the table.
     spelling : {"classes", "keep", "all"}
-        "all": words and documents of a table of counts that differ only in capitals and the like are merged.
+        "all": words and documents of a table of counts are merged if they differ only in capitals, surrounding blanks
+        or invisible characters.
     skip_bad : bool
-        Leave out rows of counts that cannot be read, by name, in place of an error.
-    encoding, sep : of text
+        Leave out rows of counts that cannot be read, and name them, instead of raising an error.
+    encoding, sep : encoding and column separator of text files
     random_state : of FastAnchor and LDA
 
     Returns a `TopicsResult`. Documents keep their names and their order.
 
-    Raises a CofactorError for what cannot be read (rows are named), a number out of range, or where memory is short.
-    Warns (`DataWarning`) of what was recognised unasked, and names documents without a word that is used.
+    Raises a CofactorError if the texts cannot be read (rows are named), a number is out of range, or memory is short.
+    Warns (`DataWarning`) about columns that were recognised, and about documents without a word of the vocabulary.
     Cost: see `topic_model`.
 
     >>> import warnings
@@ -181,10 +182,12 @@ def topics(
     [1.0, 1.0, 1.0, 0.0, 1.0]
     """
     if n_topics is None:
-        raise CofactorError("how many topics? Texts suggest no number: give n_topics, such as n_topics=10")
+        raise CofactorError(
+            "n_topics is required, because texts do not suggest a number: give n_topics, such as n_topics=10"
+        )
     check_whole(1, n_topics=n_topics, words=words, ngrams=ngrams, min_documents=min_documents)
     if method not in NAMES:
-        raise CofactorError(f"no method {method!r}: there are {listing(NAMES)}")
+        raise CofactorError(f"no method {method!r}: choose one of {listing(NAMES)}")
     notes, warned = list[str](), list[str]()
     with noting(notes, []):  # what was recognised questions no answer
         asked = Asked(document, word, count, stop_words, ngrams, spelling, skip_bad)
@@ -196,8 +199,8 @@ def topics(
         empty = [texts.documents[n] for n in np.flatnonzero(~_has_words(texts.counts, model))]
     with noting(notes, []):
         if empty:
-            count_of = f"{len(empty):,} of {len(texts.documents):,} documents hold no word that is used"
-            warnings.warn(f"{count_of}, their rows are zeros: {listing(empty)}", DataWarning, stacklevel=2)
+            count_of = f"{len(empty):,} of {len(texts.documents):,} documents contain no word of the vocabulary"
+            warnings.warn(f"{count_of}, so their rows are zero: {listing(empty)}", DataWarning, stacklevel=2)
     table = _table(model, weights, texts, words, method)
     reason = model.result.reason if model.result else "done"
     tables = named_source(source), table, _documents(weights, texts.documents)
@@ -237,7 +240,7 @@ def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | No
     if is_counts_file(path):
         return read_counts(path, vocabulary, encoding)
     if vocabulary is not None:
-        raise CofactorError("vocabulary goes with a matrix (.npz, .mtx): a table has its words in a column")
+        raise CofactorError("vocabulary can only be used with a matrix (.npz, .mtx): a table has its words in a column")
     return read_texts(path, asked, encoding, sep)
 
 
@@ -267,7 +270,7 @@ def _check_memory(texts: Texts, K: int, method: str) -> None:
 
 
 def _has_words(counts: sparse.csr_array, model: TopicModel) -> Any:
-    """Return which documents hold a word that is used."""
+    """Return which documents contain a word of the vocabulary."""
     used = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
     return np.asarray(counts[:, used].sum(axis=1)).ravel() > 0
 
@@ -275,7 +278,7 @@ def _has_words(counts: sparse.csr_array, model: TopicModel) -> Any:
 def _weights(model: TopicModel, method: str, counts: sparse.csr_array) -> Floats:
     """Return the weights of new documents, zero for those without a word that is used."""
     if counts.shape[1] != len(model.topics):
-        raise CofactorError(f"counts have {counts.shape[1]} words, and the topics {len(model.topics)}")
+        raise CofactorError(f"counts have {counts.shape[1]} words, but the topics have {len(model.topics)}")
     there = _has_words(counts, model)
     weights = np.zeros((counts.shape[0], model.topics.shape[1]))
     if there.any() and method == "LDA":

@@ -1,4 +1,4 @@
-"""Benchmark your own method beside the trivial answer and the default, on sets of known truth."""
+"""Compare your own method with the trivial answer and the default, on data sets with known truth."""
 
 from cofactor_app.bench.checks import check_method
 from cofactor_app.bench.run import Trial, bench

@@ -1,7 +1,7 @@
-"""What a method of each problem gets, what it may answer, and what of that is right, wherever the method comes from.
+"""The input and the answer of a method for each problem, and how the answer is scored, for any method.
 
-The answer of a method of labels is in `cofactor.crowd.aggregators`, that of the other three problems here: it comes
-down to units that are right or not, which are hidden cells of a table, hidden comparisons, or anchors.
+Answers for crowd labels are handled in `cofactor.crowd.aggregators`, those of the other three problems here. They
+consist of units that are right or wrong: hidden cells of a table, hidden comparisons, or anchors.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ FIRST = MappingProxyType({"labels": "crowd", "table": "pmf", "X": "separable", "
 
 @dataclass(frozen=True)
 class Question:
-    """What a method gets: its problem, the data, and what it is asked, without the truth.
+    """The input of a method: its problem, the data, and the question, without the truth.
 
-    Asked is the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and two items.
+    `asked` has the (n, 2) rows and columns of hidden cells, the number of anchors, or (n, 3) users and pairs of items.
     """
 
     problem: str
@@ -59,32 +59,32 @@ class Question:
 def answer_on(name: str, question: Question) -> Any:
     """Return codes of hidden cells, indices of anchors, or probabilities that the left item wins.
 
-    Raises `CofactorError` where the method fails, or answers in another shape.
+    Raises `CofactorError` if the method fails, or its answer has a wrong shape.
     """
     return answer_by(_method(name, question), question)
 
 
 def answer_by(method: Any, question: Question) -> Any:
-    """Return what a method that is at hand answers, as `answer_on`."""
+    """Return the answer of a method object, like `answer_on`."""
     return _ASK[question.problem](method, question)
 
 
 def _method(name: str, question: Question) -> Any:
-    return loaded(name) if is_outside(name) else of_kit(name, question.problem, question.asked)
+    return loaded(name) if is_outside(name) else built_in(name, question.problem, question.asked)
 
 
-def of_kit(name: str, problem: str, n_anchors: int = 0) -> Any:
-    """Return a built-in method, not fitted."""
+def built_in(name: str, problem: str, n_anchors: int = 0) -> Any:
+    """Return a built-in method that is not fitted."""
     make = listed(problem)[name].make
     if problem != "separable":
         return make(random_state=0)
     if "n_anchors" not in inspect.signature(make).parameters:
-        raise CofactorError(f"{name} finds topics of words, and no columns of X")
+        raise CofactorError(f"{name} finds topics of words, not columns of X")
     return make(random_state=0, n_anchors=n_anchors)
 
 
 def fitted(method: Any, *given: Any) -> Any:
-    """Return what a function says, or a fresh copy of an object, fitted."""
+    """Return the value of a function, or a fitted copy of an object."""
     if not hasattr(method, "fit"):
         return method(*given)
     fresh = copy.deepcopy(method)
@@ -105,7 +105,7 @@ def _cells(method: Any, question: Question) -> Ints:
     found, shape = np.asarray(answer_of(run, question.given)), question.given.codes.shape
     if found.shape != shape or found.dtype.kind not in "iu":
         said = f"shape {found.shape} of {found.dtype}"
-        raise CofactorError(f"the method must answer with a model or a table of {shape} codes, not {said}")
+        raise CofactorError(f"the method must return a model or a table of {shape} codes, not {said}")
     return found[tuple(question.asked.T)]
 
 
@@ -117,9 +117,9 @@ def _anchors(method: Any, question: Question) -> Ints:
     found, (K, N) = np.asarray(answer_of(run, question.given)), (question.asked, question.given.shape[1])
     if found.shape != (K,) or found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= N:
         said = f"shape {found.shape} of {found.dtype}"
-        raise CofactorError(f"the method must answer with {K} indices from 0 to {N - 1}, not {said}")
+        raise CofactorError(f"the method must return {K} indices from 0 to {N - 1}, not {said}")
     if (again := K - len(np.unique(found))) > 0:
-        raise CofactorError(f"the method must answer with {K} different columns; {again} of its answers are repeated")
+        raise CofactorError(f"the method must return {K} different columns, but {again} of them are repeated")
     return found
 
 
@@ -128,9 +128,9 @@ def _chances(method: Any, question: Question) -> Floats:
 
 
 def learnt(method: Any, comparisons: Comparisons) -> Any:
-    """Return what a method makes of comparisons: something with `predict_proba`, or (n,) scores of the items.
+    """Return the fit of a method to comparisons: an object with `predict_proba`, or (n,) scores of the items.
 
-    Raises `CofactorError` where it fails, or makes something else.
+    Raises `CofactorError` if the method fails, or returns something else.
     """
     found = answer_of(partial(fitted, method), comparisons)
     if hasattr(found, "predict_proba"):
@@ -142,31 +142,31 @@ def learnt(method: Any, comparisons: Comparisons) -> Any:
         scores = np.empty(0)
     if scores.shape != (n,) or scores.dtype.kind not in "fiub" or not np.isfinite(scores).all():
         what = f"shape {scores.shape} of {scores.dtype}" if scores.dtype.kind in "fiub" else type(found).__name__
-        raise CofactorError(f"the method must answer with {n} finite scores or with predict_proba, not {what}")
+        raise CofactorError(f"the method must return {n} finite scores or an object with predict_proba, not {what}")
     return scores.astype(np.float64)
 
 
 def _check_arguments(predict_proba: Callable[..., Any]) -> None:
-    """Raise `CofactorError` where a function cannot be called with users and two items each."""
+    """Raise `CofactorError` if a function cannot be called with three arguments: users, left and right items."""
     try:
         inspect.signature(predict_proba).bind(None, None, None)
     except TypeError:
         raise CofactorError(
-            "predict_proba is called with three arrays of numbers, (user, left, right), and answers with the chances "
-            "that left wins: give it these three arguments"
+            "predict_proba must take three arrays of numbers, (user, left, right), and return the probabilities that "
+            "left wins: give it these three arguments"
         ) from None
     except ValueError:  # compiled code does not tell its arguments
         return
 
 
 def chances_of(found: Any, asked: Ints) -> Floats:
-    """Return the (n,) chances that left wins, of (n, 3) users and pairs; scores are log-odds: exp(u) for each item."""
+    """Return the (n,) probabilities that left wins for (n, 3) users and pairs; scores are utilities in log-odds."""
     if isinstance(found, np.ndarray):
         return np.asarray(special.expit(found[asked[:, 1]] - found[asked[:, 2]]))
     p, n = np.asarray(answer_of(lambda pairs: found.predict_proba(*pairs.T), asked)), len(asked)
     if p.shape != (n,) or p.dtype.kind != "f" or not ((p >= 0) & (p <= 1)).all():
         said = f"shape {p.shape} of {p.dtype}"
-        raise CofactorError(f"predict_proba must answer with {n} probabilities from 0 to 1, not {said}")
+        raise CofactorError(f"predict_proba must return {n} probabilities from 0 to 1, not {said}")
     return p
 
 
@@ -179,7 +179,7 @@ _ASK: Mapping[str, Callable[[Any, Question], Any]] = MappingProxyType(
 
 
 def problem_of(method: str) -> str:
-    """Return the problem of a method by the name of its first argument, read from its file; else crowd."""
+    """Return the problem of a method, from the name of its first argument in its file; by default crowd."""
     if not is_outside(method):
         return next((problem for problem in ANSWERS if method in listed(problem)), "crowd")
     home, name, _ = parts_of(method)
@@ -205,7 +205,7 @@ def _first_argument(thing: ast.stmt | None, things: Mapping[str, ast.stmt]) -> s
 
 
 def small(question: Question) -> Question:
-    """Return the first rows or columns of a problem, on which a method is tried before the whole."""
+    """Return the first rows or columns of a problem, for a trial run of a method."""
     given, asked = question.given, question.asked
     if question.problem == "pmf":
         rows = np.arange(min(len(given.codes), FEW))
@@ -228,12 +228,12 @@ def scores_of(problem: str, answer: Any, truth: Ints) -> tuple[Floats, Ints]:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OwnAnchors(AnchorMethod):
-    """Anchors by a method that is not one of cofactor's classes: `name` says where it is, see `cofactor.crowd.Outside`.
+    """Anchors from the user's own method: `name` says where it is, see `cofactor.crowd.Outside`.
 
-    It gets X, (M, N), and K, and answers with K different columns, or an object with them as `anchors_`. Scores are
-    the squared lengths of anchors beyond what those before them span, as of `SPA`.
+    The method gets X, (M, N), and K, and returns K different column indices, or an object with them as `anchors_`.
+    Scores are the squared lengths of anchors orthogonal to the span of those before, as in `SPA`.
 
-    Raises `CofactorError` where the method fails, or answers with something else.
+    Raises `CofactorError` if the method fails, or returns something else.
     """
 
     name: str
@@ -247,20 +247,20 @@ class OwnAnchors(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OwnJoint(JointPMFEstimator):
-    """A joint distribution by a method that is not one of cofactor's classes: `name` says where it is.
+    """A joint distribution from the user's own method: `name` says where it is.
 
-    It gets a `CategoricalTable` without empty rows, and answers with a `LatentClassModel` of its columns, or an object
-    that has one as `model_`: gaps, draws and held-out cells are asked of that model. Rank and smoothing are the
-    method's own affair: nothing is tried and nothing averaged.
+    The method gets a `CategoricalTable` without empty rows, and returns a `LatentClassModel` of its columns, or an
+    object with one as `model_`, which then fills gaps, draws rows and predicts held-out cells. Rank and smoothing are
+    left to the method: they are neither chosen nor averaged.
 
-    Raises `CofactorError` where the method fails, or answers with something else.
+    Raises `CofactorError` if the method fails, or returns something else.
     """
 
     name: str
     result_: Result = field(init=False)
 
     def fit(self, table: Data) -> Self:
-        """Fit the method to the rows that are not empty; returns self."""
+        """Fit the method to the non-empty rows; returns self."""
         known, self.columns_ = coded(table)
         rows, _ = self._check(known)
         method = loaded(self.name)
@@ -275,8 +275,8 @@ class OwnJoint(JointPMFEstimator):
 def _sound(model: Any, table: CategoricalTable) -> LatentClassModel:
     if not isinstance(model, LatentClassModel):
         wanted = "a cofactor.LatentClassModel, or an object with one as model_"
-        raise CofactorError(f"the method must answer with {wanted}, not {type(model).__name__}")
+        raise CofactorError(f"the method must return {wanted}, not {type(model).__name__}")
     if not np.array_equal(model.sizes, table.sizes):
-        said = f"{list(map(int, model.sizes))} values, and the columns have {list(map(int, table.sizes))}"
-        raise CofactorError(f"the model of the method has variables of {said}")
+        said = f"{list(map(int, model.sizes))} values, but the columns have {list(map(int, table.sizes))}"
+        raise CofactorError(f"the variables of the method's model have {said}")
     return model

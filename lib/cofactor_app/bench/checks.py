@@ -1,4 +1,4 @@
-"""What a method must keep to, whichever problem it solves, tried on small data: for whoever writes one."""
+"""Checks of the rules that every method must follow, on small data: for authors of methods."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from cofactor.core.types import Floats, Ints
 from cofactor.crowd.aggregators import Outside
 from cofactor.crowd.labels import CrowdLabels
 from cofactor.registry import listed, loaded
-from cofactor_app.bench.answers import FIRST, Question, answer_by, of_kit
+from cofactor_app.bench.answers import FIRST, Question, answer_by, built_in
 
 Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing
 
-REFUSED = ("the method stops", "must answer", "answers with")  # these words tell an error from a refusal
+REFUSED = ("the method stops", "must answer", "must return", "answers with")  # these words tell an error from a refusal
 CLOSE_PROBABILITY, CLOSE_CHANCE = 1e-6, 1e-4
 N_ANCHORS, USERS, ITEMS = 4, 12, 6
 
 
 @dataclass(frozen=True)
 class Example:
-    """Small data of a problem, how a method is asked about them, and how two answers are told apart."""
+    """Small data of a problem, how a method is called on them, and how two answers are compared."""
 
     drawn: Callable[[], Any]
     answer: Callable[[Any, Any], Any]
@@ -47,32 +47,32 @@ def check_method(method: Any, problem: str | None = None) -> list[str]:
     Parameters
     ----------
     method : function, class or object, or str
-        As `cofactor bench` takes it: of labels, of a table, of X and the number of anchors, or of comparisons. A str is
-        `FILE.py:NAME`, or the name of a method of cofactor. A class is made without arguments.
+        As for `cofactor bench`: it takes labels, a table, X and the number of anchors, or comparisons. A str is
+        `FILE.py:NAME`, or the name of a built-in method. A class is instantiated without arguments.
     problem : {"crowd", "pmf", "separable", "comparisons"}, optional
-        Default: by the name of its first argument (labels, table, X, comparisons); else crowd.
+        Default: from the name of its first argument (labels, table, X, comparisons); otherwise crowd.
 
-    Returns the names of the checks that it passed. Of all problems: it answers in the right shape; it leaves its input
-    as it is; a second run gives the same; it leaves the global random numbers of NumPy and Python alone; a copy of an
-    object, and one that was pickled, answer as it does. Of each problem: what changes nothing in the data changes
-    nothing in the answer (other ids, another order of rows, workers, columns, items or classes, another scale), and it
-    answers where there is little (one label a task, a task, worker, row, column, user or item without data, one class
-    or outcome only). A method may refuse such data with a `CofactorError`, but not stop with any other error.
+    Returns the names of the checks that the method passed. For all problems: its answer has the right shape; it does
+    not change its input; a second run gives the same answer; it does not use the global random numbers of NumPy and
+    Python; a copied or pickled object gives the same answer. For each problem: changes that do not matter leave the
+    answer the same (other ids, another order of rows, workers, columns, items or classes, another scale), and it gives
+    an answer for little data (one label per task; a task, worker, row, column, user or item without data; a single
+    class or outcome). A method may refuse such data with a `CofactorError`, but must not raise any other error.
 
-    Raises `CofactorError`, with one sentence for every check that failed.
+    Raises `CofactorError`, with one sentence for every failed check.
 
-    Cost: some twenty fits on at most 80 rows.
+    Cost: about twenty fits on at most 80 rows.
 
     Examples
     --------
-    >>> check_method(lambda labels: labels.votes + 0.1)[:2]  # probabilities but for their sums
+    >>> check_method(lambda labels: labels.votes + 0.1)[:2]  # probabilities, up to their sums
     ['shape', 'input']
     >>> check_method(lambda comparisons: np.zeros(comparisons.n_items))[:2]  # scores
     ['shape', 'ids']
     """
     problem = problem or _problem_of(method)
     if problem not in EXAMPLES:
-        raise CofactorError(f"problem={problem!r}: one of {', '.join(EXAMPLES)}")
+        raise CofactorError(f"problem={problem!r}: choose one of {', '.join(EXAMPLES)}")
     one, made = EXAMPLES[problem], _made(method, problem)
     data = one.drawn()
     plain = one.answer(made, data)
@@ -106,11 +106,13 @@ def _made(method: Any, problem: str) -> Any:
     if isinstance(method, str) and ":" not in method:
         known = listed(problem)
         if method not in known:
-            raise CofactorError(f"no {problem} method {method!r}; there are {listing(known, 50)}")
-        return known[method].make() if problem == "crowd" else of_kit(method, problem, N_ANCHORS)
+            raise CofactorError(f"no {problem} method {method!r}: choose one of {listing(known, 50)}")
+        return known[method].make() if problem == "crowd" else built_in(method, problem, N_ANCHORS)
     made = method() if isinstance(method, type | partial) else loaded(method) if isinstance(method, str) else method
     if not (callable(made) or hasattr(made, "fit")):
-        raise CofactorError(f"{type(made).__name__} is no method: give a function, or what has fit and predict_proba")
+        raise CofactorError(
+            f"{type(made).__name__} is not a method: give a function, or an object with fit and predict_proba"
+        )
     return made
 
 
@@ -118,7 +120,7 @@ def _made(method: Any, problem: str) -> Any:
 
 
 def _again(example: Example, method: Any, data: Any, plain: Any) -> str:
-    fix = "a second run on the same data gives another answer; draw from numpy.random.default_rng(0)"
+    fix = "a second run on the same data gives a different answer; use numpy.random.default_rng(0)"
     return example.differ(plain, example.answer(method, data), fix)
 
 
@@ -136,11 +138,11 @@ def _seed(example: Example, method: Any, data: Any, plain: Any) -> str:
     finally:
         np.random.set_state(kept[0])  # noqa: NPY002
         random.setstate(kept[1])
-    return "it uses the random numbers that all programs share: draw from numpy.random.default_rng(0)" if used else ""
+    return "it uses the global random number generator; use numpy.random.default_rng(0) instead" if used else ""
 
 
 def _copied(example: Example, method: Any, data: Any, plain: Any) -> str:
-    return example.differ(plain, example.answer(copy.deepcopy(method), data), "a copy of it answers otherwise")
+    return example.differ(plain, example.answer(copy.deepcopy(method), data), "a copy of it gives a different answer")
 
 
 def _pickled(example: Example, method: Any, data: Any, plain: Any) -> str:
@@ -149,9 +151,9 @@ def _pickled(example: Example, method: Any, data: Any, plain: Any) -> str:
     try:
         again = pickle.loads(pickle.dumps(method))
     except Exception as error:
-        how = "define its class at the top of a module, and keep no function or open file in it"
-        return f"it cannot be sent to another process ({type(error).__name__}: {error}): {how}"
-    return example.differ(plain, example.answer(again, data), "one that was sent to another process answers otherwise")
+        how = "define its class at the top level of a module, without functions or open files as attributes"
+        return f"it cannot be pickled ({type(error).__name__}: {error}): {how}"
+    return example.differ(plain, example.answer(again, data), "after pickling, it gives a different answer")
 
 
 ALL = {"same again": _again, "seed": _seed, "copy": _copied, "pickle": _pickled}
@@ -185,7 +187,7 @@ def _kept(ask: Any, state: Callable[[Any], Any], what: str) -> Check:
     def check(method: Any, data: Any, plain: Any) -> str:
         given = copy.deepcopy(data)
         ask(method, given)
-        return "" if state(given) == state(data) else f"it changes the {what} that it is given: work on a copy"
+        return "" if state(given) == state(data) else f"it modifies its input ({what}): work on a copy"
 
     return check
 
@@ -219,7 +221,7 @@ BACK = np.argsort(OTHER_CODES[:3])
 
 
 def crowd_labels() -> CrowdLabels:
-    """60 tasks of three classes; 8 workers label most of them, three of four rightly."""
+    """Return labels by 8 workers of most of 60 tasks with three classes, about three of four of them right."""
     rng = np.random.default_rng(1)
     truth, drawn = rng.integers(3, size=(60, 1)), rng.integers(3, size=(60, 8))
     codes = np.where(rng.random((60, 8)) < 0.6, truth, drawn)
@@ -227,7 +229,7 @@ def crowd_labels() -> CrowdLabels:
 
 
 def labels_of(codes: ArrayLike, classes: list[Any], tasks: str = "", workers: str = "") -> CrowdLabels:
-    """Return labels by their codes, -1 where missing; names of tasks and workers are numbers, or formats of them."""
+    """Return labels from codes, -1 where missing; tasks and workers are named by numbers or by format strings."""
     table = CategoricalTable(codes, [len(classes)] * np.shape(codes)[1])
     task_ids = [tasks.format(n) if tasks else n for n in range(table.n_rows)]
     worker_ids = [workers.format(m) if workers else m for m in range(table.n_variables)]
@@ -235,19 +237,19 @@ def labels_of(codes: ArrayLike, classes: list[Any], tasks: str = "", workers: st
 
 
 def probabilities(method: Any, labels: CrowdLabels) -> Floats:
-    """Return the (N, K) probabilities that a method gives."""
+    """Return the (N, K) probabilities of a method."""
     with warnings.catch_warnings(action="ignore"):
         return Outside(method).fit(labels).predict_proba(labels)
 
 
 def probabilities_differ(one: Floats, other: Floats, what: str) -> str:
-    """Say how many tasks have another class, or another probability, for other reasons than ties."""
+    """Say how many tasks get a different class, ties aside, and how much probabilities change."""
     if one.shape == other.shape and np.allclose(one, other, atol=CLOSE_PROBABILITY):
         return ""
     clear = np.sort(one, axis=1)[:, -2:] @ [-1, 1] > CLOSE_PROBABILITY
     moved = int((clear & (one.argmax(axis=1) != other.argmax(axis=1))).sum())
     most = float(np.abs(one - other).max())
-    return f"{what}: {moved} of {len(one)} tasks get another class, and probabilities move by up to {most:.2g}"
+    return f"{what}: {moved} of {len(one)} tasks get a different class, and probabilities change by up to {most:.2g}"
 
 
 def _crowd() -> Example:
@@ -261,17 +263,17 @@ def _crowd() -> Example:
     checks = {
         "input": _kept(probabilities, lambda labels: (labels.table.codes.tolist(), labels.classes), "labels"),
         "ids": law(
-            "the names of tasks and workers matter",
+            "the answer depends on the names of tasks and workers",
             lambda labels: labels_of(labels.table.codes, labels.classes, "t{:03}", "w{}"),
             lambda found: found,
         ),
         "order": law(
-            "the order of tasks and workers matters",
+            "the answer depends on the order of tasks and workers",
             lambda labels: labels_of(labels.table.codes[rows][:, columns], labels.classes),
             lambda found: found[np.argsort(rows)],
         ),
         "classes": law(
-            "the order of the classes matters",
+            "the answer depends on the order of the classes",
             lambda labels: labels_of(OTHER_CODES[labels.table.codes], labels.classes),
             lambda found: found[:, OTHER_CODES[:3]],
         ),
@@ -288,7 +290,7 @@ def _crowd() -> Example:
 
 
 def table() -> CategoricalTable:
-    """80 rows of five columns with three values, of two latent classes; a tenth of the cells is missing."""
+    """Return 80 rows of five columns with three values, from two latent classes; a tenth of the cells is missing."""
     rng = np.random.default_rng(13)  # no column has two values that are as frequent
     hidden = rng.integers(2, size=(80, 1))
     common = np.where(hidden == 1, [0, 1, 2, 0, 1], [2, 0, 1, 1, 2])
@@ -301,16 +303,16 @@ def _table(codes: Any) -> CategoricalTable:
 
 
 def filled(method: Any, data: CategoricalTable) -> Ints:
-    """Return the codes that the method has for the missing cells, and those that are known."""
+    """Return the codes of the table with its missing cells filled by the method."""
     codes, cells = np.array(data.codes), np.argwhere(data.codes < 0)
     codes[tuple(cells.T)] = _asked(method, Question("pmf", data, cells))
     return codes
 
 
 def cells_differ(one: Ints, other: Ints, what: str) -> str:
-    """Say how many cells are filled otherwise."""
+    """Say how many cells are filled differently."""
     moved = int((one != other).sum())
-    return f"{what}: {moved} cells are filled otherwise" if moved else ""
+    return f"{what}: {moved} cells are filled differently" if moved else ""
 
 
 def _pmf() -> Example:
@@ -323,17 +325,17 @@ def _pmf() -> Example:
     checks = {
         "input": _kept(filled, lambda data: data.codes.tolist(), "table"),
         "order": law(
-            "the order of the rows matters",
+            "the answer depends on the order of the rows",
             lambda data: _table(data.codes[rows]),
             lambda found: found[np.argsort(rows)],
         ),
         "columns": law(
-            "the order of the columns matters",
+            "the answer depends on the order of the columns",
             lambda data: _table(data.codes[:, columns]),
             lambda found: found[:, np.argsort(columns)],
         ),
         "values": law(
-            "the order of the values matters",
+            "the answer depends on the order of the values",
             lambda data: _table(OTHER_CODES[data.codes]),
             lambda found: BACK[found],
         ),
@@ -350,7 +352,7 @@ def _pmf() -> Example:
 
 
 def points() -> Floats:
-    """30 points of 12 numbers, mixtures of four of them, with little noise."""
+    """Return 30 points of 12 numbers, mixtures of four of them with little noise."""
     rng = np.random.default_rng(0)
     weights = np.column_stack([np.eye(N_ANCHORS), rng.dirichlet(np.full(N_ANCHORS, 0.8), 26).T])
     X = rng.random((12, N_ANCHORS)) @ weights + 1e-4 * rng.random((12, 30))
@@ -358,14 +360,14 @@ def points() -> Floats:
 
 
 def anchors(method: Any, X: Floats, n_anchors: int = N_ANCHORS) -> Ints:
-    """Return the columns that the method takes for anchors, sorted."""
+    """Return the sorted columns that the method chooses as anchors."""
     return np.sort(_asked(method, Question("separable", X.copy(), n_anchors)))
 
 
 def anchors_differ(one: Ints, other: Ints, what: str) -> str:
-    """Say how many anchors are others."""
+    """Say how many anchors are different."""
     moved = len(set(one.tolist()) - set(other.tolist()))
-    return f"{what}: {moved} of {len(one)} anchors are others" if moved else ""
+    return f"{what}: {moved} of {len(one)} anchors are different" if moved else ""
 
 
 def _separable() -> Example:
@@ -381,16 +383,16 @@ def _separable() -> Example:
     checks = {
         "input": _kept(ask_as_given, lambda X: X.tolist(), "matrix"),
         "order": law(
-            "the order of the points matters",
+            "the answer depends on the order of the points",
             lambda X: np.ascontiguousarray(X[:, columns]),
             lambda found: columns[found],
         ),
         "rows": law(
-            "the order of the rows matters",
+            "the answer depends on the order of the rows",
             lambda X: np.ascontiguousarray(X[rows]),
             lambda found: found,
         ),
-        "scale": law("the unit of the numbers matters", lambda X: 1024 * X, lambda found: found),
+        "scale": law("the answer depends on the unit of the numbers", lambda X: 1024 * X, lambda found: found),
         "equal points": accepts(lambda X: np.hstack([X, X])),
         "a point of zeros": accepts(lambda X: np.hstack([X, np.zeros((len(X), 1))])),
         "one anchor": accepts(lambda X: X, 1),
@@ -403,21 +405,21 @@ def _separable() -> Example:
 # ---- comparisons ----
 
 
-def choices() -> Comparisons:
-    """360 comparisons of six items by twelve users, an item better than the next; a tenth are ties."""
+def comparisons() -> Comparisons:
+    """Return 360 comparisons by twelve users of six items, each better than the next; a tenth are ties."""
     rng = np.random.default_rng(0)
     user, left = rng.integers(USERS, size=360), rng.integers(ITEMS, size=360)
     right = (left + rng.integers(1, ITEMS, 360)) % ITEMS
     won = (rng.random(360) < 1 / (1 + np.exp(0.6 * (left - right)))).astype(float)
-    return _choices(user, left, right, np.where(rng.random(360) < 0.1, 0.5, won))
+    return _compared(user, left, right, np.where(rng.random(360) < 0.1, 0.5, won))
 
 
-def _choices(user: Any, left: Any, right: Any, outcome: Any) -> Comparisons:
+def _compared(user: Any, left: Any, right: Any, outcome: Any) -> Comparisons:
     return Comparisons(user, left, right, outcome, USERS, ITEMS)
 
 
-def chances(method: Any, data: Comparisons) -> Floats:
-    """Return the (users, items, items) chances of the left item; of an item with itself 0.5."""
+def win_probabilities(method: Any, data: Comparisons) -> Floats:
+    """Return the (users, items, items) win probabilities of the left item; 0.5 for an item with itself."""
     left, right = np.nonzero(~np.eye(ITEMS, dtype=bool))
     asked = np.column_stack([np.repeat(np.arange(USERS), len(left)), np.tile([left, right], USERS).T])
     found = np.full((USERS, ITEMS, ITEMS), 0.5)
@@ -425,36 +427,38 @@ def chances(method: Any, data: Comparisons) -> Floats:
     return found
 
 
-def chances_differ(one: Floats, other: Floats, what: str) -> str:
-    """Say how far chances move."""
+def win_probabilities_differ(one: Floats, other: Floats, what: str) -> str:
+    """Say how much probabilities change."""
     most = float(np.abs(one - other).max())
-    return f"{what}: chances move by up to {most:.2g}" if most > CLOSE_CHANCE else ""
+    return f"{what}: probabilities change by up to {most:.2g}" if most > CLOSE_CHANCE else ""
 
 
 def _comparisons() -> Example:
     rng = np.random.default_rng(1)
     user, item, order = rng.permutation(USERS), rng.permutation(ITEMS), np.random.default_rng(2).permutation(360)
-    law, accepts = partial(_law, chances, chances_differ), partial(_accepts, chances)
+    law, accepts = partial(_law, win_probabilities, win_probabilities_differ), partial(_accepts, win_probabilities)
     checks = {
         "ids": law(
-            "the numbers of users and items matter",
-            lambda data: _choices(user[data.user], item[data.left], item[data.right], data.outcome),
+            "the answer depends on the numbering of users and items",
+            lambda data: _compared(user[data.user], item[data.left], item[data.right], data.outcome),
             lambda found: found[np.ix_(user, item, item)],
         ),
-        "order": law("the order of the comparisons matters", lambda data: data.take(order), lambda found: found),
+        "order": law(
+            "the answer depends on the order of the comparisons", lambda data: data.take(order), lambda found: found
+        ),
         "sides": law(
-            "it matters which item stood left",
-            lambda data: _choices(data.user, data.right, data.left, 1 - data.outcome),
+            "the answer depends on which item is on the left",
+            lambda data: _compared(data.user, data.right, data.left, 1 - data.outcome),
             lambda found: found,
         ),
         "one comparison a user": accepts(lambda data: data.take(np.unique(data.user, return_index=True)[1])),
         "a user without comparisons": accepts(lambda data: data.take(data.user > 0)),
         "an item without comparisons": accepts(lambda data: data.take((data.left > 0) & (data.right > 0))),
         "one user only": accepts(lambda data: data.take(data.user == 0)),
-        "one outcome only": accepts(lambda data: _choices(data.user, data.left, data.right, np.ones(len(data)))),
-        "ties only": accepts(lambda data: _choices(data.user, data.left, data.right, np.full(len(data), 0.5))),
+        "one outcome only": accepts(lambda data: _compared(data.user, data.left, data.right, np.ones(len(data)))),
+        "ties only": accepts(lambda data: _compared(data.user, data.left, data.right, np.full(len(data), 0.5))),
     }
-    return Example(choices, chances, chances_differ, checks)
+    return Example(comparisons, win_probabilities, win_probabilities_differ, checks)
 
 
 EXAMPLES = {"crowd": _crowd(), "pmf": _pmf(), "separable": _separable(), "comparisons": _comparisons()}

@@ -1,10 +1,10 @@
-"""Sets of a folder for the bench: one TOML file for each, beside its files; or two files of labels and their truth.
+"""Data sets in a folder for the bench: a TOML file for each, next to its files, or a file of labels and one of truth.
 
 ::
 
     name = "kitchen"  # kitchen.toml
     problem = "crowd"
-    family = "cooking"  # sets that share tasks, workers or items are one family
+    family = "cooking"  # sets that share tasks, workers or items form a family
     licence = "CC-BY-4.0"
     source = "https://example.org/kitchen"
 
@@ -12,7 +12,7 @@
     labels = "labels.csv"  # task, worker, label
     truth = "truth.csv"  # task, truth
 
-The files of the other problems are in `ROLES`. Of a table and of comparisons no truth is given: a fifth is hidden.
+`ROLES` lists the files of the other problems. For a table and for comparisons, no truth is needed: a fifth is hidden.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import TruthWarning, read_truth
 from cofactor.reading.votes import reading
 from cofactor_app.bench.answers import Question
-from cofactor_app.bench.sets import KnownSet, cells_of, choices_of
+from cofactor_app.bench.sets import KnownSet, comparisons_of, hidden_cells_of
 
 FIELDS = ("name", "problem", "family", "licence", "source", "files")
 ROLES = MappingProxyType(
     {
         "crowd": {"labels": "task, worker, label", "truth": "task, truth"},
-        "pmf": {"table": "a header, and one row per case"},
+        "pmf": {"table": "a header and one row per case"},
         "separable": {"points": "a matrix, one point per column", "anchors": "anchor: names of columns, or numbers"},
-        "comparisons": {"comparisons": "winner, loser, or as `cofactor rank` takes them"},
+        "comparisons": {"comparisons": "winner, loser, or any form that `cofactor rank` reads"},
     }
 )
 LABEL_FILES = (".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl")
@@ -53,8 +53,8 @@ Found = tuple[Any, Ints]
 
 
 @dataclass(frozen=True)
-class Set:
-    """A set of a folder, not read yet."""
+class FolderSet:
+    """A data set in a folder, not yet read."""
 
     name: str
     problem: str
@@ -62,7 +62,7 @@ class Set:
     files: Mapping[str, Path]
 
     def read(self) -> Found:
-        """Return what a method is given, and the truth; raises `CofactorError` where the files are wrong."""
+        """Return the input of a method and the truth; raise a `CofactorError` if the files are wrong."""
         with warnings.catch_warnings(action="ignore", category=DataWarning):
             warnings.simplefilter("always", TruthWarning)  # fewer tasks are scored, or some are errors of every method
             return _READERS[self.problem](**self.files)
@@ -71,13 +71,13 @@ class Set:
 def sets_of(folder: Path, problem: str) -> list[KnownSet]:
     """Return the sets of a problem in a folder.
 
-    Raises `CofactorError` where there is none, where a TOML file is wrong, or two sets have one name.
+    Raises `CofactorError` if there is none, a TOML file is wrong, or two sets have the same name.
     """
     found = [declared(path) for path in _declarations(folder)]
     found += _plain(folder, found)
     names = [one.name for one in found]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise CofactorError(f"{folder}: two sets are called {listing(twice)}; rename one")
+        raise CofactorError(f"{folder}: two sets have the name {listing(twice)}; rename one of them")
     if not (mine := [one for one in found if one.problem == problem]):
         has = f"it has {listing(f'{one.name} ({one.problem})' for one in found)}" if found else _what(problem)
         raise CofactorError(f"{folder} has no {problem} set: {has}")
@@ -85,17 +85,17 @@ def sets_of(folder: Path, problem: str) -> list[KnownSet]:
 
 
 def _what(problem: str) -> str:
-    plain = " or NAME.csv (task, worker, label) beside NAME_truth.csv (task, truth)," if problem == "crowd" else ""
-    return f"it needs NAME.toml,{plain} see docs/bench.md"
+    plain = ", or NAME.csv (task, worker, label) and NAME_truth.csv (task, truth)" if problem == "crowd" else ""
+    return f"it needs NAME.toml{plain}; see docs/bench.md"
 
 
 def _declarations(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise CofactorError(f"no folder {folder}")
+        raise CofactorError(f"folder {folder} does not exist")
     return sorted(folder.glob("*.toml"))
 
 
-def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
+def _plain(folder: Path, declared_sets: Sequence[FolderSet]) -> list[FolderSet]:
     """Return labels that lie beside their truth, and that no TOML file declares."""
     used = {path for one in declared_sets for path in one.files.values()}
     pairs = [
@@ -104,73 +104,73 @@ def _plain(folder: Path, declared_sets: Sequence[Set]) -> list[Set]:
         for path in sorted(folder.glob(f"*{ending}"))
         if path not in used and (truth := path.with_name(f"{path.name[: -len(ending)]}_truth{ending}")).is_file()
     ]
-    return [Set(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
+    return [FolderSet(name, "crowd", PLAIN_FAMILY, {"labels": path, "truth": truth}) for path, truth, name in pairs]
 
 
 # ---- the TOML file ----
 
 
-def declared(path: Path) -> Set:
-    """Return the set that a TOML file declares; raises `CofactorError` with all that is wrong in it."""
+def declared(path: Path) -> FolderSet:
+    """Return the set that a TOML file declares; raise a `CofactorError` that lists all its mistakes."""
     try:
         said = tomllib.loads(path.read_text(encoding="utf8"))
     except ValueError as error:
-        raise CofactorError(f"{path.name}: no TOML: {error}") from None
+        raise CofactorError(f"{path.name} is not valid TOML: {error}") from None
     if wrong := list(_wrong(said, path.parent)):
         raise CofactorError(f"{path.name}: {'; '.join(wrong)}")
     files = {role: path.parent / name for role, name in said["files"].items()}
-    return Set(said["name"], said["problem"], said["family"], files)
+    return FolderSet(said["name"], said["problem"], said["family"], files)
 
 
 def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
     if missing := [name for name in FIELDS if said.get(name) in (None, "", {})]:
-        yield f"no {listing(missing)}"
+        yield f"missing {listing(missing)}"
     if strange := sorted(set(said) - set(FIELDS)):
-        yield f"unknown fields {listing(strange)}; there are {', '.join(FIELDS)}"
+        yield f"unknown fields {listing(strange)}; the fields are {', '.join(FIELDS)}"
     if odd := [name for name in FIELDS[:-1] if not isinstance(said.get(name, ""), str)]:
         yield f"{listing(odd)} must be text"
     files, problem = said.get("files") or {}, str(said.get("problem") or "")
     if problem and problem not in ROLES:
-        yield f"problem {problem!r} is none of {', '.join(ROLES)}"
+        yield f"problem {problem!r} is not one of {', '.join(ROLES)}"
     if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
-        yield "[files] must have a name of a file for each role"
+        yield "[files] must have a file name for each role"
         return
     if problem in ROLES and files:
         if lacking := [f"{role} ({what})" for role, what in ROLES[problem].items() if role not in files]:
             yield f"[files] has no {listing(lacking)}"
         if more := sorted(set(files) - set(ROLES[problem])):
-            yield f"[files] has {listing(more)}, which {problem} does not have"
+            yield f"[files] has {listing(more)}, which {problem} does not use"
     if gone := [name for name in files.values() if not (folder / name).is_file()]:
-        yield f"no file {listing(gone)}"
+        yield f"file {listing(gone)} does not exist"
     if out := [name for name in files.values() if not (folder / name).resolve().is_relative_to(folder.resolve())]:
-        yield f"{listing(out)} lies outside of the folder, where a method could open it"
+        yield f"{listing(out)} is outside the folder, so a method could open it"
 
 
 # ---- what a folder holds, looked at before a run ----
 
 
 def checked(folder: Path) -> Iterator[tuple[bool, str]]:
-    """Yield for every set of a folder whether it can be used, and in one line what it has, or what is wrong with it.
+    """Yield for every set of a folder whether it can be used, and a line about its contents or its mistakes.
 
     Cost: every file is read.
     """
-    names, sound, paths = list[str](), list[Set](), _declarations(folder)
+    names, sound, paths = list[str](), list[FolderSet](), _declarations(folder)
     for path in paths:
         try:
             sound.append(declared(path))
         except CofactorError as error:
             yield False, str(error)
     if not (found := [*sound, *_plain(folder, sound)]) and not paths:
-        yield False, f"{folder}: no set: {_what('crowd')}"
+        yield False, f"{folder} has no set: {_what('crowd')}"
     for one in found:
         wrong, has = _looked_at(one)
         if one.name in names:
-            wrong.append("another set has this name")
+            wrong.append("another set has the same name")
         names.append(one.name)
         yield not wrong, f"{one.name}: {'; '.join(wrong)}" if wrong else f"{one.name}: {one.problem}, {has}"
 
 
-def _looked_at(one: Set) -> tuple[list[str], str]:
+def _looked_at(one: FolderSet) -> tuple[list[str], str]:
     """Return what is wrong with the files of a set, and what it has."""
     with warnings.catch_warnings(record=True, action="always", category=DataWarning) as noted:
         try:
@@ -180,7 +180,7 @@ def _looked_at(one: Set) -> tuple[list[str], str]:
     wrong = [str(note.message) for note in noted if issubclass(note.category, TruthWarning)]
     known = truth[truth >= 0]
     if one.problem == "crowd" and len(np.unique(known)) < 2:
-        wrong.append("the truth has one class only, so that no method can be told from another")
+        wrong.append("the truth has only one class, so methods cannot be compared")
     return wrong, f"{given}, truth of {len(known)}" if one.problem == "crowd" else f"{_size(given)}, {len(truth)} asked"
 
 
@@ -202,29 +202,29 @@ def _labels(labels: Path, truth: Path) -> Found:
 def _table(table: Path) -> Found:
     found = CategoricalFrame.from_frame(read_frame(table, None, row="case"))
     if found.table.n_variables < 2:
-        raise CofactorError(f"{table}: one column can be used, {found.names[0]}: a method needs two")
-    return cells_of(found.table, np.random.default_rng(0))
+        raise CofactorError(f"{table}: {found.names[0]} is the only usable column; a method needs two")
+    return hidden_cells_of(found.table, np.random.default_rng(0))
 
 
 def _points(points: Path, anchors: Path) -> Found:
     X, _, names = read_matrix(points)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     if X.ndim != 2:
-        raise CofactorError(f"{points}: an image: give a matrix, one point per column")
+        raise CofactorError(f"{points} is an image: give a matrix with one point per column")
     said = read_frame(anchors, ("anchor",), row="anchor")["anchor"].tolist()
     known = {name: place for place, name in enumerate(names or map(str, range(X.shape[1])))}
     if strange := [name for name in said if name not in known]:
-        raise CofactorError(f"{anchors}: {listing(strange)} are no columns of {points.name}")
+        raise CofactorError(f"{anchors}: {listing(strange)} are not columns of {points.name}")
     found = np.array([known[name] for name in dict.fromkeys(said)], dtype=np.int64)
     order = np.random.default_rng(0).permutation(X.shape[1])  # so that no method learns from the order
     return Question("separable", np.ascontiguousarray(X[:, order]), len(found)), np.argsort(order)[found]
 
 
-def _votes(comparisons: Path) -> Found:
+def _comparisons(comparisons: Path) -> Found:
     named = dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight"))
-    return choices_of(reading(comparisons, named).comparisons, np.random.default_rng(0))
+    return comparisons_of(reading(comparisons, named).comparisons, np.random.default_rng(0))
 
 
 _READERS: Mapping[str, Callable[..., Found]] = MappingProxyType(
-    {"crowd": _labels, "pmf": _table, "separable": _points, "comparisons": _votes}
+    {"crowd": _labels, "pmf": _table, "separable": _points, "comparisons": _comparisons}
 )

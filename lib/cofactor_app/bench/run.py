@@ -1,8 +1,8 @@
-"""Run methods on crowds, in processes that get labels and no truth: one for each from outside, one for the others.
+"""Run methods on data sets, in processes without the truth: one for each of the user's, one for all built-in methods.
 
-Nor can they open a file in a folder of data, as `cofactor.load` does. Ids of tasks and workers are replaced by numbers,
-so that none tells its class. A method that has learned the truth of a public set by heart is not found out: own sets
-and simulated ones are for that.
+The processes cannot open files in data folders, as `cofactor.load` does. Ids of tasks and workers are replaced by
+numbers, so that they do not reveal classes. A method that has memorised the truth of a public set is not detected; your
+own sets and simulated ones serve for that.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SOURCE, BYTE_CODE = ".py", "__pycache__"  # of the method, which may lie beside 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came out for one method on one set; numbers are None where it failed.
+    """The result of one method on one set; numbers are None if it failed.
 
     Attributes
     ----------
@@ -60,23 +60,24 @@ class Trial:
     source : str
         Hash of the method's file, or the version of cofactor.
     tasks : int
-        Of known truth.
+        Number of tasks with known truth.
     accuracy : float
-        In per cent, ties split.
+        In percent; a tie of t classes counts 1 / t.
     more, low, high, p : float
-        Accuracy above that of the vote in points, its paired 95 % interval, and the exact sign test.
+        Accuracy minus that of the trivial answer in percentage points, its paired 95 % interval, and the p-value of
+        the exact sign test.
     above_default, above_low, above_high : float
-        The same against the default.
+        The same, compared with the default.
     ece : float
         Expected calibration error.
     seconds : float
-        Of processor time.
+        Processor time.
     memory : float
-        Highest resident size of the process while the method ran on the set, in MB: with Python, the libraries that
-        are loaded and the data, 70 MB at least; without processes that the method starts. The methods of cofactor
-        share a process, so that what one leaves counts for the next. None where the system does not tell (not Linux).
+        Peak resident memory of the process during the run on the set, in MB, including Python, loaded libraries and
+        the data (at least 70 MB), but not processes that the method starts. Built-in methods share a process, so memory
+        that one leaves counts for the next. None if it is unknown (other systems than Linux).
     error : str
-        Why there is no number.
+        Why there are no numbers.
     """
 
     set: str
@@ -105,20 +106,21 @@ def bench(
     folders: Sequence[Path] = (),
     problem: str = "crowd",
 ) -> Iterator[Trial]:
-    """Score methods on sets, and yield what comes out, set by set; the trivial answer and the default among them.
+    """Score methods on sets, with the trivial answer and the default among them, and yield trials set by set.
 
     Parameters
     ----------
-    methods : names of `cf.crowd.METHODS`, or `FILE.py:NAME` (see `cf.crowd.Outside`)
+    methods : names of built-in methods, or `FILE.py:NAME` (see `cf.crowd.Outside`)
     sets : as `known_sets` returns them
     kept : Path, optional
-        A file to which each result is added; what is in it already, of the same method and file, is not run again.
+        A file to which results are added. Results of the same method and file that it already has are not computed
+        again.
     folders : sequence of Path
-        Folders, beside those of cofactor, that methods may not open files in.
-    problem : crowd, pmf, separable or comparisons; all sets are of it
+        Further folders in which methods cannot open files, beside those of cofactor.
+    problem : crowd, pmf, separable or comparisons, the problem of all sets
 
-    Raises `CofactorError` where a method cannot be found. A method that fails on a set, or answers in another shape, is
-    one trial with `error`.
+    Raises `CofactorError` if a method cannot be found. A method that fails on a set, or returns an answer of the wrong
+    shape, gives a trial with `error`.
     """
     names = list(dict.fromkeys([*ANSWERS[problem], *methods]))
     if strange := [name for name in names if not is_outside(name) and name not in listed(problem)]:
@@ -128,26 +130,26 @@ def bench(
     earlier = {(t.set, t.method, t.source): t for t in trials_in(kept)} if kept else {}
     sealed = [str(path.resolve()) for path in (DATASETS_DIR, data_folder(), mirror_folder(), *folders) if path]
     with ExitStack() as processes:
-        kit = processes.enter_context(_Process(sealed))
-        runs = {n: processes.enter_context(_Process(sealed, n)) if is_outside(n) else kit for n in names}
-        for crowd in sets:
-            known = [earlier.get((crowd.name, name, sources[name])) for name in names]
-            for trial in known if all(known) else _on_one_set(crowd, runs, sources):
+        built_in = processes.enter_context(_Process(sealed))
+        runs = {n: processes.enter_context(_Process(sealed, n)) if is_outside(n) else built_in for n in names}
+        for one in sets:
+            known = [earlier.get((one.name, name, sources[name])) for name in names]
+            for trial in known if all(known) else _on_one_set(one, runs, sources):
                 assert trial is not None
                 if kept and (trial.set, trial.method, trial.source) not in earlier:
                     _keep(trial, kept)
                 yield trial
 
 
-def _on_one_set(crowd: KnownSet, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
-    given, truth = crowd.read()
+def _on_one_set(known: KnownSet, runs: dict[str, _Process], sources: dict[str, str]) -> Iterator[Trial]:
+    given, truth = known.read()
     problem = given.problem if isinstance(given, Question) else "crowd"
     if isinstance(given, CrowdLabels):
         given = CrowdLabels(given.table, list(range(given.n_tasks)), list(range(given.n_workers)), given.classes)
     found = {name: run(name, given) for name, run in runs.items()}
     trivial, default = (found[name].said for name in ANSWERS[problem])
     for name, answer in found.items():
-        trial = Trial(crowd.name, crowd.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
+        trial = Trial(known.name, known.family, name, sources[name], int(np.sum(truth >= 0)), error=answer.error)
         if answer.said is not None and trivial is not None:
             trial = replace(trial, seconds=answer.seconds, memory=answer.memory)
             trial = _scored(trial, problem, (answer.said, trivial, default), truth)
@@ -176,7 +178,7 @@ def _scored(trial: Trial, problem: str, answers: tuple[Any, Any, Any], truth: In
 
 
 def packages_of(method: str) -> str:
-    """Name the installed packages that the file of a method imports, with their versions: "crowd-kit 1.4.2"."""
+    """Return the installed packages that a method's file imports, with their versions, such as "crowd-kit 1.4.2"."""
     path = Path(parts_of(method)[0]).expanduser()
     tree = ast.parse(path.read_bytes() if path.suffix == SOURCE else b"")
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
@@ -191,7 +193,7 @@ _homes = cache(packages_distributions)  # it reads a file of every package that 
 # ---- the process without truth ----
 
 
-OPENS = "opens data sets, where the truth is: it may not while it is scored"
+OPENS = "opens data sets, which contain the truth: this is not allowed during scoring"
 
 
 class _Sealed(BaseException):
@@ -226,21 +228,23 @@ class _Process:
         try:
             return ProcessPoolExecutor(1, get_context("spawn"), _seal, (self.sealed,))
         except OSError:  # of its semaphores
-            advice = "free memory, or space on the disk of temporary files (/dev/shm), and run it again"
-            raise CofactorError(f"no process for the methods could be begun: {advice}") from None
+            advice = "free memory, or space for temporary files (/dev/shm), and run the command again"
+            raise CofactorError(f"the process for the methods could not be started: {advice}") from None
 
     def __exit__(self, *_: object) -> None:
         if self.pool:
             self.pool.shutdown()
 
-    def __call__(self, name: str, labels: CrowdLabels | Question) -> _Answer:
+    def __call__(self, name: str, given: CrowdLabels | Question) -> _Answer:
         """Run a method on a set."""
         self.pool = self.pool or self._begun()
         try:
-            return self.pool.submit(_answer, name, labels).result()
+            return self.pool.submit(_answer, name, given).result()
         except BrokenProcessPool:
             self.pool = None
-            return _Answer(error="the process ended, as it does where memory is short or compiled code fails")
+            return _Answer(
+                error="the process ended unexpectedly, perhaps because memory is short or compiled code crashed"
+            )
 
 
 def _seal(folders: list[str]) -> None:
@@ -271,11 +275,11 @@ def _find(name: str) -> None:
         raise CofactorError(f"{name} {OPENS}") from None
 
 
-def _answer(name: str, labels: CrowdLabels | Question) -> _Answer:
+def _answer(name: str, given: CrowdLabels | Question) -> _Answer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            run = _prepared(name, labels)
+            run = _prepared(name, given)
             if CLEAR_REFS.exists():
                 CLEAR_REFS.write_text("5")  # the highest size so far becomes the one of now
             began, said = time.process_time(), run()
@@ -305,15 +309,17 @@ def _prepared(name: str, given: CrowdLabels | Question) -> Callable[[], Any]:
 
 
 def trials_in(path: Path | None) -> list[Trial]:
-    """Return the trials that a file keeps, one in a line; none where there is no file."""
+    """Return the trials stored in a file, one per line; none if there is no file."""
     if path is None or not path.exists():
         return []
     if not path.is_file():
-        raise CofactorError(f"{path} is no ordinary file: name another one with --keep")
+        raise CofactorError(f"{path} is not a regular file: name another one with --keep")
     try:
         return [Trial(**from_json(line)) for line in path.read_text(encoding="utf8").split("\n") if line]
     except (ValueError, TypeError):
-        raise CofactorError(f"{path} holds no results of `cofactor bench`: name another file with --keep") from None
+        raise CofactorError(
+            f"{path} does not contain results of `cofactor bench`: name another file with --keep"
+        ) from None
 
 
 def _keep(trial: Trial, path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Sets of known truth by problem: registered ones, simulated ones, and those of a folder.
+"""Data sets with known truth by problem: registered sets, simulated sets, and those in a folder.
 
-Sets of one family, such as three parts of one collection, are not independent: tables count families.
+Sets of one family, such as three parts of one collection, are not independent, so tables average over families.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ FAMILIES = MappingProxyType(
 FAMILY = MappingProxyType({name: family for family, names in FAMILIES.items() for name in names})
 SAMPLE = 3000  # rows of a table that are used, drawn by seed 0
 TABLES = ("car", "votes", "credit", "credit_approval", "nursery", "mushroom", "adult", "connect4")
-CHOICES = ("food", "cars1", "cars2", "colors")
+COMPARISONS = ("food", "cars1", "cars2", "colors")
 Read = Callable[[], tuple[Any, Ints]]
 
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set, not read yet: its name and family, and what returns its data and (N,) true classes, -1 where unknown."""
+    """A set that is not yet read: its name, its family, and a function that returns its data and its truth."""
 
     name: str
     family: str
@@ -60,23 +60,23 @@ class KnownSet:
 def known_sets(
     problem: str, names: Sequence[str] = (), own: Sequence[KnownSet] = (), simulated: bool = False
 ) -> list[KnownSet]:
-    """Return the sets of a problem that have these names; without names, all that are asked for.
+    """Return the sets of a problem with these names; without names, all those requested.
 
     Parameters
     ----------
     problem : crowd, pmf, separable or comparisons
     names : sequence of str
-        Own sets, registered or simulated ones; an own set stands in place of another of its name.
+        Names of your own, registered or simulated sets; your own set is preferred to another of its name.
     own : sequence of KnownSet
-        Those of a folder, see `cofactor_app.bench.folder`; without names, they stand in place of the others.
+        Your own sets, see `cofactor_app.bench.folder`; without names, they replace the others.
     simulated : bool
-        Sets simulated from models: see `SIMULATED`. Of other problems than crowds, also where nothing
-        is asked for, since few sets of them are registered.
+        Also return sets simulated from models, see `SIMULATED`. For problems other than crowds, this is the default,
+        because few of their sets are registered.
 
     Raises
     ------
     CofactorError
-        Names that are no set, or a crowd that is not on this machine; nothing is downloaded.
+        If a name is not that of a set, or a crowd is not on this machine; nothing is downloaded.
     """
     registered, crowd = PUBLIC.get(problem, {}), problem == "crowd"
     known = {name: KnownSet(name, name if crowd else "simulated", read) for name, read in SIMULATED[problem].items()}
@@ -85,8 +85,12 @@ def known_sets(
     if strange := [name for name in names if name not in known | mine]:
         there = ", ".join(known | mine)
         others = [name for name in strange if name in entries()]
-        but = f" ({listing(others)}: a data set, but none of the bench; give its files by --data)" if others else ""
-        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}{but}; there are {there}")
+        but = (
+            f" ({listing(others)} is a data set that the bench does not include; give its files with --data)"
+            if others
+            else ""
+        )
+        raise CofactorError(f"no {problem} set is named {listing(map(repr, strange))}{but}: choose from {there}")
     if names:
         return [(known | mine)[name] for name in names]  # the user's own before a registered one
     simulations = SIMULATED[problem] if simulated or not (own or crowd) else ()
@@ -105,27 +109,27 @@ def missing(problem: str) -> list[str]:
 
 def _public_crowd(name: str) -> tuple[CrowdLabels, Ints]:
     if not offline(entries()[name]):
-        raise CofactorError(f"{name} is not on this machine: `cofactor datasets fetch {name}` brings it")
+        raise CofactorError(f"{name} is not on this machine: `cofactor datasets fetch {name}` downloads it")
     found = load(name, "crowd")
     return found.labels, found.truth
 
 
 def _public_table(name: str) -> tuple[Question, Ints]:
-    return cells_of(load(name).table, np.random.default_rng(0))
+    return hidden_cells_of(load(name).table, np.random.default_rng(0))
 
 
-def _public_choices(name: str) -> tuple[Question, Ints]:
-    return choices_of(load(name).comparisons, np.random.default_rng(0))
+def _public_comparisons(name: str) -> tuple[Question, Ints]:
+    return comparisons_of(load(name).comparisons, np.random.default_rng(0))
 
 
-def cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Question, Ints]:
-    """A fifth of the known cells hidden, in at most SAMPLE rows."""
+def hidden_cells_of(table: CategoricalTable, rng: np.random.Generator) -> tuple[Question, Ints]:
+    """Return a table with a fifth of the known cells hidden, in at most SAMPLE rows, and the hidden codes."""
     rows = np.sort(rng.permutation(table.n_rows)[:SAMPLE])
     return _hidden(np.array(table.codes[rows]), table.sizes.tolist(), rng)
 
 
-def choices_of(found: Comparisons, rng: np.random.Generator) -> tuple[Question, Ints]:
-    """A fifth of every user's comparisons held out, of at most SAMPLE; ties are not asked."""
+def comparisons_of(found: Comparisons, rng: np.random.Generator) -> tuple[Question, Ints]:
+    """Return at most SAMPLE comparisons with a fifth of every user's held out, and the outcomes of these but ties."""
     given, held_out = found.take(rng.permutation(len(found))[:SAMPLE]).hold_out(0.2, random_state=rng)
     return _questions(given, held_out.take(held_out.outcome != 0.5))
 
@@ -150,10 +154,10 @@ def _questions(given: Comparisons, asked: Comparisons) -> tuple[Question, Ints]:
 # ---- simulated crowds: 400 tasks, seed 0; 25 workers, or as many as are named ----
 
 
-def drawn(name: str, seed: int = 0) -> tuple[CrowdLabels, Ints]:
+def drawn_crowd(name: str, seed: int = 0) -> tuple[CrowdLabels, Ints]:
     """Draw a simulated crowd: labels, and the (400,) true classes."""
     rng = np.random.default_rng(seed)
-    return CROWDS[name](rng)
+    return DRAWN_CROWDS[name](rng)
 
 
 def _labels(codes: Ints, truth: Ints, K: int) -> tuple[CrowdLabels, Ints]:
@@ -245,7 +249,7 @@ def _dawid_skene(rng: np.random.Generator) -> tuple[CrowdLabels, Ints]:
 # ---- other simulated sets, of seed 0 ----
 
 
-def _table(rank: int, observed: float) -> tuple[Question, Ints]:
+def _drawn_table(rank: int, observed: float) -> tuple[Question, Ints]:
     """1,000 rows of 8 variables with 4 values; a fifth of the known cells is hidden."""
     rng = np.random.default_rng(0)
     model = simulate.joint_model(8, 4, rank, random_state=rng)
@@ -253,7 +257,7 @@ def _table(rank: int, observed: float) -> tuple[Question, Ints]:
     return _hidden(codes, [4] * 8, rng)
 
 
-def _points(kind: str, snr: float) -> tuple[Question, Ints]:
+def _drawn_points(kind: str, snr: float) -> tuple[Question, Ints]:
     """Twenty (or ten) anchors among mixtures of them, in random order."""
     rng = np.random.default_rng(0)
     if kind == "dirichlet":
@@ -265,7 +269,7 @@ def _points(kind: str, snr: float) -> tuple[Question, Ints]:
     return Question("separable", np.ascontiguousarray(found.X[:, order]), len(anchors)), anchors
 
 
-def _choices(rank: int, n: int) -> tuple[Question, Ints]:
+def _drawn_comparisons(rank: int, n: int) -> tuple[Question, Ints]:
     """Of 50 users and 30 items, n comparisons are given and 2,000 are asked."""
     rng = np.random.default_rng(0)
     U, V = simulate.comparison_factors(50, 30, rank, scale=2.0, random_state=rng)
@@ -292,7 +296,7 @@ def _drifting_skill() -> tuple[Question, Ints]:
     return _questions(given, asked)
 
 
-CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] = MappingProxyType(
+DRAWN_CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] = MappingProxyType(
     {
         "sim_one_accuracy": _one_accuracy,
         "sim_specialists": _specialists,
@@ -308,21 +312,21 @@ CROWDS: Mapping[str, Callable[[np.random.Generator], tuple[CrowdLabels, Ints]]] 
 )
 SIMULATED: Mapping[str, dict[str, Read]] = MappingProxyType(
     {
-        "crowd": {name: partial(drawn, name) for name in CROWDS},
+        "crowd": {name: partial(drawn_crowd, name) for name in DRAWN_CROWDS},
         "pmf": {
-            "sim_joint": partial(_table, 4, 1.0),
-            "sim_joint_sparse": partial(_table, 4, 0.4),
-            "sim_joint_independent": partial(_table, 1, 1.0),
+            "sim_joint": partial(_drawn_table, 4, 1.0),
+            "sim_joint_sparse": partial(_drawn_table, 4, 0.4),
+            "sim_joint_independent": partial(_drawn_table, 1, 1.0),
         },
         "separable": {
-            "sim_dirichlet": partial(_points, "dirichlet", 20.0),
-            "sim_dirichlet_noisy": partial(_points, "dirichlet", 10.0),
-            "sim_midpoints": partial(_points, "midpoints", 10.0),
+            "sim_dirichlet": partial(_drawn_points, "dirichlet", 20.0),
+            "sim_dirichlet_noisy": partial(_drawn_points, "dirichlet", 10.0),
+            "sim_midpoints": partial(_drawn_points, "midpoints", 10.0),
         },
         "comparisons": {
-            "sim_tastes": partial(_choices, 3, 3000),
-            "sim_tastes_few": partial(_choices, 3, 800),
-            "sim_one_taste": partial(_choices, 1, 3000),
+            "sim_tastes": partial(_drawn_comparisons, 3, 3000),
+            "sim_tastes_few": partial(_drawn_comparisons, 3, 800),
+            "sim_one_taste": partial(_drawn_comparisons, 1, 3000),
             "sim_two_way": _two_way,
             "sim_drifting_skill": _drifting_skill,
         },
@@ -332,6 +336,6 @@ PUBLIC: Mapping[str, dict[str, Read]] = MappingProxyType(
     {
         "crowd": {name: partial(_public_crowd, name) for name in FAMILY},
         "pmf": {name: partial(_public_table, name) for name in TABLES},
-        "comparisons": {name: partial(_public_choices, name) for name in CHOICES},
+        "comparisons": {name: partial(_public_comparisons, name) for name in COMPARISONS},
     }
 )

@@ -1,4 +1,4 @@
-"""What a trial of methods says: by family first, then set by set."""
+"""Tables of benchmark results: by family first, then by set."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TIE = 1e-6  # points of accuracy that are rounding
 
 
 def by_set(trials: Sequence[Trial]) -> pd.DataFrame:
-    """Return a row a trial: its numbers in words that a table can have as columns."""
+    """Return one row per trial, with its attributes as columns."""
     return pd.DataFrame([vars(trial) for trial in trials])
 
 
 def by_family(trials: Sequence[Trial]) -> pd.DataFrame:
-    """Return mean accuracies, families by methods, over the sets on which every method that ever answers does so."""
+    """Return mean accuracies, families by methods, over the sets on which all methods that ever succeed do so."""
     table = by_set(trials).pivot_table(index=["family", "set"], columns="method", values="accuracy", sort=False)
     names = list(dict.fromkeys(trial.method for trial in trials))
     whole = table.reindex(columns=names).dropna(axis="columns", how="all").dropna()
@@ -27,10 +27,10 @@ def by_family(trials: Sequence[Trial]) -> pd.DataFrame:
 
 
 def left_out(trials: Sequence[Trial], variants: Sequence[str]) -> tuple[dict[str, str], list[Trial]]:
-    """Choose among variants of a method by all families but one, and score the choice on the one left out.
+    """Choose between variants of a method on all families but one, and score the choice on the one left out.
 
-    The choice has the highest mean over the other families, of equals the first. Returns it by family, and its trials
-    there; nothing where there are not two variants that answer and two families.
+    The choice has the highest mean over the other families; ties go to the first variant. Returns the choices by family
+    and their trials; both are empty unless two variants succeed on sets of two families.
     """
     mine = [trial for trial in trials if trial.method in variants]
     table = by_family(mine) if mine else pd.DataFrame()
@@ -41,28 +41,28 @@ def left_out(trials: Sequence[Trial], variants: Sequence[str]) -> tuple[dict[str
 
 
 def choice_report(trials: Sequence[Trial], variants: Sequence[str], problem: str = "crowd") -> list[str]:
-    """Return the lines to print of `left_out`: the choice by family, its accuracy, and that of the best on all."""
+    """Return the lines about `left_out`: the choices, their accuracies, and that of the best variant on all."""
     choice, chosen = left_out(trials, variants)
     if not choice:
-        return ["", "nothing was chosen: fewer than two variants answer on the same sets of two families"]
+        return ["", "no variant was chosen: fewer than two variants succeed on the same sets of two families"]
     table = by_family([trial for trial in trials if trial.method in {*variants, *ANSWERS[problem]}])
     shown = table.reindex(columns=list(ANSWERS[problem]))
-    shown.insert(0, "by the others", [short(name) for name in choice.values()])
+    shown.insert(0, "variant", [short(name) for name in choice.values()])
     shown.insert(1, "chosen", [table.loc[family, name] for family, name in choice.items()])
     shown.loc["mean"] = ["", *shown.iloc[:, 1:].mean()]
     best = table[[name for name in dict.fromkeys(variants) if name in table]].mean()
-    on_all = f"the best on all of them, {short(str(best.idxmax()))}, has {best.max():.2f}"
+    on_all = f"the variant that is best on all families, {short(str(best.idxmax()))}, has {best.max():.2f}"
     return [
         "",
-        f"chosen among {len(best)} variants by the other families, in % on the one left out:",
+        f"accuracy in % on each family, with one of {len(best)} variants chosen using the other families:",
         *shown.round(2).to_string(index_names=False).splitlines(),
-        _losses("what was chosen", chosen, problem),
-        f"{on_all}, but there the same sets choose and judge",
+        _losses("chosen variants", chosen, problem),
+        f"{on_all}, but there the same sets choose and score the variant",
     ]
 
 
 def shortened(trials: Sequence[Trial]) -> list[Trial]:
-    """Call methods by their names without a file, where no two of them are then called alike."""
+    """Shorten method names to those without a file, unless two methods would have the same name."""
     names = dict.fromkeys(trial.method for trial in trials)
     called = [short(name) for name in names]
     return [
@@ -78,12 +78,12 @@ def short(method: str) -> str:
 
 
 def report(trials: Sequence[Trial], variants: dict[str, int], problem: str = "crowd") -> list[str]:
-    """Return the lines to print: families, losses to the vote, sets, failures, and how many variants were tried."""
+    """Return the lines to print: families, losses to the trivial answer, sets, failures, and the number of variants."""
     trials = shortened(trials)
     families, names = by_family(trials), list(dict.fromkeys(trial.method for trial in trials))
     default = ANSWERS[problem][1]
     own, below_what = [name for name in names if name not in ANSWERS[problem]], _trivial(problem)
-    lines = [f"accuracy in % by family ({len(families)}), which count alike:"]
+    lines = [f"accuracy in % by family ({len(families)}, with equal weights):"]
     shown = families.copy()
     if len(families) > 1:
         shown.loc["mean"] = families.mean()
@@ -91,13 +91,13 @@ def report(trials: Sequence[Trial], variants: dict[str, int], problem: str = "cr
     lines += [_losses(name, [trial for trial in trials if trial.method == name], problem) for name in (default, *own)]
     lines += ["", *_sets(trials, own or [default], below_what, default)]
     lines += _failures(trials)
-    lines += [f"{count} variants of {name} were run here: the best of many looks better than it is"
+    lines += [f"{count} variants of {name} have been run: the best of several looks better than it is"
               for name, count in variants.items() if count > 1]  # fmt: skip
     return lines
 
 
 def _failures(trials: Sequence[Trial]) -> list[str]:
-    """Say which methods failed on which sets, each reason once."""
+    """Return which methods failed on which sets, with each reason once."""
     sets: dict[tuple[str, str], list[str]] = {}
     for trial in trials:
         if trial.error:
@@ -106,7 +106,7 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
 
 
 def _losses(name: str, mine: Sequence[Trial], problem: str) -> str:
-    """Say on how many sets a method is below the trivial answer."""
+    """Return on how many sets a method is below the trivial answer."""
     told = [trial for trial in mine if trial.more is not None]
     below = [trial for trial in told if trial.more is not None and trial.more < -TIE]
     clear = [trial.set for trial in below if trial.high is not None and trial.high < 0]

@@ -1,4 +1,4 @@
-"""The command line: options in `parser`, a module per command, run from here."""
+"""The command line: `parser` has the options, every command a module of its own, and `main` runs them."""
 
 from __future__ import annotations
 
@@ -76,26 +76,26 @@ def _check_address_space() -> None:
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if 0 <= limit < LEAST_SPACE:
             needed, given = f"{LEAST_SPACE >> 20} MB of address space are needed", f"ulimit -v allows {limit >> 20} MB"
-            raise CofactorError(f"not enough memory: {needed} at least, and {given}: raise the limit")
+            raise CofactorError(f"not enough memory: at least {needed}, but {given}; raise the limit")
 
 
 def _said(error: Exception) -> str:
     """Say in a sentence what the system refused."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         why = f" ({error})" if str(error) else ""
-        return f"not enough memory{why}: give less data, or use a larger machine"
+        return f"not enough memory{why}: use less data or a larger machine"
     if _COMPILED.search(str(error)):
-        problem = "a part of the program could not be loaded: either too little memory is free, or it is damaged"
-        return f"{problem}; end other programs or raise the limit of memory, else install the program anew"
+        problem = "a compiled library could not be loaded, because memory is short or the file is damaged"
+        return f"{problem}: close other programs, raise the memory limit, or reinstall the package"
     if isinstance(error, ImportError):
         raise error
     try:
         os.getcwd()
     except OSError:
-        return "the folder in which this ran is gone: go to one that is there, and run it again"
+        return "the working directory no longer exists: change to another one, and run the command again"
     if isinstance(error, OSError) and error.filename is None and error.errno is not None:
-        advice = "if its output goes to a file or a device, see whether that can be written"
-        return f"the system refused to read or to print ({os.strerror(error.errno)}): {advice}"
+        advice = "if the output goes to a file or a device, check that it is writable"
+        return f"reading or printing failed ({os.strerror(error.errno)}): {advice}"
     return str(error)
 
 
@@ -107,7 +107,7 @@ def _show_any_letter() -> None:
 
 
 def in_options(message: str) -> str:
-    """Say in options of the command line what a message of the library says in arguments.
+    """Replace the library's names of arguments in a message by options of the command line.
 
     >>> in_options("keep one with conflicts='first' or 'last'")
     'keep one with --conflicts first or last'
@@ -125,13 +125,13 @@ def _letters_missing() -> str:
     import matplotlib  # there already, where it warns of a letter
 
     return (
-        "pictures show boxes for letters that no known font has, tables are right: install a font such as Noto Sans "
-        f"CJK (Chinese, Japanese, Korean), and delete the old list of fonts in {matplotlib.get_cachedir()}"
+        "pictures show boxes for characters that no known font has (tables are not affected): install a font such as "
+        f"Noto Sans CJK (Chinese, Japanese, Korean), and delete the old font list in {matplotlib.get_cachedir()}"
     )
 
 
 def short(text: str) -> str:
-    """Return a message that can be read: of words without end, which files may hold, the beginnings, and no middle.
+    """Shorten a message: words of 500 characters or more are cut, and so is the middle of a very long text.
 
     >>> short("no column " + 1000 * "x" + ": rename")
     'no column xxxxxxxxxxxxxxxxxxxx... (1000 characters): rename'
@@ -146,9 +146,9 @@ def short(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return text for a terminal: control characters of ids are shown as escapes, which no terminal obeys.
+    r"""Return text that is safe to print: control characters, as in ids, become escapes.
 
-    Files of results keep ids as they were given.
+    Output files keep ids as they were given.
 
     >>> visible("worker \x1b[31mred")
     'worker \\x1b[31mred'
@@ -160,13 +160,8 @@ def visible(text: str) -> str:
 
 
 def tell(lines: Iterable[str], warnings: Iterable[str] = ()) -> None:
-    """Print what a command found, warnings first."""
+    """Print the results of a command, warnings first."""
     print(visible("\n".join([*(f"WARNING: {warning}" for warning in warnings), *lines])))
-
-
-def note_of(message: Warning | str) -> str:
-    """Say a warning in the words of the command line."""
-    return _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
 
 
 @contextmanager
@@ -188,10 +183,14 @@ def _ended_in_order() -> Iterator[None]:
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show warnings as one-line notes, each once."""
+    """Show warnings as one-line notes, each once, and keep them for the report of the command that runs."""
+    from cofactor_app.running import CURRENT
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = short(note_of(message))
+        text = _letters_missing() if _GLYPH.match(str(message)) else in_options(str(message))
+        if (run := CURRENT.get()) and text not in run.notes:
+            run.notes.append(text)
+        text = short(text)
         if text not in shown:
             shown.add(text)
             print(f"note: {visible(text)}", file=sys.stderr)

@@ -15,11 +15,10 @@ from cofactor.crowd.labels import CrowdLabels
 from cofactor.crowd.readings import readings
 from cofactor.verbs.aggregate import aggregate as verb
 from cofactor.verbs.aggregate import read_crowd
-from cofactor.verbs.consensus import Consensus
 from cofactor.verbs.next_tasks import next_tasks as next_of
 from cofactor.verbs.plan import plan as plan_of
 from cofactor_app.cli import tell, visible
-from cofactor_app.cli.output import Writer, answered, noted, one_or_all, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import answered, noted, one_or_all, outputs, say_later, tell_result, write_report
 
 COLUMNS = ("task", "worker", "label")
 READING = ("classes", "ignore", "conflicts", "spelling", "skip_bad")
@@ -27,56 +26,48 @@ OPTIONS = ("method", "gold", "truth", "order", "group", "database", "query", "sp
 
 
 def aggregate(arguments: argparse.Namespace) -> None:
-    """Aggregate, write what was asked for, and print it."""
+    """Aggregate, write the requested files, and print the result."""
     if arguments.wide and not arguments.output:
-        raise CofactorError("--wide says how -o is written: name the file by -o")
+        raise CofactorError("--wide changes the table that -o writes: name its file with -o")
     options = {name: getattr(arguments, name) for name in (*COLUMNS, *READING, *OPTIONS)}
     source = one_or_all(arguments.labels) or None  # none where a database is the source
     inputs = [*arguments.labels, arguments.gold, arguments.truth, arguments.group]
     tables = [arguments.workers, arguments.confusion]
     if arguments.spark:
-        _check_folder(arguments)
+        _check_spark_output(arguments)
     else:
         tables.append(arguments.output)
     with outputs(arguments, tables, inputs, [arguments.report]) as writer:
         wrote = say_later(writer)
         found = answered(arguments, partial(verb, source, verbose=not arguments.quiet, **options))
-        _write(arguments, writer, found)
+        if arguments.spark and arguments.output:
+            found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
+            writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
+        elif arguments.output:
+            labels = found.wide if arguments.wide else found.labels
+            writer.write(arguments.output, [labels], amount(len(labels), "task"))
+        if arguments.workers:
+            writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
+        if arguments.confusion:
+            matrices = f"{len(found.crowd.workers):,} confusion matrices"
+            writer.write(arguments.confusion, [found.confusion], matrices)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, [], [])
         if wrote and not arguments.quiet:
             print(visible("\n".join(wrote)))
 
 
-def _write(arguments: argparse.Namespace, writer: Writer, found: Consensus) -> None:
-    """Write the tables and the page that were asked for."""
-    if arguments.spark and arguments.output:
-        found.write(arguments.output, arguments.force)  # type: ignore[attr-defined]
-        writer.said(arguments.output, amount(found.on_spark.n_tasks, "task"))  # type: ignore[attr-defined]
-    elif arguments.output:
-        labels = found.wide if arguments.wide else found.labels
-        writer.write(arguments.output, [labels], amount(len(labels), "task"))
-    if arguments.workers:
-        writer.write(arguments.workers, [found.workers.round(6)], amount(len(found.workers), "worker"))
-    if arguments.confusion:
-        matrices = f"{len(found.crowd.workers):,} confusion matrices"
-        writer.write(arguments.confusion, [found.confusion], matrices)
-    if arguments.report:
-        from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-        write_page(arguments.report, page_of(found), writer.said)
-
-
-def _check_folder(arguments: argparse.Namespace) -> None:
+def _check_spark_output(arguments: argparse.Namespace) -> None:
     """Refuse an output that Spark cannot write."""
     if arguments.output and (arguments.output.suffix != ".parquet" or arguments.wide):
-        message = "--spark writes one table, a folder of parquet: name it by -o NAME.parquet, without --wide"
+        message = "--spark writes one table, as a folder of Parquet files: use -o NAME.parquet without --wide"
         raise CofactorError(message)
     if arguments.output and arguments.output.exists() and not arguments.force:
-        raise CofactorError(f"{arguments.output} exists: name another output, or overwrite it with --force")
+        raise CofactorError(f"{arguments.output} already exists: name another output, or overwrite it with --force")
 
 
 def diagnose(arguments: argparse.Namespace) -> None:
-    """Print the checks before the fit."""
+    """Print checks of the labels."""
     labels, _ = _read(arguments)
     print(visible(str(checks(labels))))
 
@@ -95,13 +86,13 @@ def plan(arguments: argparse.Namespace) -> None:
 
 
 def next_tasks(arguments: argparse.Namespace) -> None:
-    """Print how sure the labels are, and write which tasks to label next."""
+    """Print the expected error, and write the tasks to label next."""
     with outputs(arguments, [arguments.output], [arguments.labels]) as writer:
         labels = _read(arguments)[0].whole
         if arguments.checks is not None:
             seen = readings(labels)
             table = seen.checks(arguments.checks)
-            how = "look up the truth of these tasks, and give it with `cofactor aggregate --gold` (columns task, truth)"
+            how = "check these tasks by hand, then pass a file of task and truth with `cofactor aggregate --gold`"
             found = f"readings: {seen}\n{how}: {listing(table['task'])}"
         else:
             asked = next_of(labels, arguments.budget, arguments.error)

@@ -14,14 +14,14 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.anchors import AnchorsResult
 from cofactor.verbs.anchors import anchors as verb
-from cofactor_app.cli.output import Writer, answered, one_or_all, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, one_or_all, outputs, say_later, tell_result, write_report
 
 READING = ("rows", "scale", "no_data", "skip_bad", "encoding", "sep")
 ARRAYS = ".npz"  # weights that are no table
 
 
 def anchors(arguments: argparse.Namespace) -> None:
-    """Find anchors, write what was asked for, and print them."""
+    """Find anchors, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in READING}
     method = arguments.method
     if is_outside(method):
@@ -39,20 +39,17 @@ def anchors(arguments: argparse.Namespace) -> None:
             writer.write(table, [found.weights.round(6)], amount(len(found.weights), "point"))
         if arrays:
             _write_arrays(arrays, found, writer)
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, [], wrote)
 
 
 def split_weights(path: Path | None) -> tuple[Path | None, Path | None]:
-    """Return where weights go as a table, and where as arrays."""
+    """Return the path of the weights as a table and as arrays; one of them is None."""
     return (None, path) if path and path.suffix == ARRAYS else (path, None)
 
 
 def write_arrays(path: Path, weights: pd.DataFrame, names: list[str], writer: Writer, **more: np.ndarray) -> None:
-    """Write weights, a row a point or document, their names and columns, and more arrays."""
+    """Write weights, one row per point or document, with row names, column names and further arrays."""
     arrays = {"weights": weights.to_numpy(), "names": np.array(names), "columns": np.array(list(weights))}
     with whole_file(path) as part:
         save_arrays(part, **arrays, **more)

@@ -1,4 +1,4 @@
-"""``cofactor bench``: your own method beside the trivial answer and the default, on data of known truth."""
+"""``cofactor bench``: compare your own method with the trivial answer and the default on data with known truth."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from cofactor_app.cli import tell
 from cofactor_app.cli.output import outputs, write_page
 
 ASKED = {
-    "crowd": "the share of tasks with the right class",
-    "pmf": "the share of hidden cells (a fifth of a table) that are filled rightly",
-    "separable": "the share of the anchors that are found",
-    "comparisons": "the share of held-out comparisons whose winner is predicted",
+    "crowd": "accuracy is the fraction of tasks with the right class",
+    "pmf": "accuracy is the fraction of hidden cells, a fifth of a table, that are filled correctly",
+    "separable": "accuracy is the fraction of the anchors that are found",
+    "comparisons": "accuracy is the fraction of held-out comparisons whose winner is predicted",
 }
 SOME_FAILED = 3  # exit code
-CHOSEN = "{} (chosen by the other families)"
+CHOSEN = "{} (chosen using the other families)"
 
 
 def bench(arguments: argparse.Namespace) -> int | None:
-    """Run, print the tables, and write them where asked for; returns 3 where the method failed on some sets."""
+    """Run methods, print the tables, and write the requested files; return 3 if the method failed on some sets."""
     if arguments.check_data:
         _check_data(arguments.check_data)
         return None
     if not arguments.method:
-        raise CofactorError("which method? give FILE.py:NAME, or the name of a built-in method")
+        raise CofactorError("no method is named: give FILE.py:NAME, or the name of a built-in method")
     problem = arguments.problem or problem_of(arguments.method)
     own = sets_of(arguments.data, problem) if arguments.data else []
     known = known_sets(problem, arguments.sets, own, arguments.simulated)
     methods = [arguments.method, *arguments.beside]
-    variants = [name for name in methods if _name(name) == _name(arguments.method)]
+    variants = [name for name in methods if _code_of(name) == _code_of(arguments.method)]
     if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in known})) < 2:
-        message = "--leave-family-out chooses among variants of the method, by sets of two families at least: name more"
-        raise CofactorError(f"{message} of the method with --beside, such as --beside 'my.py:Mine(alpha=2)'")
+        message = "--leave-family-out needs two variants of the method and sets of two families"
+        raise CofactorError(f"{message}: name variants with --beside, as in --beside 'my.py:Mine(alpha=2)'")
     with outputs(arguments, [arguments.output], [], [arguments.report]) as writer:
         folders = [arguments.data] if arguments.data else []
         trials = list(trials_of(methods, progress(known, "sets", True), arguments.keep, folders, problem))
@@ -66,40 +66,48 @@ def bench(arguments: argparse.Namespace) -> int | None:
 
 
 def _refuse_without_result(method: str, trials: Sequence[Trial]) -> None:
-    """Raise a CofactorError where a method failed on every set; its reasons come first."""
+    """Raise a CofactorError with the reasons if a method failed on every set."""
     mine = [trial for trial in trials if trial.method == method]
     if mine and all(trial.error for trial in mine):
         reasons = "; ".join(dict.fromkeys(trial.error for trial in mine))
-        raise CofactorError(f"{reasons}. No result: {_name(method)} failed on all of the {len(mine)} sets")
+        on = f"all {len(mine)} sets" if len(mine) > 1 else "the only set"
+        raise CofactorError(f"{_name(method)} failed on {on}: {reasons}")
 
 
 def _check_data(folder: Path) -> None:
-    """Return for every set of a folder whether it can be used."""
+    """Print whether each set of a folder can be used; raise a CofactorError if one cannot."""
     found = list(checked(folder))
     tell([line for sound, line in found if sound], [line for sound, line in found if not sound])
     if wrong := sum(not sound for sound, _ in found):
-        raise CofactorError(f"{wrong} of {len(found)} sets of {folder} cannot be used as they are")
+        raise CofactorError(f"{wrong} of {len(found)} sets in {folder} cannot be used until they are corrected")
 
 
 def _lines(arguments: argparse.Namespace, problem: str, trials: Sequence[Trial]) -> list[str]:
     """Tables of the trials, and how many variants of the method gave an answer in this file: only they are compared."""
-    own = _name(arguments.method)
-    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _name(t.method) == own and not t.error}
+    own, code = _name(arguments.method), _code_of(arguments.method)
+    tried = {(t.method, t.source) for t in trials_in(arguments.keep) if _code_of(t.method) == code and not t.error}
     trivial, default = ANSWERS[problem]
-    what = f"problem {problem}: {ASKED[problem]}; beside {trivial}, the trivial answer, and {default}, the default"
+    what = (
+        f"problem {problem}: {ASKED[problem]}; compared with {trivial} (the trivial answer) and {default} (the default)"
+    )
     return [*([] if problem == "crowd" else [what]), *report(trials, {own: len(tried)}, problem)]
 
 
 def _about(arguments: argparse.Namespace, problem: str, methods: Sequence[str]) -> list[str]:
     """Lines about what ran with what, which sets are not here, and where trials are kept."""
     homes = {parts_of(name)[0]: packages_of(name) for name in methods if is_outside(name)}
-    lines = [f"{home} runs with {packages}" for home, packages in homes.items() if packages]
+    lines = [f"{home} uses {packages}" for home, packages in homes.items() if packages]
     named = arguments.sets or arguments.data or arguments.simulated
     if gone := [] if named else missing(problem):
-        lines.append(f"not on this machine, and left out: {listing(gone)}; `cofactor datasets fetch` brings them")
-    return [*lines, f"kept in {arguments.keep}: what has been run is not run again"]
+        lines.append(f"left out, not on this machine: {listing(gone)}; `cofactor datasets fetch` downloads them")
+    return [*lines, f"results are stored in {arguments.keep} and will not be computed again"]
 
 
 def _name(method: str) -> str:
-    """Return the name of a method without its file and its options, by which variants are one."""
+    """Return the name of a method without its file and its options."""
     return parts_of(method)[1] if is_outside(method) else method
+
+
+def _code_of(method: str) -> tuple[str, str]:
+    """Return the file or module of a method, empty for a built-in one, and its name there: variants share both."""
+    return parts_of(method)[:2] if is_outside(method) else ("", method)

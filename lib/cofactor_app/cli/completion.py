@@ -1,4 +1,4 @@
-"""``cofactor completion``: the script by which a shell completes commands, options, choices and names of files."""
+"""``cofactor completion``: a script with which a shell completes commands, options, choices and file names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shlex import quote
 
 import shtab
 
-from cofactor_app.cli.parser import parser
+from cofactor_app.cli.parser import output_file, parser
 
 NAMES = ("names",)  # positional arguments that are no files
 
@@ -37,4 +37,4 @@ def _is_file(action: argparse.Action) -> bool:
     if action.choices:
         return False
     positional = not action.option_strings and action.dest not in NAMES
-    return positional or action.type is Path or "FILE" in str(action.metavar)
+    return positional or action.type in (Path, output_file) or "FILE" in str(action.metavar)

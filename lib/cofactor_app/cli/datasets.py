@@ -11,7 +11,7 @@ NAME, KIND, WIDTH = 22, 11, 80  # characters of a name, of a kind, of a line
 
 
 def datasets(arguments: argparse.Namespace) -> None:
-    """Do what was asked for with these data sets, or with all."""
+    """List, fetch or verify the named data sets, or all of them."""
     names = arguments.names
     if arguments.action == "list":
         known, frame = [find(name).name for name in names], cf.datasets()
@@ -24,7 +24,7 @@ def datasets(arguments: argparse.Namespace) -> None:
         for row in frame.itertuples():
             line = f"{row.name:<{NAME}} {row.kind:<{KIND}} {'yes' if row.offline else 'no':<7} {row.title}"
             print(line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…")
-        print("all about some of them: cofactor datasets list NAME ...")
+        print("details: cofactor datasets list NAME ...")
         return
     for name in names or entries():
         if arguments.action == "fetch":

@@ -1,4 +1,4 @@
-"""``cofactor reproduce`` and ``cofactor report``: the door to the evaluation, which only a clone has."""
+"""``cofactor reproduce`` and ``cofactor report``: they call the evaluation, which only a clone has."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from cofactor.core.errors import CofactorError
 
 
 def reproduce(arguments: argparse.Namespace) -> None:
-    """Run the experiments named, or list all."""
+    """Run the named experiments, or list all."""
     _evaluation().reproduce(arguments)
 
 
 def report(arguments: argparse.Namespace) -> None:
-    """Write the page of all results found."""
+    """Write the page of all results."""
     _evaluation().report(arguments)
 
 
 def listed() -> str:
-    """Name the experiments, or say where they are."""
+    """List the experiments, or say where to find them."""
     try:
         return str(_evaluation().listed())
     except CofactorError as error:
@@ -34,5 +34,5 @@ def _evaluation() -> Any:
     except ModuleNotFoundError as error:
         if error.name not in ("evaluation", "evaluation.cli"):
             raise
-        message = "the papers' experiments are not in the installed package"
-        raise CofactorError(f"{message}: clone the project and run this command there") from None
+        message = "the installed package does not include the papers' experiments"
+        raise CofactorError(f"{message}: clone the project, and run this command there") from None

@@ -14,17 +14,18 @@ from cofactor.core.lazy import pd
 from cofactor.registry import is_outside
 from cofactor.verbs.joint import JointResult
 from cofactor.verbs.joint import joint as verb
-from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import Writer, answered, outputs, say_later, tell_result, write_report
+from cofactor_app.cli.parser import output_file
 
 READING = ("columns", "bins", "encoding", "sep", "spelling", "skip_bad")
 POOLED_SHOWN = 4  # columns whose pooled estimates are printed
 
 
 def joint(arguments: argparse.Namespace) -> None:
-    """Learn the joint distribution, write what was asked for, and print it."""
+    """Learn the joint distribution, write the requested files, and print the result."""
     n_drawn, drawn = _sample(arguments)
     if arguments.pooled and not arguments.draws:
-        raise CofactorError("--pooled needs --draws, how many tables to draw: 20")
+        raise CofactorError("--pooled needs the number of tables to draw, for example --draws 20")
     if arguments.draws is not None:
         check_whole(2, n_draws=arguments.draws)
     files = [getattr(arguments, name) for name in ("output", "filled", "classes", "memberships", "pooled")]
@@ -51,10 +52,7 @@ def joint(arguments: argparse.Namespace) -> None:
                 writer.write(getattr(arguments, name), [table.round(6)], what)
         if drawn:
             writer.write(drawn, [found.sample(n_drawn)], f"{amount(n_drawn, 'row')} drawn")
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, lines, wrote)
 
 
@@ -65,7 +63,9 @@ def _method(arguments: argparse.Namespace) -> Any:
     from cofactor_app.bench.answers import OwnJoint  # brings the bench with it
 
     if arguments.rank is not None:
-        raise CofactorError("--rank is of the methods of cofactor; options of your own follow its name, in brackets")
+        raise CofactorError(
+            "--rank applies to built-in methods; for your own, put options after its name, as in NAME(rank=2)"
+        )
     return OwnJoint(name=arguments.method, random_state=0)
 
 
@@ -76,9 +76,12 @@ def _sample(arguments: argparse.Namespace) -> tuple[int, Path | None]:
     number, path = arguments.sample
     digits = number.lstrip("0")
     if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) > LARGEST_SETTING:
-        first = f"first the number of rows, a whole number from 1 to {LARGEST_SETTING}"
-        raise CofactorError(f"--sample {number} {path}: {first}, then a file")
-    return int(digits), Path(path)
+        first = f"give the number of rows, a whole number from 1 to {LARGEST_SETTING}"
+        raise CofactorError(f"--sample {number} {path}: {first}, and then a file")
+    try:
+        return int(digits), output_file(path)
+    except argparse.ArgumentTypeError as error:
+        raise CofactorError(f"--sample: {error}") from None
 
 
 def _write_draws(arguments: argparse.Namespace, writer: Writer, found: JointResult) -> list[str]:
@@ -89,7 +92,9 @@ def _write_draws(arguments: argparse.Namespace, writer: Writer, found: JointResu
         number = next(name for name in ("draw", "draw number", "number of the draw") if name not in found.table)
         numbered = (one.assign(**{number: k})[[number, *one.columns]] for k, one in enumerate(draws, 1))
         writer.write(
-            arguments.output, numbered, f"{len(draws)} completed tables, one below another, by column {number}"
+            arguments.output,
+            numbered,
+            f"{len(draws)} completed tables, one below another, numbered in the column {number}",
         )
     if arguments.pooled:
         columns = ["estimate", "low", "high", "missing"]
@@ -102,7 +107,7 @@ def _pooled_lines(table: pd.DataFrame, n_draws: int) -> Iterator[str]:
     """Yield pooled means and shares of the first columns with gaps."""
     if not len(table):
         return
-    yield f"columns with gaps, pooled over {n_draws} draws, 90 % intervals:"
+    yield f"estimates for columns with gaps, pooled over {n_draws} draws (90 % intervals):"
     groups = list(table.groupby("column", sort=False))
     for name, rows in groups[:POOLED_SHOWN]:
         parts = [
@@ -111,4 +116,4 @@ def _pooled_lines(table: pd.DataFrame, n_draws: int) -> Iterator[str]:
         ]
         yield f"  {name}  {listing(parts)}"
     if len(groups) > POOLED_SHOWN:
-        yield f"  ... and {len(groups) - POOLED_SHOWN} more columns: --pooled FILE"
+        yield f"  ... and {len(groups) - POOLED_SHOWN} more columns; --pooled FILE writes all"

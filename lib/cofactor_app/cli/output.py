@@ -1,7 +1,6 @@
-"""What the commands share: how a verb is run, its result printed, and its tables and page written.
+"""What the commands share: they run a verb, print its result, and write its tables and its page.
 
-Files that commands write never replace another by accident, are written atomically, and are safe to open in a
-spreadsheet.
+Commands never overwrite a file by accident. Files are written atomically and are safe to open in a spreadsheet.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import CofactorError, DataWarning, amount
 from cofactor.core.files import locked, naming_a_full_disk, whole_file
 from cofactor.core.lazy import pd
 from cofactor.verbs.result import Result
-from cofactor_app.cli import in_options, note_of, short, visible
-from cofactor_app.running import CURRENT, Run, running
+from cofactor_app.cli import in_options, short, visible
+from cofactor_app.running import CURRENT, Run
 
 Found = TypeVar("Found", bound=Result)
 STDOUT = Path("-")
@@ -33,7 +32,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 LINES = ".jsonl"
 RUN = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")  # how cells begin that a spreadsheet runs as a formula
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-LONG = 50_000  # rows, from which on this is worth the import of pyarrow
+LONG = 50_000  # rows from which importing pyarrow pays
 SMALL, LARGE = 1e-4, 1e6  # between them, numbers that are not whole have no exponent: pyarrow writes them as Python
 
 
@@ -41,7 +40,7 @@ SMALL, LARGE = 1e-4, 1e6  # between them, numbers that are not whole have no exp
 
 
 def answered(arguments: argparse.Namespace, verb: Callable[[], Found]) -> Found:
-    """Run a verb and hold its warnings back; they are shown where it fails, and an error with --strict."""
+    """Run a verb and hold its warnings back: they are shown if it fails, and are an error with --strict."""
     failed = True
     try:
         with warnings.catch_warnings(record=True, action="always") as caught:
@@ -63,14 +62,14 @@ def one_or_all(paths: list[str]) -> str | list[str]:
 
 
 def say_later(writer: Writer) -> list[str]:
-    """Let a writer collect what it would print; returns the list."""
+    """Make a writer collect its messages instead of printing them; return the list."""
     wrote: list[str] = []
     writer.said = lambda path, what: wrote.append(f"wrote {path} ({what})" if what else f"wrote {path}")
     return wrote
 
 
 def tell_result(arguments: argparse.Namespace, result: Result, more: list[str], wrote: list[str]) -> None:
-    """Print the result and what was written to standard output, notes and warnings to standard error."""
+    """Print the result and the written files to standard output, notes and warnings to standard error."""
     hint = "-o FILE" if arguments.output is None else f"-o {arguments.output}"
     if not arguments.quiet:
         lines = [*result.screen(hint), *more, *(result.details if arguments.verbose else ())]
@@ -84,7 +83,7 @@ def tell_result(arguments: argparse.Namespace, result: Result, more: list[str], 
 
 @contextmanager
 def noted(strict: bool) -> Iterator[None]:
-    """Pass on the notes of reading data; with `strict` they are one error instead."""
+    """Pass on notes from reading data; with `strict`, raise all of them as one error."""
     found: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True, action="always", category=DataWarning) as found:
@@ -96,7 +95,7 @@ def noted(strict: bool) -> Iterator[None]:
 
 
 def refuse_notes(notes: Iterable[str], strict: bool) -> None:
-    """Raise a CofactorError of all notes about data, where there are some and `strict` (--strict) is asked for."""
+    """Raise a CofactorError with all notes about the data if there are any and `strict` (--strict) is set."""
     if strict and (texts := list(dict.fromkeys(notes))):
         raise CofactorError(f"--strict: {'; '.join(texts)}")
 
@@ -106,25 +105,18 @@ def refuse_notes(notes: Iterable[str], strict: bool) -> None:
 
 @contextmanager
 def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | None]) -> Iterator[None]:
-    """Keep other runs from writing to outputs while the work is done; refuse those that would destroy something."""
+    """Lock outputs against other runs during the work; refuse any that would overwrite something."""
     read = [name for name in inputs if name and Path(name).exists()]
     with ExitStack() as locks:
         for path in paths:
             if path == STDOUT:
-                raise CofactorError("-: only tables are printed; name a file")
+                raise CofactorError("-: only tables can be printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
-                raise CofactorError(f"{path} is no ordinary file, or one of the inputs: name another output")
+                raise CofactorError(f"{path} is one of the inputs or not a regular file: name another output")
             if path.exists() and not force:
-                raise CofactorError(f"{path} exists: name another output, or overwrite it with --force")
+                raise CofactorError(f"{path} already exists: name another output, or overwrite it with --force")
         yield
-
-
-def as_in_files() -> TextIO:
-    """Return standard output, which writes UTF-8 from now on, whatever the terminal's encoding is."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf8")
-    return sys.stdout
 
 
 @contextmanager
@@ -134,46 +126,33 @@ def outputs(
     inputs: Sequence[str | Path | None],
     others: Iterable[Path | None] = (),
 ) -> Iterator[Writer]:
-    """Hold the files to write, tables and others, as `reserved`; gives the writer of tables. None: not asked for.
+    """Lock the files to write, as `reserved` does, and yield the writer of tables; None stands for an unused option.
 
-    Until the end, all else that is printed goes to standard error if one of the tables goes to standard output.
+    If a table goes to standard output, everything else is printed to standard error until the end.
     """
     asked = [path for path in tables if path]
     for path in asked:
         _form(path)
-    writer = Writer(as_in_files() if STDOUT in asked else sys.stdout, arguments.raw_cells)
+    if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's encoding is
+    writer = Writer(sys.stdout, arguments.raw_cells)
     paths = [*asked, *(path for path in others if path)]
     if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise CofactorError("two tables cannot be written to one file: name another output")
+        raise CofactorError("two outputs have the same file name: name another file for one of them")
     read = [Path(name) for name in inputs if name and Path(name).is_file()]
     with (
         reserved([path for path in paths if path != STDOUT or path not in asked], arguments.force, inputs),
         redirect_stdout(sys.stderr if STDOUT in asked else sys.stdout),
-        running(Run(arguments.argv, read, paths)) as run,
-        _noting(run.notes),
     ):
-        yield writer
-        if writer.escaped:
-            message = f"{writer.escaped} cells that a spreadsheet would run as formulas begin with an apostrophe now"
-            warnings.warn(f"{message} (--raw-cells leaves them as they are)", DataWarning, stacklevel=2)
-
-
-@contextmanager
-def _noting(notes: list[str]) -> Iterator[None]:
-    """Add each note to a list when it is shown."""
-    before = warnings.showwarning
-
-    def noted(message: Warning | str, *more: Any, **options: Any) -> None:
-        text = note_of(message)
-        if text not in notes:
-            notes.append(text)
-        before(message, *more, **options)
-
-    warnings.showwarning = noted
-    try:
-        yield
-    finally:
-        warnings.showwarning = before
+        token = CURRENT.set(Run(arguments.argv, read, paths))
+        try:
+            yield writer
+            if writer.escaped:
+                cells = f"{amount(writer.escaped, 'cell')} that a spreadsheet would run as a formula"
+                message = f"an apostrophe was put before {cells} (--raw-cells writes none)"
+                warnings.warn(message, DataWarning, stacklevel=2)
+        finally:
+            CURRENT.reset(token)
 
 
 def _say(path: Path, what: str) -> None:
@@ -181,23 +160,31 @@ def _say(path: Path, what: str) -> None:
 
 
 def write_page(path: Path, page: str, said: Callable[[Path, str], None] = _say) -> None:
-    """Write an HTML page, and say so."""
+    """Write an HTML page, and print its name."""
     with whole_file(path) as part:
         part.write_text(page, encoding="utf8")
     said(path, "")
 
 
+def write_report(arguments: argparse.Namespace, found: Result, writer: Writer) -> None:
+    """Write the page of a result if --report is set."""
+    if arguments.report:
+        from cofactor_app.pages.reports import page_of  # pictures take a second to import
+
+        write_page(arguments.report, page_of(found), writer.said)
+
+
 def _form(path: Path) -> str:
-    """Return the suffix that tells the form: .csv, .tsv, .jsonl, .parquet; without any (standard output), CSV."""
+    """Return the suffix that decides the format (.csv, .tsv, .jsonl or .parquet); without a suffix, .csv."""
     form = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     form = form.lower() or ".csv"
     if form not in (*SEPARATORS, LINES, ".parquet") or (form == ".parquet" and path.suffix == ".gz"):
-        raise CofactorError(f"{path}: tables are written as .csv, .tsv, .jsonl, each also with .gz, or .parquet")
+        raise CofactorError(f"{path}: tables can be written as .csv, .tsv, .jsonl (each also .gz) or .parquet")
     return form
 
 
 class Writer:
-    """Writes tables; cells that a spreadsheet would run get an apostrophe in front, unless `raw`."""
+    """Writes tables; unless `raw`, an apostrophe is put before cells that a spreadsheet would run as formulas."""
 
     def __init__(self, stdout: TextIO, raw: bool) -> None:
         self.stdout, self.raw = stdout, raw
@@ -205,7 +192,7 @@ class Writer:
         self.escaped = 0
 
     def write(self, path: Path, frames: Iterable[pd.DataFrame], what: str) -> None:
-        """Write frames one below another, and say so."""
+        """Write frames one below another, and print the name of the file."""
         if path == STDOUT:
             with naming_a_full_disk("standard output"):
                 self._write_text(self.stdout, frames, ",")
@@ -273,9 +260,9 @@ def _write_parquet(path: Path, frames: Iterable[pd.DataFrame]) -> None:
 
 
 def text_of(frame: pd.DataFrame, sep: str) -> str | None:
-    """Return the rows as `to_csv` writes them, without the header; None where that has to be asked.
+    """Return the rows as `to_csv` writes them, without the header, or None if `to_csv` is needed.
 
-    So where there are few rows, gaps, cells that need quotes, or columns of other things than text and numbers.
+    It is needed for few rows, gaps, cells that need quotes, and columns other than text and numbers.
     """
     if len(frame) < LONG or frame.shape[1] < 2:
         return None
@@ -295,7 +282,7 @@ def text_of(frame: pd.DataFrame, sep: str) -> str | None:
 
 
 def _texts(column: pd.Series[Any], sep: str) -> Any:
-    """Return the cells as a pyarrow array of text; None where `to_csv` has to be asked."""
+    """Return the cells as a pyarrow array of text, or None if `to_csv` is needed."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -9,14 +9,14 @@ from functools import partial
 from cofactor.core.errors import CofactorError, amount
 from cofactor.verbs.rank import RankingResult
 from cofactor.verbs.rank import rank as verb
-from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import answered, outputs, say_later, tell_result, write_report
 
 COLUMNS = ("winner", "loser", "user", "tie", "outcome", "weight")
 READING = ("words", "covariates", "home", "method", "encoding", "sep", "spelling", "skip_bad")
 
 
 def rank(arguments: argparse.Namespace) -> None:
-    """Rank, write what was asked for, and print it."""
+    """Rank, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in (*COLUMNS, *READING)}
     tables = [arguments.output, arguments.probabilities, arguments.coefficients]
     scale = None if arguments.elo is None else _scale(arguments.elo)
@@ -31,10 +31,7 @@ def rank(arguments: argparse.Namespace) -> None:
             writer.write(arguments.probabilities, [pairs], f"{amount(len(pairs), 'pair')} of items")
         if arguments.coefficients:
             writer.write(arguments.coefficients, [found.coefficients], amount(len(found.coefficients), "coefficient"))
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, asked, wrote)
 
 
@@ -44,7 +41,7 @@ def _scale(elo: str) -> tuple[str | None, float]:
     try:
         return name or None, float(number)
     except ValueError:
-        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or a number for the mean of all items") from None
+        raise CofactorError(f"--elo {elo}: give ITEM=NUMBER, or one number for the mean of all items") from None
 
 
 def _asked(arguments: argparse.Namespace, found: RankingResult) -> list[str]:
@@ -53,11 +50,11 @@ def _asked(arguments: argparse.Namespace, found: RankingResult) -> list[str]:
     if arguments.chance:
         one, two = arguments.chance
         match = found.chance(one, two)
-        tie = f", of a tie {match['tie']:.3f}" if match["tie"] else ""
+        tie = f"; probability of a tie: {match['tie']:.3f}" if match["tie"] else ""
         interval = f"{match['chance']:.3f} ({match['low']:.3f} to {match['high']:.3f})"
-        lines.append(f"chance that {one} beats {two}, if one does: {interval}{tie}")
+        lines.append(f"probability that {one} beats {two}, ties aside: {interval}{tie}")
     if arguments.next is not None:
         pairs = Counter(found.next_pairs(arguments.next)[["item", "against"]].itertuples(index=False, name=None))
         asked = (f"{one} and {other}" + f" ({n} times)" * (n > 1) for (one, other), n in pairs.items())
-        lines.append(f"compare next: {', '.join(asked)}")
+        lines.append(f"most informative comparisons: {', '.join(asked)}")
     return lines

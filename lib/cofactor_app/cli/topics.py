@@ -7,14 +7,14 @@ from functools import partial
 
 from cofactor.verbs.topics import topics as verb
 from cofactor_app.cli.anchors import split_weights, write_arrays
-from cofactor_app.cli.output import answered, one_or_all, outputs, say_later, tell_result, write_page
+from cofactor_app.cli.output import answered, one_or_all, outputs, say_later, tell_result, write_report
 
 READING = ("document", "word", "count", "vocabulary", "stop_words", "ngrams", "min_documents", "method", "words")
 COMMON = ("spelling", "skip_bad", "encoding", "sep")
 
 
 def topics(arguments: argparse.Namespace) -> None:
-    """Find topics, write what was asked for, and print them."""
+    """Find topics, write the requested files, and print the result."""
     options = {name: getattr(arguments, name) for name in (*READING, *COMMON)}
     table, arrays = split_weights(arguments.weights)
     inputs, others = [*arguments.texts, arguments.vocabulary], [arrays, arguments.report]
@@ -28,8 +28,5 @@ def topics(arguments: argparse.Namespace) -> None:
         if arrays:
             names = found.documents["document"].tolist()
             write_arrays(arrays, found.documents.drop(columns="document"), names, writer)
-        if arguments.report:
-            from cofactor_app.pages.reports import page_of  # pictures take a second to import
-
-            write_page(arguments.report, page_of(found), writer.said)
+        write_report(arguments, found, writer)
         tell_result(arguments, found, [], wrote)

@@ -1,1 +1,1 @@
-"""HTML pages that need no other file: results beside published numbers, and reports of verbs."""
+"""Self-contained HTML pages: reports of verbs, and results beside published numbers."""

@@ -1,4 +1,4 @@
-"""From a template and a context to a page."""
+"""Templates are filled and become pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARP = 144  # dots per inch of pictures on a page
 
 
 def render(template: str, **context: Any) -> str:
-    """Fill the template of this name; what comes from outside is escaped, and a missing name is an error."""
+    """Fill the template of this name; values are escaped, and a missing name is an error."""
     loader = PackageLoader("cofactor_app.pages", ".")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_legible
@@ -29,7 +29,7 @@ def render(template: str, **context: Any) -> str:
 
 
 def _legible(value: Any) -> Any:
-    """Show characters that are not seen, or turn the direction of what follows, as escapes; other text as it is."""
+    """Show invisible characters, and those that reverse the text direction, as escapes."""
     if not isinstance(value, str) or hasattr(value, "__html__") or value.isprintable():
         return value
     return "".join(
@@ -39,7 +39,7 @@ def _legible(value: Any) -> Any:
 
 
 def report(template: str, pictures: Iterable[tuple[str, Picture]], **context: Any) -> str:
-    """Fill the template of a report, which shows these pictures with their words, and says when it was made by what."""
+    """Fill the template of a report with these pictures, their alternative texts, the date and the versions."""
     figures = ((title, cast(Figure, picture.figure)) for title, picture in pictures)
     return render(
         template,
@@ -55,5 +55,5 @@ def report(template: str, pictures: Iterable[tuple[str, Picture]], **context: An
 
 
 def as_source(figure: Figure) -> str:
-    """Return a figure as the source of an <img>, so that the page needs no other file."""
+    """Return a figure as the source of an <img> element, so that the page is self-contained."""
     return "data:image/png;base64," + base64.b64encode(to_png(figure, SHARP)).decode()

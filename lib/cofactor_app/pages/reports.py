@@ -1,4 +1,4 @@
-"""The pages that `--report` writes, a function a page: what was found in one table, and how sure one may be."""
+"""The pages that `--report` writes, one function per page: the results for a data set, and how reliable they are."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ANCHOR_COLUMNS = ("anchor", "point", "row", "column", "score", "mean_weight", "l
 
 
 def page_of(result: Result) -> str:
-    """Return the page of the result of a verb."""
+    """Return the HTML page for the result of a verb."""
     pages: Mapping[str, Any] = {
         "crowd": crowd_page,
         "rank": ranking_page,
@@ -92,7 +92,7 @@ def page_of(result: Result) -> str:
 
 
 def _card(count: float, noun: str, words: str = "") -> tuple[str, str]:
-    """Return a number to open with, and its words."""
+    """Return a number for the head of the page, and its label."""
     number, _, noun = amount(count, noun).partition(" ")
     return number, f"{noun} {words}".strip()
 
@@ -101,7 +101,7 @@ def _card(count: float, noun: str, words: str = "") -> tuple[str, str]:
 
 
 def crowd_page(result: Consensus) -> str:
-    """Return the page of what `aggregate` found. Cost: the refits, the checks, and about a second for the pictures."""
+    """Return the page for a result of `aggregate`. Cost: refits, checks, and about a second for the pictures."""
     labels, posterior, people = result.crowd, result.posterior, result.workers
     diagnosis, shown = diagnose(labels), _shown(people["accuracy"].to_numpy(dtype=np.float64), labels)
     passed = {PAIRS, *OF_PAIRS[1:]} if result.name in WITHOUT_PAIRS else set()
@@ -110,6 +110,7 @@ def crowd_page(result: Consensus) -> str:
     accuracy = float(np.average(people["accuracy"], weights=people["n_labels"]))  # over all labels
     agreement = mean_agreement(labels)  # over all pairs of labels of one task
     count = Counter(check.status for check in checks)
+    verdicts = _verdicts(1 / labels.n_classes, accuracy)
     return report(
         "crowd",
         _crowd_pictures(result, shown),
@@ -120,8 +121,8 @@ def crowd_page(result: Consensus) -> str:
         warnings=result.warnings,
         cards=_crowd_cards(result),
         findings=[
-            *([f"On {amount(against, 'task')} the label is not the one that most workers gave"] if against else []),
-            *_of_workers(people),
+            *([f"The label differs from the majority vote on {amount(against, 'task')}"] if against else []),
+            *_of_workers(people, verdicts),
         ],
         diagnosis=replace(diagnosis, checks=checks),
         others=amount(len(passed & {check.name for check in diagnosis.checks}), "more check"),
@@ -129,7 +130,7 @@ def crowd_page(result: Consensus) -> str:
         draws=len(result.bootstrap.draws) if result.bootstrap else 0,
         level=LEVEL,
         classes=_classes(result),
-        workers=_workers(people),
+        workers=_workers(people, verdicts),
         n_workers=labels.n_workers,
         mean={"accuracy": accuracy, "agreement": None if np.isnan(agreement) else agreement},
         doubtful=_doubtful(posterior, labels),
@@ -164,8 +165,10 @@ def _crowd_cards(result: Consensus) -> list[tuple[str, str]]:
     doubtful, against = int(np.sum(result.posterior.max(axis=1) < SURE)), result.labels["overruled"] > 0
     expected = as_percent(expected_error(result)) if knows(result.method) else "unknown"
     return [
-        _card(labels.n_tasks, "task", "with a label now"),
-        (expected, "expected error") if error is None else (f"{100 * error[0]:.1f} %", "error where truth is known"),
+        _card(labels.n_tasks, "task", "labelled"),
+        (expected, "expected error")
+        if error is None
+        else (f"{100 * error[0]:.1f} %", "error on tasks with known truth"),
         _card(doubtful, "label", f"less than {percent(SURE)} certain"),
         (f"{100 * against.mean():.1f} %", "of the labels differ from the majority vote"),
         _card(labels.n_workers, "worker"),
@@ -173,22 +176,34 @@ def _crowd_cards(result: Consensus) -> list[tuple[str, str]]:
     ]
 
 
-def _of_workers(people: pd.DataFrame) -> Iterator[str]:
+def _verdicts(chance: float, mean: float) -> dict[str, str]:
+    """Return the verdicts with the number that each compares the worker's interval with."""
+    above_chance, of_mean = f"{BETTER} ({percent(chance)})", f"the crowd's mean ({percent(mean)})"
+    return {
+        ABOVE: f"{ABOVE} ({percent(mean)})",
+        BETTER: f"{above_chance}, no clear difference from {of_mean}",
+        BELOW: f"{BELOW} ({percent(mean)})",
+        WORSE: f"{WORSE} ({percent(chance)})",
+        UNCLEAR: UNCLEAR,
+    }
+
+
+def _of_workers(people: pd.DataFrame, verdicts: Mapping[str, str]) -> Iterator[str]:
     """Yield how many workers differ from chance, and from the crowd's mean."""
     counts = people["verdict"].value_counts()
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:
         of = f"{silent} of {amount(len(people), 'worker')}"
-        yield f"{NO_INFORMATION.capitalize()}: {of}; these labels change no answer"
+        yield f"{NO_INFORMATION.capitalize()}: {of}; their labels do not affect any result"
     if UNJUDGED in counts:
         return
     depends = int(counts.get(NOT_KNOWN, 0))
     if 0 < depends < len(people):
-        yield f"Not judged: {depends} of {amount(len(people), 'worker')}, since that depends on who shares a source"
+        why = "because their accuracy depends on who shares a source"
+        yield f"Not judged: {depends} of {amount(len(people), 'worker')}, {why}"
     if depends == len(people):
-        yield "How reliable each worker is cannot be told from these labels (the warnings and facts say why)"
+        yield "These labels do not show how reliable each worker is (see the warnings and the details of the fit)"
         return
-    verdicts = {ABOVE: ABOVE, BETTER: f"about the mean and {BETTER}", BELOW: BELOW, WORSE: WORSE, UNCLEAR: UNCLEAR}
     said = ", ".join(f"{counts[name]} {words}" for name, words in verdicts.items() if name in counts)
     if said:
         yield f"Of {amount(len(people), 'worker')}: {said} ({percent(LEVEL)} intervals)"
@@ -203,10 +218,11 @@ def _classes(result: Consensus) -> list[dict[str, Any]]:
     ]
 
 
-def _workers(people: pd.DataFrame) -> list[dict[Hashable, Any]]:
+def _workers(people: pd.DataFrame, verdicts: Mapping[str, str]) -> list[dict[Hashable, Any]]:
     """Rows of the busiest workers, the most often right first; what is not known is None."""
     busiest = people.sort_values("n_labels", ascending=False, kind="stable").head(MOST_ROWS)
     busiest = busiest.sort_values("accuracy", ascending=False, kind="stable")
+    busiest = busiest.assign(verdict=busiest["verdict"].replace(verdicts))
     return busiest.astype(object).where(busiest.notna(), None).to_dict("records")
 
 
@@ -234,17 +250,17 @@ def _doubtful(posterior: Floats, labels: CrowdLabels) -> list[dict[str, Any]]:
 
 
 def ranking_page(result: RankingResult) -> str:
-    """Return the page of a ranking. Cost: O(n^2) for the pairs, and about a second for the picture."""
+    """Return the page for a ranking. Cost: O(n^2) for the pairs, and about a second for the picture."""
     ranking, table = result.method, result.items
     best = int((table["rank_low"] == 1).sum())
     settled = int((table["rank_low"] == table["rank_high"]).sum())
     cards = [
         _card(len(table), "item"),
         _card(result.comparisons.total, "comparison"),
-        (f"{best:,}", "may be the best" if best > 1 else "can be the best"),
+        (f"{best:,}", f"{'items' if best > 1 else 'item'} could be the best"),
     ]
     if settled:
-        cards.append((f"{settled:,}", f"{'has' if settled == 1 else 'have'} just one possible rank"))
+        cards.append((f"{settled:,}", f"{'item' if settled == 1 else 'items'} with only one possible rank"))
     neighbours = list(pairwise(table["item"].tolist()[: MOST_PAIRS + 1]))  # in rank
     pairs = result.probabilities.set_index(["item", "against"]).loc[neighbours].reset_index()
     return report(
@@ -268,7 +284,7 @@ def ranking_page(result: RankingResult) -> str:
 
 
 def joint_page(result: JointResult) -> str:
-    """Return the page of a fitted joint distribution.
+    """Return the page for a fitted joint distribution.
 
     Cost: O(N^2 I^2 F) for the dependence of all pairs, and about a second for the pictures.
     """
@@ -315,8 +331,8 @@ def _joint_cards(data: CategoricalFrame, found: HeldOutCells | None) -> list[tup
     n_gaps = table.n_rows * table.n_variables - table.n_entries
     cards = [_card(table.n_rows, "row"), _card(table.n_variables, "column", "used"), _card(n_gaps, "gap")]
     if found is not None:
-        cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted wrongly"))
-        cards.append((percent(1 - found.base_right.mean(), 1), "by the most frequent value of each column"))
+        cards.append((percent(1 - found.right.mean(), 1), "of hidden cells predicted incorrectly"))
+        cards.append((percent(1 - found.base_right.mean(), 1), "if each column's most frequent value is predicted"))
     return cards
 
 
@@ -341,14 +357,14 @@ def _columns(data: CategoricalFrame, columns: pd.DataFrame | None) -> list[dict[
 
 
 def anchors_page(result: AnchorsResult) -> str:
-    """Return the page of anchors. Cost: that of SPA with 200 anchors, and about a second for the pictures."""
+    """Return the page for anchors. Cost: that of SPA with 200 anchors, and about a second for the pictures."""
     K, X = len(result.anchors), result.points.X[:, result.used]
     squares = residuals(X, spa(X, min(MOST_ANCHORS, *X.shape)))
     named, shown = result.anchors["point"].tolist(), [name for name in ANCHOR_COLUMNS if name in result.anchors]
     cards = [
         _card(result.points.X.shape[1], "point"),
         _card(K, "anchor"),
-        (percent(result.left, 1), "of the norm is left by mixtures of them"),
+        (percent(result.left, 1), "of the norm is not explained by mixtures of the anchors"),
     ]
     pictures: list[tuple[str, Picture]] = [
         ("residuals", draw_residuals(squares, min(K, len(squares)))),
@@ -373,7 +389,7 @@ def anchors_page(result: AnchorsResult) -> str:
 
 
 def topics_page(result: TopicsResult) -> str:
-    """Return the page of topics."""
+    """Return the page for topics."""
     topics = [{**own.iloc[0].to_dict(), "words": own["word"].tolist()} for _, own in result.topics.groupby("topic")]
     cards = [
         _card(result.counts.shape[0], "document"),
@@ -381,7 +397,7 @@ def topics_page(result: TopicsResult) -> str:
         _card(len(topics), "topic"),
     ]
     called = [f"{one['topic']} {one['words'][0]}" for one in topics]
-    shares = draw_shares(called, [one["share"] for one in topics], "share of the words of all documents")
+    shares = draw_shares(called, [one["share"] for one in topics], "fraction of all words")
     return report(
         "topics",
         [("shares", shares)],
@@ -402,8 +418,8 @@ def bench_page(
 ) -> str:
     """Return the page for the trials of a method.
 
-    `asked` says what is counted, `summary` is what was printed of it in sentences. `variants` are those among which is
-    chosen by the other families; none: nothing is chosen.
+    `asked` says what accuracy means, `summary` has the printed sentences. From `variants`, if there are any, one is
+    chosen for each family using the other families.
     """
     from cofactor_app.bench.answers import ANSWERS
     from cofactor_app.bench.table import by_family, shortened

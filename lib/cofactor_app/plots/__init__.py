@@ -1,1 +1,1 @@
-"""Pictures that pages and notebooks share."""
+"""Plots for reports and notebooks."""

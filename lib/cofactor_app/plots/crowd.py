@@ -1,8 +1,8 @@
-"""Views of a crowd: its confusion matrices, workers, uncertain tasks, plans for its labels, and refits.
+"""Plots of a crowd: its confusion matrices, workers, uncertain tasks, plans for its labels, and refits.
 
-Functions take library objects. They draw into the axes given by `ax` and return them; without `ax`, into those of a new
-picture, whose title states the finding. What needs several panels takes a figure, `fig`, in the same way. No function
-touches pyplot, files or global settings.
+Functions take library objects. They draw into the axes `ax` and return them; without `ax`, they make a new figure whose
+title states the finding. Functions with several panels take a figure `fig` in the same way. No function uses pyplot,
+files or global settings.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ NAMED = 4  # outliers named in a scatter plot
 MARKED = 40  # wrong labels marked one by one; more are drawn as shares of groups of tasks
 GROUPS = 25
 TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
-CERTAIN = 1 - 1e-5  # posteriors above are drawn here
+CERTAIN = 1 - 1e-5  # probabilities above are drawn here
 LETTER = 0.08  # inches a letter of a tick takes
 MOST_NAMES = 20  # of workers along an axis
 WIDE = 30.0  # amounts that span more than this factor get a logarithmic axis
@@ -76,7 +76,7 @@ def draw_confusions(
     *,
     fig: Figure | SubFigure | None = None,
 ) -> Figure | SubFigure:
-    """Draw annotator confusion matrices side by side, the most accurate worker first: who confuses what.
+    """Draw the confusion matrices of workers side by side, the most accurate worker first.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ def draw_confusions(
     workers, classes : sequences of names, optional
         In the order of the codes, such as `labels.workers` and `labels.classes`.
     which : (P,) worker codes, optional
-        Default: up to six, evenly spaced from the most to the least accurate.
+        Default: up to six workers, evenly spaced from the most to the least accurate.
     accuracy : (M,) array, optional
-        Estimated otherwise than from the model; the title then names no mistake.
+        Accuracies that were not estimated from the model; the title then names no mistake.
     fig : Figure or SubFigure, optional
-        Draw there; the title stays the caller's.
+        Draw into this figure, and leave its title to the caller.
 
-    Raises a CofactorError where `which` is empty or holds a code that is not a worker's.
+    Raises a CofactorError if `which` is empty or contains a code that is not a worker's.
     """
     right = worker_accuracy(model) if accuracy is None else accuracy
-    chosen = spread_workers(model) if which is None else known(which, model.n_variables, "worker")
+    chosen = spread_workers(model) if which is None else _checked_codes(which, model.n_variables, "worker")
     chosen = chosen[np.argsort(-right[chosen], kind="stable")]
     columns = min(len(chosen), 6 if model.n_classes == 2 else 3)
     rows = -(-len(chosen) // columns)
@@ -120,7 +120,7 @@ def fill_confusions(
     classes: list[str],
     accuracy: Floats | None = None,
 ) -> Any:
-    """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes; return it."""
+    """Draw the confusion matrices of the chosen workers into a (rows, columns) array of axes, and return it."""
     accuracy = worker_accuracy(model) if accuracy is None else accuracy
     for ax, m, name in zip(axes.ravel(), chosen, names_of(chosen, workers, "worker"), strict=False):
         heat(ax, model.conditionals[m], number=lambda value: f"{100 * value:.0f}")
@@ -150,10 +150,10 @@ def _worst_confusion(
 
 @styled
 def draw_worker_accuracy(model: LatentClassModel, labels: CrowdLabels, *, ax: Axes | None = None) -> Axes:
-    """Draw the estimated accuracy of each worker against the number of labels given; worse than chance is marked.
+    """Draw each worker's estimated accuracy against the number of labels given, and mark workers worse than chance.
 
-    It is marked where the labels suffice to say so: where an interval for that many labels ends below chance. Where
-    all workers gave equally many labels, they are drawn in order of accuracy instead.
+    A worker is marked if an interval for that many labels ends below chance. If all workers gave the same number of
+    labels, they are drawn in order of accuracy instead.
     """
     accuracy, given = worker_accuracy(model), labels.table.entries_per_variable
     chance = 1 / model.n_classes
@@ -187,10 +187,10 @@ def _labels_axis(ax: Axes, given: Ints, accuracy: Floats) -> Floats:
 
 @styled
 def draw_uncertainty(posterior: ArrayLike, truth: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the posterior of the winning class of every task: errors should gather where it is low.
+    """Draw the highest class probability of every task: most errors should be where it is low.
 
-    The scale is that of log-odds, since most posteriors are near one. With known truth, wrong labels are crossed; in a
-    new picture, many of them are also drawn as shares of groups of tasks, below.
+    The scale is that of log-odds, since most probabilities are near one. With known truth, wrong labels are crossed
+    out; if there are many in a new picture, bars below also show the error rates of groups of tasks.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def _fill_uncertainty(ax: Axes, posterior: Floats, wrong: NDArray[np.bool_] | No
     ax.set_yscale("logit")
     ax.set_yticks([*TICKS, CERTAIN], [*(f"{100 * tick:.6g}" for tick in TICKS), f"≥ {100 * CERTAIN:.6g}"])
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="tasks, least certain first", ylabel="posterior of winning class (%)")
+    ax.set(xlabel="tasks, least certain first", ylabel="posterior probability\nof the label (%)")
     ax.set(xlim=(0, len(order) + 1), ylim=(min(0.45, 0.9 * height.min()), 1 - (1 - CERTAIN) / 2))
 
 
@@ -254,14 +254,14 @@ def _doubt(posterior: Floats, bad: NDArray[np.bool_] | None) -> str:
     return f"{text}, {(bad & uncertain).sum()} of the {bad.sum()} wrong labels"
 
 
-def known(codes: ArrayLike, limit: int, kind: str) -> Ints:
-    """Check codes of tasks or workers; the ones that do not exist are named."""
+def _checked_codes(codes: ArrayLike, limit: int, kind: str) -> Ints:
+    """Return codes of tasks or workers as integers; raise a CofactorError that names codes out of range."""
     checked = np.atleast_1d(np.asarray(codes))
     if checked.dtype.kind not in "iu" or not checked.size:
-        raise CofactorError(f"{kind}s to draw must be codes, whole numbers from 0 to {limit - 1}: got {codes!r}")
+        raise CofactorError(f"{kind}s must be given by code, a whole number from 0 to {limit - 1}: got {codes!r}")
     bad = checked[(checked < 0) | (checked >= limit)]
     if bad.size:
-        raise CofactorError(f"no such {kind}: {listing(bad.tolist())}; codes go from 0 to {limit - 1}")
+        raise CofactorError(f"no {kind} has the code {listing(bad.tolist())}: codes are 0 to {limit - 1}")
     return checked.astype(np.int64)
 
 
@@ -270,7 +270,7 @@ def known(codes: ArrayLike, limit: int, kind: str) -> Ints:
 
 @styled
 def draw_plan(plan: Plan, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
-    """Draw each method's error against the amount of data, with its band, and where the wanted error is reached."""
+    """Draw each method's error with its band against the amount of data, and where the wanted error is reached."""
     amounts = plan.answers() if plan.only_range else {name: amount for name, amount, *_ in plan.in_words()}
     needed = ", ".join(f"{name} {amount}" for name, amount in amounts.items())
     ax = axes_of(ax, f"For an error of {number(plan.wanted)}: {needed} {plan.unit}", height=3.8)
@@ -309,13 +309,13 @@ def _plan_axes(ax: Axes, plan: Plan) -> None:
 
 @styled
 def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None = None) -> Axes:
-    """Draw each worker's estimated accuracy with its interval, the best first, beside that of chance."""
+    """Draw each worker's estimated accuracy with its interval, best first, and the accuracy of chance."""
     table = found.accuracy(level).sort_values("estimate", ascending=False, kind="stable").reset_index(drop=True)
     chance = 1 / len(found.classes)
     below, above = table["high"] < chance, table["low"] > chance
     kinds = [
         (table[above], BLUE, "o", "better than chance"),
-        (table[~above & ~below], ORANGE, "s", "cannot be told from chance"),
+        (table[~above & ~below], ORANGE, "s", "not distinguishable from chance"),
         (table[below], PURPLE, "X", "worse than chance"),
     ]
     kinds = [kind for kind in kinds if len(kind[0])]
@@ -332,10 +332,10 @@ def draw_intervals(found: CrowdBootstrap, level: float = 0.9, *, ax: Axes | None
     ax.axhline(100 * chance, color=INK, lw=0.9, ls="--", label=f"chance: {percent(chance)}")
     mean = float(np.average(table["estimate"], weights=table["labels"]))
     ax.axhline(100 * mean, color=INK, lw=0.9, ls=":", label=f"mean of all labels: {percent(mean)}")
-    ax.set(xlabel="workers, the best first", ylabel="labels that are right (%)", ylim=(0, 102))
+    ax.set(xlabel="workers, most accurate first", ylabel="estimated accuracy (%)", ylim=(0, 102))
     if names:
         ax.set_xticks(range(1, len(names) + 1), names, rotation=90 if turned else 0)
-    title = f"intervals of {percent(level)}, {len(found.draws)} refits"
+    title = f"{percent(level)} intervals from {len(found.draws)} refits"
     under = ax.transAxes + ScaledTranslation(0, -0.5 - letters, ax.figure.dpi_scale_trans)
     ax.legend(title=title, alignment="left", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=under, ncols=2)
     return ax

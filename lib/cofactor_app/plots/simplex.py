@@ -1,4 +1,4 @@
-"""The rows of a factor on the simplex, with what they must cover to be the only one that fits.
+"""The rows of a factor on the simplex, and the disc that they must cover for the factor to be unique.
 
 For K = 3, rows of H scaled to sum to one lie in a triangle whose corners are the unit vectors. The second-order cone
 C = {x : 1'x >= sqrt(K-1) ||x||} cuts it in the inscribed disc. H is sufficiently scattered (first condition) if the
@@ -34,9 +34,9 @@ SPECIALISTS = ("specialist\nfor class 1", "specialist\nfor class 2", "specialist
 
 
 def to_plane(H: ArrayLike) -> Floats:
-    """Scale the nonzero rows of a nonnegative (I, 3) array to sum to one; return their places in the plane, (I', 2).
+    """Scale the nonzero rows of a nonnegative (I, 3) array to sum to one; return their (I', 2) positions in the plane.
 
-    Distances in the plane are those in space.
+    Distances in the plane equal those in space.
     """
     H = nonnegative_rows(H)
     total = H.sum(axis=1)
@@ -44,17 +44,17 @@ def to_plane(H: ArrayLike) -> Floats:
 
 
 def nonnegative_rows(H: ArrayLike) -> Floats:
-    """Check that rows can lie in the triangle."""
+    """Return H as an array; raise a CofactorError unless it has three columns and is finite and nonnegative."""
     H = np.asarray(H, dtype=np.float64)
     if H.ndim != 2 or H.shape[1] != 3:
-        raise CofactorError(f"the triangle shows three classes: H must have shape (rows, 3), got {H.shape}")
+        raise CofactorError(f"the triangle shows three classes, so H must have shape (rows, 3), got {H.shape}")
     if not np.isfinite(H).all() or (H < 0).any():
-        raise CofactorError("H must be finite and nonnegative to lie in the triangle: clip it, or use symnmf's H")
+        raise CofactorError("H must be finite and nonnegative to lie in the triangle: clip it, or use the H of symnmf")
     return H
 
 
 def hull_of(places: Floats) -> ConvexHull | None:
-    """Convex hull, or None where the points have no area."""
+    """Return the convex hull, or None if the points have no area."""
     try:
         return ConvexHull(places)
     except (QhullError, ValueError):
@@ -63,7 +63,7 @@ def hull_of(places: Floats) -> ConvexHull | None:
 
 @styled
 def draw_triangle(places: Floats, corners: Sequence[str] = SPECIALISTS, *, ax: Axes | None = None) -> Axes:
-    """Draw triangle, disc, hull and points, the corners named; the part of the disc outside the hull is red."""
+    """Draw the triangle with named corners, the disc, the hull and the points; disc outside the hull is red."""
     ax = axes_of(ax, "Rows of the factor, their hull, and the disc that it must cover", height=3.9)
     hull = hull_of(places)
     corner = np.zeros(len(places), dtype=bool)

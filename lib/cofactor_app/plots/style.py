@@ -1,4 +1,4 @@
-"""How every figure looks: one palette, a title that states the finding; global settings stay untouched."""
+"""The style of all figures: one palette, a title that states the finding, and no change of global settings."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ STYLE: dict[str, Any] = {  # near to seaborn's "ticks" on "paper": what differs 
 
 
 class Picture(Figure):
-    """A figure that shows itself in a notebook without pyplot, with the same bytes every time."""
+    """A figure that a notebook shows without pyplot, with the same bytes every time."""
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         return {"image/png": base64.b64encode(to_png(self)).decode(), "text/plain": alt_text(self)}, spoken(self)
 
 
 class Shown(Axes):
-    """Axes that show themselves in a notebook as the picture that they are in."""
+    """Axes that a notebook shows as their whole picture."""
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         return cast(Picture, self.figure)._repr_mimebundle_()
@@ -116,10 +116,10 @@ def _no_word_of_weights() -> Iterator[None]:
 
 
 def styled(draw: Draw) -> Draw:
-    """Run a drawing function in the house style, whatever the session has set, and leave that as it was.
+    """Run a drawing function in the common style, whatever the settings of the session, and restore these.
 
-    A new figure is laid out once, here: every further pass would move things by a hair. One that is given (`ax`, `fig`)
-    keeps its layout.
+    A new figure is laid out only once, here, because every further pass would move parts slightly. A given one (`ax`,
+    `fig`) keeps its layout.
     """
 
     @wraps(draw)
@@ -136,12 +136,12 @@ def styled(draw: Draw) -> Draw:
 
 
 def new_picture(width: float = WIDTH, height: float = HEIGHT, laid_out: bool = True) -> Picture:
-    """Return an empty figure of this size (inches); whoever places its axes by hand saves the time of laying out."""
+    """Return an empty figure of this size in inches; `laid_out=False` if its axes are placed by hand."""
     return Picture(figsize=(width, height), dpi=DPI, layout=ConstrainedLayoutEngine(h_pad=APART) if laid_out else None)
 
 
 def axes_of(ax: Axes | None, finding: str, width: float = WIDTH, height: float = HEIGHT) -> Axes:
-    """Return the axes to draw into: those given, or those of a new picture with this title."""
+    """Return the given axes, or those of a new picture with this title."""
     if ax is not None:
         return ax
     fig = new_picture(width, height)
@@ -151,7 +151,7 @@ def axes_of(ax: Axes | None, finding: str, width: float = WIDTH, height: float =
 
 @styled
 def to_png(fig: Figure, dpi: int = DPI) -> bytes:
-    """Return a figure as PNG of 256 colours; equal figures are equal bytes."""
+    """Return a figure as a PNG with 256 colours; equal figures give equal bytes."""
     drawn, small = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=dpi)
     picture = Image.open(drawn).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
@@ -160,14 +160,14 @@ def to_png(fig: Figure, dpi: int = DPI) -> bytes:
 
 
 def say(fig: Figure, finding: str) -> None:
-    """Set the title that states the finding, wrapped to the width of the figure."""
+    """Set the title, which states the finding, wrapped to the width of the figure."""
     width = int(fig.get_figwidth() * LETTERS_PER_INCH)
     text = textwrap.fill(finding, width, break_on_hyphens=False)
     fig.suptitle(text, x=0.012, ha="left", fontsize=10.5, fontweight="bold", color=INK)
 
 
 def alt_text(fig: Figure) -> str:
-    """Return what a reader who cannot see the figure needs: its finding, then what every part of it shows."""
+    """Return the alternative text of a figure: its finding, then what each part shows."""
     seen = [_seen(ax) for ax in fig.axes if ax.get_label() != "<colorbar>"]
     parts = "; ".join(dict.fromkeys(part for part in seen if part))
     finding = fig.get_suptitle().replace("\n", " ")
@@ -175,7 +175,7 @@ def alt_text(fig: Figure) -> str:
 
 
 def spoken(fig: Figure) -> dict[str, Any]:
-    """Return the metadata that gives a stored picture its alternative text: where exports of notebooks look for it."""
+    """Return the metadata from which exports of a notebook take the alternative text of a picture."""
     return {"image/png": {"alt": alt_text(fig).removeprefix("Figure: ")}}
 
 
@@ -213,7 +213,7 @@ def _spoken(text: str) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    r"""Write a share in per cent, with a space that does not break.
+    r"""Format a fraction as a percentage, with a no-break space.
 
     >>> percent(0.1019, 1)
     '10.2\xa0%'
@@ -222,7 +222,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def number(value: float) -> str:
-    r"""Write a number in words of a title: few digits, a proper minus, powers of ten where it is tiny or huge.
+    r"""Format a number for a title: few digits, a proper minus sign, and powers of ten for very small or large values.
 
     >>> number(0.54747), number(-8294.3), number(3e-19)
     ('0.5475', '−8294', 'below 1e−12')
@@ -234,13 +234,13 @@ def number(value: float) -> str:
 
 
 def names_of(codes: Iterable[int], names: Sequence[object] | None, kind: str) -> list[str]:
-    """Name things by their ids; a bare number, or no id at all, gets the kind in front."""
+    """Return the ids of things as text; the kind is put before numbers and codes."""
     ids = [code if names is None else names[code] for code in codes]
     return [f"{kind} {name}" if str(name).isdigit() else literal(name) for name in ids]
 
 
 def literal(name: object) -> str:
-    r"""Return an id as text in which matplotlib finds no mathematics and no control characters.
+    r"""Return an id as text without control characters, and with `$` escaped for matplotlib.
 
     >>> literal("from $5 to $6"), literal("a\tb")
     ('from \\$5 to \\$6', 'a b')
@@ -250,7 +250,7 @@ def literal(name: object) -> str:
 
 
 def short(name: object, length: int = 14) -> str:
-    """Cut a long id, so that it does not push the figure aside."""
+    """Shorten a long id, so that it fits the figure."""
     text = literal(name)
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -262,7 +262,7 @@ def heat(
     cmap: str = SEQUENTIAL,
     number: Callable[[float], str] | None = None,
 ) -> AxesImage:
-    """Draw a matrix as a heat map; `number` writes each cell's value into it, if there is space."""
+    """Draw a matrix as a heat map; `number` formats the values written into its cells, if there is space."""
     values = np.asarray(matrix, dtype=np.float64)
     image = ax.imshow(values, cmap=cmap, vmin=limits[0], vmax=limits[1], aspect="equal", interpolation="nearest")
     if number is not None and max(values.shape) <= MOST_NUMBERS:
@@ -276,5 +276,5 @@ def heat(
 
 
 def bare(ax: Axes) -> None:
-    """Leave a heat map without ticks."""
+    """Remove the ticks of a heat map."""
     ax.set(xticks=[], yticks=[])
