@@ -183,7 +183,7 @@ def test_refuses_classes_that_are_missing(classes, where, gap):
 
 def test_refuses_cells_that_are_no_categories():
     X = np.array([[1, {"a": 1}], [2, {"b": 2}]], dtype=object)
-    with pytest.raises(CofactorError, match="column 1 holds values that are neither numbers nor strings"):
+    with pytest.raises(CofactorError, match="column 1 contains values that are neither numbers nor strings"):
         JointPMFClassifier(**QUICK).fit(X, [0, 1])
 
 

@@ -59,8 +59,8 @@ class JointPMFClassifier(Estimator):
     rank : int or "auto"
         F, the number of latent classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
     pseudo_count : float or "auto"
-        alpha of EM, the number of observations added to every cell. "auto" tries 0.01, 0.05, 0.3 and 1 on validation
-        rows, at the best rank.
+        alpha of EM, the number of observations added to every cell.
+        "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, at the best rank.
     method : "EM" or "CNMF-EM"
         "EM" starts EM at random; "CNMF-EM" starts it at the pairwise fits (`cnmf_opt`) from the same random starts.
     n_starts : int
