@@ -72,7 +72,7 @@ def test_thin_pairs_triples_and_parameters_are_told_from_thick_ones_with_advice(
     )
     report = diagnose(sound(600, 0.2))
     assert report["rows per triple"].status == "warn" and report["rows per pair"].status == "pass"
-    assert "do without CTD and MLE-AD-EM" in report.verdict
+    assert "avoid CTD and MLE-AD-EM" in report.verdict
     assert diagnose(sound())["rows per triple"].status == "pass"
     for n_rows, rank in ((60, 3), (55, 2)):
         advice = diagnose(sound(n_rows, 1.0), rank=5)["parameters"].advice
