@@ -82,7 +82,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
             raise ValueError("new")
         return split_evenly(posteriors, budget)
 
-    assert "stops with ValueError: new" in choose.judge(by_heart).words
+    assert "raises ValueError: new" in choose.judge(by_heart).words
 
     def raises_at_times(posteriors, budget):
         if posteriors[0, 0].argmax() != posteriors[0, 1].argmax() != posteriors[0, 2].argmax():
@@ -93,7 +93,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
         tasks = split_evenly(posteriors, budget)
         return tasks if posteriors[0, 0].argmax() == 0 else [tasks[0], *tasks[:-1]]
 
-    assert "stops with KeyError" in choose.judge(raises_at_times).words
+    assert "raises KeyError" in choose.judge(raises_at_times).words
     assert "a task is chosen twice" in choose.judge(twice_at_times).words
 
     def split(posteriors, budget):

@@ -11,7 +11,7 @@ import re
 import unicodedata
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -375,22 +375,24 @@ def located(
     return numbered_rows(said, str(index.name) if counted else "data row")
 
 
-def numbered_rows(numbers: Iterable[object], word: str = "row") -> str:
-    """Name rows by their numbers, and say from where they are counted; "" for none.
+def numbered_rows(numbers: Collection[Any], word: str = "row") -> str:
+    """Write row numbers, with the row from which they are counted; "" if there are none.
 
-    `word` is what is counted: rows of a file (of which its first line is row 1, header or not), its lines, records or
-    annotations from 1, or data rows of a frame from 0.
+    `word` says what is counted: rows of a file (its first line is row 1, header or not), lines, records or annotations
+    from 1, or data rows of a frame from 0.
 
     >>> numbered_rows([8]), numbered_rows([3, 8, 12], "line")
     ('row 8 (counting the header line)', 'lines 3, 8 and 12')
     """
-    said = list(map(str, numbers))
-    if not said:
+    if len(numbers) == 0:
         return ""
-    *some, last = said
-    found = listing(said) if len(said) > SHOWN else f"{', '.join(some)} and {last}" if some else last
+    if len(numbers) > SHOWN:  # there may be millions
+        found = listing(numbers)
+    else:
+        *some, last = map(str, numbers)
+        found = f"{', '.join(some)} and {last}" if some else last
     bases = {"row": " (counting the header line)", "data row": " (counting from 0)"}
-    return f"{word}{'s' if some else ''} {found}{bases.get(word, '')}"
+    return f"{word}{'s' if len(numbers) > 1 else ''} {found}{bases.get(word, '')}"
 
 
 def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
