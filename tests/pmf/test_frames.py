@@ -31,6 +31,12 @@ def test_text_is_a_variable_where_its_values_come_twice_on_average():
     assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}
 
 
+def test_a_column_of_twenty_values_is_taken_as_it_is():
+    for n, taken in ((20, ["name", "hat"]), (21, ["hat"])):
+        frame = pd.DataFrame({"name": [f"no {k}" for k in range(n)], "hat": [f"hat {k % 2}" for k in range(n)]})
+        assert CategoricalFrame.from_frame(frame).names == taken
+
+
 def test_filling_gaps_leaves_the_table_itself_as_it_was():
     frame = pd.DataFrame({"hat": ["red", None, "red", "blue"] * 10, "coat": ["old", "new"] * 20}).astype(object)
     data = CategoricalFrame.from_frame(frame)
