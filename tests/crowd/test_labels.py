@@ -138,7 +138,7 @@ TWICE = [("a", "w1", "cat"), ("a", "w1", "dog"), ("b", "w1", "dog"), ("a", "w1",
         (lambda: CrowdLabels.from_frame(frame(), conflicts="newest"), "conflicts='newest': choose"),
         (lambda: CrowdLabels.from_frame(frame([])), "header but no rows"),
         (lambda: CrowdLabels.from_frame(frame([("a", "w", "cat"), ("b", "w", "cat")])), r"only one class \(cat\)"),
-        (lambda: CrowdLabels.from_frame(frame(), classes=["cat", "dog", "cat"]), "named twice"),
+        (lambda: CrowdLabels.from_frame(frame(), classes=["cat", "dog", "cat"]), "contain a duplicate"),
         (
             lambda: CrowdLabels.from_arrays([0, 10**9], [0, 1], [0, 1]),
             r"tasks without labels: 1, 2, .*, 10, ... \(999999999 in all\)",

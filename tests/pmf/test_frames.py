@@ -63,7 +63,7 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     data = CategoricalFrame.from_frame(frame)
     assert set(data.gap_words) == set(words) and data.table.sizes[0] == 2
     rows = pd.DataFrame({"task": range(25), "worker": ["a", "b", "c", "d", "e"] * 5, "label": frame["hat"]})
-    with pytest.warns(DataWarning, match="look like no answer") as caught:
+    with pytest.warns(DataWarning, match="look like non-answers") as caught:
         CrowdLabels.from_frame(rows)
     assert all(word in str(caught[0].message) for word in words)
 
