@@ -31,6 +31,12 @@ def test_text_is_a_variable_where_its_values_come_twice_on_average():
     assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}
 
 
+def test_a_column_of_twenty_values_is_taken_as_it_is():
+    for n, taken in ((20, ["name", "hat"]), (21, ["hat"])):
+        frame = pd.DataFrame({"name": [f"no {k}" for k in range(n)], "hat": [f"hat {k % 2}" for k in range(n)]})
+        assert CategoricalFrame.from_frame(frame).names == taken
+
+
 def test_filling_gaps_leaves_the_table_itself_as_it_was():
     frame = pd.DataFrame({"hat": ["red", None, "red", "blue"] * 10, "coat": ["old", "new"] * 20}).astype(object)
     data = CategoricalFrame.from_frame(frame)
@@ -63,7 +69,7 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     data = CategoricalFrame.from_frame(frame)
     assert set(data.gap_words) == set(words) and data.table.sizes[0] == 2
     rows = pd.DataFrame({"task": range(25), "worker": ["a", "b", "c", "d", "e"] * 5, "label": frame["hat"]})
-    with pytest.warns(DataWarning, match="look like no answer") as caught:
+    with pytest.warns(DataWarning, match="look like non-answers") as caught:
         CrowdLabels.from_frame(rows)
     assert all(word in str(caught[0].message) for word in words)
 
