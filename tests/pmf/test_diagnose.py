@@ -35,7 +35,7 @@ def fixed(table):
 ALL, EVEN, ODD = slice(None), slice(None, None, 2), slice(1, None, 2)
 APART = hidden((EVEN, slice(2)), (ODD, slice(2, 6)))
 REPORTS = (  # table, rank, check, status, value
-    (hidden(([0, 7], ALL)), None, "rows", "warn", "3000, of which 2 without any entry"),
+    (hidden(([0, 7], ALL)), None, "rows", "warn", "3000, of which 2 are empty"),
     (hidden((ALL, [1, 4])), None, "variables", "fail", "never observed: 1, 4"),
     (CategoricalTable(sound().codes, [4, 4, 6, 4, 4, 5]), None, "variables", "warn",
      "6, all observed, except 3 values of variables 2, 5"),
@@ -45,8 +45,8 @@ REPORTS = (  # table, rank, check, status, value
     (fixed(sound()), None, "constants", "warn", "variables with only one value: 0, 2"),
     (fixed(sound()), None, "redundant columns", "pass", "none"),
     # six variables of four values: 18 free numbers a class, and one of the prior for every class but the first
-    (sound(60, 1.0), 5, "parameters", "warn", "rank 5 times 18, and 4: 94 for 60 rows"),
-    (sound(60, 1.0), 3, "parameters", "pass", "rank 3 times 18, and 2: 56 for 60 rows"),
+    (sound(60, 1.0), 5, "parameters", "warn", "94 (5 x 18 + 4) for 60 rows"),
+    (sound(60, 1.0), 3, "parameters", "pass", "56 (3 x 18 + 2) for 60 rows"),
     (sound(17, 1.0), None, "parameters", "warn", "18 per latent class, for 17 rows"),
     (sound(18, 1.0), None, "parameters", "pass", "18 per latent class, for 18 rows"),
     (sound(), None, "latent classes", "pass", "pairs show 3 above the noise"),
