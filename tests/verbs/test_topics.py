@@ -241,7 +241,7 @@ MESSY = {  # what the file holds, what is said
     ),
     "more topics than words": (
         "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",
-        "--anchors 3: ask for",
+        "--anchors 3: with ",
     ),
     "another order": (
         "document,word,count\nd,a,1\nword,document,count\nsun,d1,1\n",
