@@ -58,7 +58,7 @@ def called(source):
 def computed(kept, few=False):
     """Compute the panels that are not yet in the folder `kept`; return the folder of each panel by its name.
 
-    `few` computes only what a panel starts with, and one other value of one control at a time.
+    `few` computes only what a panel starts with, and one other value of its first control.
     """
     wanted = grids()
     folders = {name: kept / f"{name}-{mark(name, written, few)}" for name, written in wanted.items()}
@@ -147,7 +147,7 @@ def places(panel, values, few):
     """Return the combinations to compute, as the positions of their values."""
     sizes = [range(len(some)) for some in values.values()]
     start = [values[key].index(value) for key, value in panel.params.items()]
-    return [place for place in product(*sizes) if not few or sum(map(int.__ne__, place, start)) <= 1]
+    return [place for place in product(*sizes) if not few or list(place[1:]) == start[1:]]
 
 
 def to_webp(png):

@@ -1,4 +1,4 @@
-"""Every table and figure of the papers as code, and the harness that runs them and compares them with the print."""
+"""Every table and figure of the papers as code, and the tools that run and compare them with the printed numbers."""
 
 from difflib import get_close_matches
 
@@ -13,7 +13,7 @@ ALSO = {"crowd-figure4": "crowd-table9", "separable-figure3": "separable-figure2
 
 
 def find_experiment(name: str) -> Experiment:
-    """Return the experiment of this name; an unknown one is a CofactorError that lists those there are."""
+    """Return the experiment of this name; for an unknown name, raise a CofactorError that lists all experiments."""
     name = ALSO.get(name, name)
     if name not in EXPERIMENTS:
         near = get_close_matches(name, EXPERIMENTS, n=1)

@@ -1,4 +1,4 @@
-"""Keep results, run a method of them again, and write the pages made from them.
+"""Store results, run one method again, and write the pages made from the results.
 
 python -m evaluation keep RESULTS [NAME ...]    trials that `cofactor reproduce` left in a folder
 python -m evaluation again METHOD               one method in all kept trials and on the sets of the bench
@@ -19,7 +19,7 @@ from evaluation.trials import KEPT, again, facts_of, keep, made_by, raw_trials, 
 
 
 def main() -> int:
-    """Do what the command line asks for; pages are written anew after each."""
+    """Run the command and write the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     keeping = commands.add_parser("keep")

@@ -1,4 +1,4 @@
-"""How fast cofactor is, beside something else timed in the same run: a ratio says more than a time of one machine.
+"""Time cofactor and another program in the same run, because ratios carry over to other machines.
 
     python3 kit.py bench                         all subjects, on an idle machine; writes docs/benchmarks.md, too
     python -m evaluation.benchmarks crowd-kit    one subject; rows of the others are kept (then: -m evaluation pages)
@@ -44,11 +44,11 @@ Row = dict[str, Any]
 
 
 class Unavailable(Exception):
-    """A package or a data set that a row needs is not here."""
+    """A package or a data set that a row needs is missing."""
 
 
 def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> list[float]:
-    """Return the seconds of some calls after one that compiles; of one, where they take long."""
+    """Return the seconds of several calls after one that compiles, or of a single call if it takes long."""
     spans: list[float] = []
     while len(spans) < 2 or (len(spans) <= REPEATS and spans[1] <= PATIENCE):
         began = clock()
@@ -64,7 +64,7 @@ def row(call: str, n: float, spans: list[float], beside: str, others: list[float
 
 
 def a_round(call: Callable[[int], Any]) -> list[float]:
-    """Return seconds of one round of what takes a number of rounds."""
+    """Return the seconds of one round of an iteration."""
     few, many = ROUNDS
     call(few)
     spans = []
@@ -281,7 +281,7 @@ SUBJECTS: dict[str, Callable[[int], Iterator[Row]]] = {
 
 
 def measure(subject: str, size: int) -> pd.DataFrame:
-    """Run a subject; what is not installed is named on standard error."""
+    """Measure a subject; packages that are not installed are named on standard error."""
     found = []
     try:
         for one in SUBJECTS[subject](size):
@@ -323,7 +323,7 @@ def shown(rows: pd.DataFrame, code: str = "") -> list[dict[str, str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure what is asked for and keep it, or show what is kept."""
+    """Measure the chosen subjects and store the rows, or show the stored rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subjects", nargs="*", help=f"of {', '.join(SUBJECTS)} (default: all), or show")
     parser.add_argument("--size", type=int, default=10**8, help="most labels (default 10^8); few: a trial")

@@ -1,4 +1,4 @@
-"""The main sentences of the papers' abstracts and contributions, each judged by kept trials.
+"""The main sentences of the papers' abstracts and contributions, each judged by stored trials.
 
 Sentence, place and what is measured stand in `claims.csv`, its rules here, under its name. A rule is a list of cases,
 each a number with its interval of 95 %, limits, and how many cases must be within. A case holds where its whole
@@ -28,7 +28,7 @@ SAME_DATA, SAME_ROW, OTHER_TABLE = (0, 1), (0, 1, 2), (1, 2)  # in which parts o
 
 
 class Case(NamedTuple):
-    """A number, its standard error and degrees of freedom; of a ratio, those of its logarithm."""
+    """A number with its standard error and degrees of freedom; for a ratio, these are for its logarithm."""
 
     value: float
     error: float
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the interval of 95 %."""
+        """Return the ends of the 95 % interval."""
         half = self.error and student.ppf((1 + CONFIDENCE) / 2, max(self.freedom, 1)) * self.error
         if self.of_logs:
             return self.value * np.exp(-half), self.value * np.exp(half)
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Cases, between which limits they should be, and how many of them; all where `need` is 0."""
+    """Cases, their limits, and how many cases must lie within the limits (all if `need` is 0)."""
 
     cases: Sequence[Case]
     low: float = -np.inf
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
     need: int = 0
 
     def counted(self) -> tuple[int, int, int]:
-        """How many cases hold, how many fail, and how many must hold."""
+        """Return how many cases hold, how many fail, and how many must hold."""
         ends = [case.ends for case in self.cases]
         holds = sum(self.low < low and high < self.high for low, high in ends)
         return holds, sum(high <= self.low or low >= self.high for low, high in ends), self.need or len(ends)
@@ -107,7 +107,7 @@ def _error(row: Row, values: pd.Series[float]) -> tuple[float, float]:
 
 
 def alone(values: Values, metric: str = "") -> list[Case]:
-    """Means, or shares of trials."""
+    """Return means, or fractions of trials."""
     found = []
     for row, x in values.items():
         error = proportion(x.mean(), len(x)).error if metric in PROPORTIONS else _error(row, x)[0]
@@ -120,7 +120,7 @@ def _pairs(a: Values, b: Values, match: tuple[int, ...]) -> Iterable[tuple[Row, 
 
 
 def less(a: Values, b: Values) -> list[Case]:
-    """Differences a - b of all methods on the same data."""
+    """Return the differences a - b of all methods on the same data."""
     found = []
     for r, s in _pairs(a, b, SAME_DATA):
         apart = (a[r] - b[s]).dropna()
@@ -155,7 +155,7 @@ def _welch(e: float, f: float, g: float, h: float) -> float:
 
 
 def mean(cases: Sequence[Case]) -> list[Case]:
-    """Mean of independent cases, such as those of several noise levels."""
+    """Return the mean of independent cases, such as those of several noise levels."""
     error = float(np.sqrt(sum(case.error**2 for case in cases))) / len(cases)
     return [Case(float(np.mean([case.value for case in cases])), error, min(case.freedom for case in cases))]
 

@@ -26,7 +26,7 @@ PRINTED = "printed"  # stands for the experiments that have the numbers of a pap
 
 
 def listed() -> str:
-    """Name the experiments with their trials."""
+    """List the experiments with their numbers of trials."""
     width = max(map(len, EXPERIMENTS))
     lines = [f"  {name:<{width}}  {e.title} ({e.trials} trials)" for name, e in EXPERIMENTS.items()]
     return "\n".join(["experiments:", *lines, f"{PRINTED}: those whose numbers a paper prints; all: all of them"])
@@ -52,13 +52,13 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def printed() -> list[Experiment]:
-    """Return the experiments of all tables that the papers print, and of the numbers that stand in their text."""
+    """Return the experiments of all printed tables, and of the numbers in the text of the papers."""
     mine = [one for one in EXPERIMENTS.values() if one.published and not one.beside]
     return [one for one in mine if not one.source.startswith("Beyond ")]
 
 
 def check(experiments: Sequence[Experiment]) -> None:
-    """Run kept trials again, the cheapest that have every number of every method, and say whether they are as kept.
+    """Repeat the cheapest stored trials that cover every number of every method, and compare the numbers.
 
     Raises a CofactorError where a number is another one; they are listed before.
     """
@@ -72,7 +72,7 @@ def check(experiments: Sequence[Experiment]) -> None:
             count, others = count + len(both), others + len(differing)
     print(f"{count - others} of {count} numbers as kept")
     if others:
-        raise CofactorError(f"{others} of {count} numbers differ from the kept ones")
+        raise CofactorError(f"{others} of {count} numbers differ from the stored ones")
 
 
 def _compared(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -82,7 +82,7 @@ def _compared(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def report(arguments: argparse.Namespace) -> None:
-    """Write the page of all results found."""
+    """Write the page of all results."""
     with reserved([arguments.output], arguments.force, ()):
         names = write_report(arguments.output, arguments.results, EXPERIMENTS)
     print(f"wrote {arguments.output}: {', '.join(names)}", file=sys.stdout)
@@ -105,7 +105,7 @@ def write_report(path: Path, folder: Path, experiments: Mapping[str, Experiment]
 
 
 def needed(name: str) -> dict[tuple[str, str], int]:
-    """How many trials a verdict on each row of an experiment needs: those that are kept."""
+    """Return how many trials a verdict on each row of an experiment needs: the number that is stored."""
     return trials_kept(raw_trials(name)) if (KEPT / f"{name}.npz").exists() else {}
 
 

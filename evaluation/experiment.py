@@ -130,15 +130,15 @@ class Experiment:
     beside: bool = False
 
     def is_about(self, method: str) -> bool:
-        """Whether a method, or the one that it is a variant of, belongs here."""
+        """Return whether a method, or the method of which it is a variant, belongs here."""
         return not self.methods or method.split(" (")[0] in self.methods
 
     def note(self, setting: str, method: str) -> str:
-        """Return why the published number of a method is not met, where that is known."""
+        """Return why a method's number differs from the published one, if the cause is known."""
         return self.notes.get((setting, method), self.notes.get(("", method), ""))
 
     def incomparable(self, setting: str, method: str, metric: str) -> str:
-        """Return why a printed number cannot be compared with ours; empty where it can."""
+        """Return why a printed number cannot be compared with ours; empty if it can."""
         keys = product((setting, ""), (method.split(" (")[0], ""), (metric, ""))
         return next((self.apart[key] for key in keys if key in self.apart), "")
 
@@ -173,7 +173,7 @@ def one_trial(
 
 
 def measure(method: str, job: Mapping[str, float] | Callable[[], Mapping[str, float]]) -> list[Measurement]:
-    """Run one method; `job` returns its metrics. A method that fails is recorded as such, and the others go on."""
+    """Run one method; `job` returns its metrics. A failure is recorded, and the other methods still run."""
     if _only is not None and method not in _only:
         return []
     began = time.perf_counter()
@@ -226,7 +226,7 @@ def experiment(name: str = "", *, like: str = "", **given_fields: Any) -> Callab
 
 
 def experiments_of(module: ModuleType, line: str) -> list[Experiment]:
-    """Return the experiments that functions of a module are declared to be, in the order in which they stand there.
+    """Return the experiments declared in a module, in the order of its functions.
 
     Raises a CofactorError where one has no setting, metric or trial, or a field that there is not.
     """
@@ -243,9 +243,9 @@ def _experiment(name: str, found: Mapping[str, Any], line: str) -> Experiment:
     if not isinstance(own["settings"], Mapping):
         own["settings"] = {setting: setting for setting in own["settings"]}
     if strange := set(own) - {one.name for one in fields(Experiment)}:
-        raise CofactorError(f"experiment {name}: no experiment has {listing(sorted(strange))}")
+        raise CofactorError(f"experiment {name}: unknown arguments {listing(sorted(strange))}")
     if not own["settings"] or not own["metrics"] or own.get("trials", 1) < 1:
-        raise CofactorError(f"experiment {name}: give one setting, one metric and one trial at least")
+        raise CofactorError(f"experiment {name}: at least one setting, one metric and one trial are required")
     return Experiment(name, line=line, run=partial(run, own["given"]) if own["given"] else run, **own)
 
 

@@ -1,4 +1,4 @@
-"""Which equation of which paper is which function here, where it deviates, and by which tests that is known."""
+"""Functions for the papers' equations, with their deviations and the tests that check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method that the papers' tables name, by line and name: those of the library, then those of the papers alone.
+"""All methods in the papers' tables, by problem and name: first the library's, then those only for the papers.
 
 What the authors released in another way than the library does it stands beside it as "NAME (paper protocol)".
 Classifiers of the joint-PMF line are scikit-learn's: functions of alphabets and a seed.

@@ -1,4 +1,4 @@
-"""The pages made from kept results: tables of docs/results.md and docs/real_data.md, each between two comments."""
+"""Pages made from stored results: the tables of docs/results.md and docs/real_data.md, each between two comments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIRECTIONS = {"better": "▲", "worse": "▼", "": "≠"}  # of what differs
 
 @cache
 def kept_tables() -> dict[str, pd.DataFrame]:
-    """Summaries of all experiments that a paper prints numbers of, each cell in one of them."""
+    """Return summaries of all experiments with printed numbers; each printed cell is in one of them."""
     shown = {name: e for name, e in EXPERIMENTS.items() if e.published and not e.beside}
     return {name: summarise(e, raw_trials(name)) for name, e in shown.items() if not e.source.startswith("Beyond ")}
 
@@ -44,7 +44,7 @@ def printed_cells() -> pd.DataFrame:
 
 
 def counts() -> list[str]:
-    """How many printed cells got which verdict, by line, the papers' own methods and what they compare with apart."""
+    """Count printed cells by verdict and problem, separately for the papers' own methods and for baselines."""
     cells, rows = printed_cells(), []
     cells = cells.assign(told=cells["verdict"] + (" " + cells["direction"]).where(cells["direction"] != "", ""))
     columns = ["same", "differs better", "differs worse", "differs", "open", "not comparable", "no value"]
@@ -147,7 +147,7 @@ def _first(note: str) -> str:
 
 
 def made() -> list[str]:
-    """Commits and versions of the kept results."""
+    """Return commits and versions of the stored results."""
     facts = pd.DataFrame([facts_of(name) for name in EXPERIMENTS])
     rows = facts.groupby(["commit", "code", "python", "numpy", "scipy", "blas"], sort=False).size()
     return markdown(rows.rename("experiments").reset_index().astype(str).to_dict("records"))
@@ -159,7 +159,7 @@ RESULTS: Mapping[str, Callable[[], Sequence[str]]] = {"counts": counts, "claims"
 
 
 def written(text: str, sections: Mapping[str, Callable[[], Sequence[str]]]) -> str:
-    """Return a page with all its tables put where they belong."""
+    """Return a page with all its tables filled in."""
     for name, make in sections.items():
         begin, end = f"<!-- {name} begin -->", f"<!-- {name} end -->"
         before, rest = text.split(begin)
@@ -175,6 +175,6 @@ PAGES = {
 
 
 def write_page(name: str, docs: Path = DOCS) -> None:
-    """Write the tables of a page anew."""
+    """Write the tables of a page."""
     path = docs / name
     path.write_text(written(path.read_text(encoding="utf8"), PAGES[name]), encoding="utf8")

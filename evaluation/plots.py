@@ -37,7 +37,7 @@ UNIT_VECTORS = ("$e_1$", "$e_2$", "$e_3$")
 
 @styled
 def draw(experiment: Experiment, trials: pd.DataFrame, summary: pd.DataFrame) -> Figure:
-    """Draw what the experiment declares."""
+    """Draw the pictures that the experiment declares."""
     return PLOTS[experiment.plot](experiment, trials, summary)
 
 
@@ -193,7 +193,7 @@ def _panels(experiment: Experiment, height: float, settings: Sequence[str] | Non
 
 
 def axis_name(metric: str, unit: str) -> str:
-    """Name a metric with its unit, where it has one."""
+    """Return the name of a metric, with its unit if it has one."""
     return metric if unit == "1" else f"{metric} ({unit})"
 
 

@@ -63,14 +63,14 @@ def problem_of(name: str) -> str:
 
 
 def seeds(folder: Path = KEPT) -> pd.DataFrame:
-    """Return what draws at random: mean accuracy and its standard deviation over seeds, by set and method."""
+    """Return the mean accuracy of random methods and its standard deviation over seeds, by set and method."""
     path = folder / f"{SEEDS}.csv"
     found = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["set", "method", "seed", "accuracy"])
     return found.groupby(["set", "method"])["accuracy"].agg(["mean", "std"]).reset_index()
 
 
 def methods(problem: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a row a method: means over its families, beside the trivial answer and the default on the same sets."""
+    """Return one row per method: means over its families, compared with the trivial answer and the default."""
     trivial, default = ANSWERS[problem]
     trials = trials[trials["problem"] == problem].merge(drawn, on=["set", "method"], how="left")
     trials["accuracy"] = trials["mean"].fillna(trials["accuracy"])
@@ -101,7 +101,7 @@ def methods(problem: str, trials: pd.DataFrame, drawn: pd.DataFrame) -> list[dic
 
 
 def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a row a crowd: the vote, the default and the difference with its interval, and the best other method."""
+    """Return one row per crowd: the vote, the default, their difference with its interval, the best other method."""
     trivial, default = ANSWERS["crowd"]
     rows = []
     for name, mine in trials[trials["problem"] == "crowd"].groupby("set", sort=False):
@@ -122,12 +122,12 @@ def sets(trials: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Write a number, or a dash where there is none."""
+    """Format a number, or a dash if there is none."""
     return "-" if not np.isfinite(value) else f"{value:.{digits}f}"
 
 
 def with_interval(values: pd.Series[float]) -> str:
-    """Write a mean over families with its interval, where there are several."""
+    """Format a mean over families, with its interval if there are several."""
     values = values.dropna()
     if len(values) < 2:
         return f"{values.mean():+.2f}" if len(values) else "-"

@@ -353,5 +353,5 @@ def seconds(value: float) -> str:
 def markdown(rows: Sequence[Mapping[Any, Any]]) -> list[str]:
     """Return a table's lines: names begin in one place, numbers end in one."""
     escaped = [[str(text).replace("|", "\\|") for text in row.values()] for row in rows]
-    head = [" | ".join(map(str, rows[0])), "---" + "|--:" * (len(rows[0]) - 1)]
-    return [*head, *(" | ".join(row).rstrip() for row in escaped)]
+    head = [f"| {' | '.join(map(str, rows[0]))} |", f"|---{'|--:' * (len(rows[0]) - 1)}|"]
+    return [*head, *(f"| {' | '.join(row)} |" for row in escaped)]

@@ -1,4 +1,4 @@
-"""What the experiments on crowds share: running methods by name, scoring them.
+"""Code shared by the experiments on crowds: running methods by name, and scoring them.
 
 Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation and provable symmetric nonnegative matrix
 factorization", ICML 2021.
@@ -75,5 +75,5 @@ def first_class_error_in(labels: CrowdLabels, truth: Ints) -> Measure:
 
 
 def seed_of(rng: np.random.Generator) -> int:
-    """Draw the seed that a method gets."""
+    """Draw the seed for a method."""
     return int(rng.integers(2**31))

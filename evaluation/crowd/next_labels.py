@@ -30,7 +30,7 @@ Choose = Callable[[CrowdLabels, WorkerTypes, Ints, int, np.random.Generator], In
 
 @dataclass(frozen=True)
 class Curve:
-    """What a way of asking leads to, after every batch; all arrays (n,).
+    """The result of one strategy after every batch; all arrays (n,).
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Curve:
     trials=20,
 )
 def revealed(setting: str, trial: int, rng: np.random.Generator) -> list[Measurement]:
-    """Measure both ways of asking on one set, from the same start.
+    """Measure both strategies on one set, from the same start.
 
     Every set begins with two of its labels a task, drawn at random. Then labels are revealed in batches of a quarter
     of a label a task, up to 7.5 a task: by next_tasks, or where there are fewest. Both ways start from the same
@@ -96,7 +96,7 @@ def revealed(setting: str, trial: int, rng: np.random.Generator) -> list[Measure
 
 
 def told(curve: Curve, even: Curve) -> dict[str, float]:
-    """Return the numbers of one way of asking."""
+    """Return the numbers of one strategy."""
     amounts = {f"{amount:g} labels": amount for amount in SHOWN}
     return {
         **{f"error, {name}": 100 * curve.near(amount, curve.error) for name, amount in amounts.items()},

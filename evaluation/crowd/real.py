@@ -100,7 +100,7 @@ def _fewer(labels: CrowdLabels, truth: Ints) -> list[Measurement]:
 
 
 def index_bug(labels: CrowdLabels, truth: Ints, **options: Any) -> dict[str, float]:
-    """Error of the paper's least squares factorisation with annotators shifted against their labels."""
+    """Error of the paper's least squares factorisation with annotators shifted relative to their labels."""
     model = method_named("RobSymNMF(w=1)", **options).fit(labels).model_
     return {"error": 100 * error_rate(index_shift(model).posterior(labels.table), truth)}
 

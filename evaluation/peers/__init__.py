@@ -1,4 +1,4 @@
-"""Methods of others for the same jobs, each in a file that `cofactor bench` takes as a method.
+"""Methods from other papers and libraries, each in a file that `cofactor bench` accepts.
 
 ::
 

@@ -1,4 +1,4 @@
-"""CATD: as Wawa, but a label counts as much as its worker is surely right.
+"""CATD: like Wawa, but workers with few labels get smaller weights.
 
     v_j = chi2_{alpha/2}(n_j) / d_j,    d_j of the worker's n_j labels lost
 

@@ -19,7 +19,7 @@ class CrowdKit:
         self.name = name
 
     def fit(self, labels: CrowdLabels) -> CrowdKit:
-        """Run it; a CofactorError where it is not installed, has no such aggregator, or stops."""
+        """Run it; raise a CofactorError if crowd-kit is not installed, has no such aggregator, or fails."""
         try:
             from crowdkit.aggregation import classification
         except ImportError:
@@ -38,7 +38,7 @@ class CrowdKit:
         return self
 
     def predict_proba(self, labels: CrowdLabels) -> np.ndarray:
-        """Return (tasks, classes) probabilities, or class codes where it gives no more."""
+        """Return (tasks, classes) probabilities, or class codes if it gives no probabilities."""
         return self.answer_
 
 

@@ -1,4 +1,4 @@
-"""EBCC: as IBCC, with many kinds of tasks a class, from random starts.
+"""EBCC: like IBCC, but with several kinds of tasks per class, from random starts.
 
 Source: Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", ICML 2019, with
 its 10 kinds, 40 starts and prior counts; the class prior is that of the votes, as in their experiments. Deviation:
@@ -28,7 +28,7 @@ MIN_CLASS_VOTES = 1e-3  # of the class prior's counts
 
 @dataclass(eq=False, repr=False)
 class EBCC(IBCC):
-    """Keep the start of largest bound. Cost: `n_starts` times that of IBCC with so many kinds."""
+    """IBCC with several kinds of tasks; the start with the largest bound wins. Cost: `n_starts` times that of IBCC."""
 
     kinds: int = 10
     n_starts: int = 40

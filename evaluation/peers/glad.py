@@ -1,4 +1,4 @@
-"""GLAD: labels are right by the worker's ability and the task's difficulty; errors are even.
+"""GLAD: the worker's ability and the task's difficulty determine accuracy; errors are uniform.
 
     Pr(label of worker j on task i is right) = sigma(a_j exp(b_i)),    another one: (1 - that) / (K - 1)
     a_j ~ Normal(1, 1),  b_i ~ Normal(1, 1),  classes equally likely

@@ -95,15 +95,13 @@ class IBCC(Aggregator):
     After `fit`, `belief_` has the distributions. Cost: O(labels K) a round.
     """
 
+    takes_gold = True
     diagonal: float = 4.0
     off: float = 1.0
     class_count: float = 1.0
     max_iter: int = 500
     tol: float = 1e-7
     random_state: int | None = None
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         evidence = Evidence.of(labels, gold)

@@ -1,4 +1,4 @@
-"""One-coin Dawid-Skene: a worker is right with one chance, whatever the class, and errs evenly.
+"""One-coin Dawid-Skene: a worker has one accuracy for all classes, and errors are uniform.
 
     Pr(label l of worker j | class c) = p_j if l = c, else (1 - p_j) / (K - 1)
 

@@ -18,7 +18,7 @@ class Choix:
         self.alpha = alpha
 
     def fit(self, comparisons: Comparisons) -> Choix:
-        """Find the utilities."""
+        """Fit the utilities."""
         try:
             import choix
         except ImportError:
@@ -42,7 +42,7 @@ class Evalica:
         self.method = method
 
     def fit(self, comparisons: Comparisons) -> Evalica:
-        """Find the scores."""
+        """Fit the scores."""
         try:
             import evalica
         except ImportError:

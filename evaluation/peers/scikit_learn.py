@@ -1,4 +1,4 @@
-"""scikit-learn for the jobs of two lines: hidden cells of a table, and columns that stand for factors."""
+"""scikit-learn for two problems: hidden cells of a table, and columns that represent factors."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def boosting(table: CategoricalTable, rounds: int = 50) -> Ints:
 
 
 def nmf(X: Floats, n_anchors: int) -> Ints:
-    """Return the column that lies nearest to each factor of an NMF: the one most of which it explains."""
+    """Return the column closest to each factor of an NMF: the one of which it explains most."""
     model = NMF(n_anchors, init="nndsvda", max_iter=500, random_state=0)
     return _purest(model, X)
 
 
 def lda(X: Floats, n_anchors: int) -> Ints:
-    """Return the column that lies nearest to each topic of latent Dirichlet allocation."""
+    """Return the column closest to each topic of latent Dirichlet allocation."""
     return _purest(LatentDirichletAllocation(n_anchors, max_iter=50, random_state=0), X)
 
 

@@ -10,7 +10,7 @@ from cofactor.core.tables import CategoricalTable
 
 
 def latent_classes(table: CategoricalTable, rank: int = 5, seed: int = 0) -> LatentClassModel:
-    """Fit StepMix to the table, missing cells and all; values that it never saw get probability zero."""
+    """Fit StepMix to the table including missing cells; values that do not occur get probability zero."""
     try:
         from stepmix.stepmix import StepMix
     except ImportError:

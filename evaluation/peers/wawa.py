@@ -1,4 +1,4 @@
-"""Wawa: a label counts as much as its worker agrees with the winners of the vote, until these settle.
+"""Wawa: votes weighted by the worker's agreement with the winners, repeated until the winners no longer change.
 
     s_ik = sum of v_j over the workers j who gave task i the label k,    v_j = share of the worker's labels that won
 

@@ -1,4 +1,4 @@
-"""What the experiments on joint PMFs share: cases, methods by name with their paper protocols, metrics.
+"""Code shared by the experiments on joint PMFs: cases, methods with their paper protocols, metrics.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
 2021.
@@ -86,7 +86,7 @@ def independence(case: Case) -> LatentClassModel:
 
 
 def constant(case: Case) -> LatentClassModel:
-    """Look at nothing: uniform conditionals and prior."""
+    """Ignore the data: uniform conditionals and prior."""
     return METHODS["Constant"](rank=case.truth.n_classes).fit(case.table).model_
 
 
@@ -102,7 +102,7 @@ def spa_em_as_released(case: Case) -> LatentClassModel:
 
 
 def opt_as_released(case: Case) -> LatentClassModel:
-    """CNMF-OPT by mirror descent, pairs weighted alike, lambda started at the true one."""
+    """CNMF-OPT by mirror descent, pairs weighted equally, lambda started at the true one."""
     passes = FEW_PASSES if case.truth.n_variables > FEW_VARIABLES else PASSES
     start = LatentClassModel.from_stacked(case.truth.prior, spa_as_released(case).stacked, case.truth.sizes)
     return mirror_descent(pairwise_moments(case.table), start, "equal", passes, TOL, FLOOR, SYNTHETIC)[0]
@@ -153,7 +153,7 @@ def published_mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 
 
 def published_mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """MRE as released: over the norm of the estimate, whose prior is permuted the wrong way round.
+    """MRE as released: over the norm of the estimate, whose prior is permuted in the wrong direction.
 
     Infinite where the estimate is zero everywhere, as CTD's as released may be.
     """

@@ -1,4 +1,4 @@
-"""Methods as their authors released or printed them, which serve the papers' rows alone.
+"""Methods as their authors released or printed them, needed only for the papers' tables.
 
 One module a line (`crowd.py`, `pmf.py`, `separable.py`, `comparisons.py`, or a file per family), each an estimator of
 the same protocol as the library's. `RELEASED` finds every one of them by line and name.

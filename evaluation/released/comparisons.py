@@ -193,7 +193,7 @@ def adam(
     O(m r + (m / batch)(n1 + n2) r^2) time per pass.
     """
     if objective.link.name != "logistic" or objective.data.counts is not None or objective.item_bias:
-        raise CofactorError("adam knows the logistic link, without counts and biases: use lbfgs")
+        raise CofactorError("adam supports only the logistic link, without counts and biases: use lbfgs")
     check_whole(1, max_iter=max_iter, batch=batch)
     check_positive(learning_rate=learning_rate)
     rng, (U, V, _) = np.random.default_rng(random_state), objective.split(checked_start(objective, start))

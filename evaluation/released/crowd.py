@@ -52,6 +52,7 @@ class ReleasedAggregator(Aggregator):
 
     min_common: int = 1
     em: bool = False
+    takes_gold = False
     protocol: Which = "real"
     random_state: int | None = None
     verbose: bool = False
@@ -60,9 +61,6 @@ class ReleasedAggregator(Aggregator):
         self, model: LatentClassModel, labels: CrowdLabels, gold: Ints | None = None
     ) -> tuple[LatentClassModel, Result]:
         return released_em(labels.table, model, steps.ROUNDS, self.verbose)
-
-    def _takes_gold(self) -> bool:
-        return False
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""CRIAV: complete one 0/1 matrix of labels per class, then let all labels vote.
+"""CRIAV: complete one 0/1 matrix of labels per class, then take a vote of all labels.
 
     symbol   meaning                                                              shape
     Y_c      1 where the label is c, of the known entries Omega                   (N, M)

@@ -1,4 +1,4 @@
-"""PG-TAC: complete the labels that nobody gave, then let all of them vote.
+"""PG-TAC: complete the missing labels, then take a vote of all labels.
 
     symbol   meaning                                                              shape
     Y        labels less 1/K, one-hot fibres; the last slice is the truth         (N, P, K), P = M + 1

@@ -104,7 +104,7 @@ def released_spa(
     columns = np.flatnonzero(totals > 0)
     found = columns[spa(X[:, columns] / totals[columns], rank)]
     if len(found) < rank:
-        raise CofactorError(f"rank={rank}: successive projection finds {len(found)} anchors; ask for as many at most")
+        raise CofactorError(f"rank={rank}: successive projection finds {len(found)} anchors; request at most as many")
     W = X[:, found]
     H = _weights(X, W, rng, steps)
     A, level_w = _scaled(W, sizes[:split])

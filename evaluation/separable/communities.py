@@ -51,7 +51,7 @@ def graph_of(setting: str) -> GraphDataset:
         )
     graph = load_mag(folder, "MAG1" if setting == "mag1" else "MAG2")
     if other := [name for name in names if blob_id(Path(folder, name)) != MAG[name]]:
-        raise CofactorError(f"{' and '.join(other)} in {folder}: not the bytes of {AT}; get them anew")
+        raise CofactorError(f"{' and '.join(other)} in {folder}: not the files of {AT}; download them again")
     return graph
 
 

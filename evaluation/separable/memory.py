@@ -56,7 +56,7 @@ def _peak(call: str, X: Floats, K: int, options: Mapping[str, Any]) -> dict[str,
     warm = {"X": X[:, : 4 * K], "n_anchors": K, **options}
     found = measure_peak(call, warm, X=X, n_anchors=K, **options)
     if found is None:
-        raise CofactorError("peak memory can be read on Linux only")
+        raise CofactorError("peak memory can be measured only on Linux")
     return {"peak": found["peak_mb"] - found["base_mb"]}
 
 

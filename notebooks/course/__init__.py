@@ -1,4 +1,4 @@
-"""What every notebook calls. What one notebook computes, draws and asks is in its package: nb00 to nb11."""
+"""What every notebook calls. What a single notebook computes, draws and asks is in its package, nb00 to nb11."""
 
 from course import desk
 from course.checkpoints import checkpoint

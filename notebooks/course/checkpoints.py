@@ -13,15 +13,15 @@ from course.record import SEED, keep, kept
 
 
 def checkpoint(notebook: str) -> None:
-    """Print which exercises of a notebook, such as "nb03", are solved, with how many hints, and what is left.
+    """Print which exercises of a notebook, such as "nb03", are solved, with how many hints, and which one is next.
 
-    Of a lab, such as "lab03", those of the lab. Solved is what `check` called right when it was last asked in this
-    session. In a learner's folder the number is kept beside the copies, in `progress.json`; `kit.py lab` prints it.
+    For a lab, such as "lab03", these are the exercises of the lab. An exercise is solved if its last `check` in this
+    session was correct. In a learner's folder, the number is kept in `progress.json`; `kit.py lab` prints it.
 
     Raises
     ------
     CofactorError
-        There is no such notebook.
+        The notebook does not exist.
     """
     package = f"nb{notebook[-2:]}"
     own = import_module(f"course.{package}.exercises") if package in desk.NOTEBOOKS else None
@@ -29,7 +29,9 @@ def checkpoint(notebook: str) -> None:
     lab = own.LAB if own and notebook == f"lab{notebook[-2:]}" else ()
     names = [*(name for names in objectives for name in names), *lab]
     if not names:
-        raise CofactorError(f"no notebook {notebook!r}; there are {', '.join(desk.NOTEBOOKS)}, and their labs")
+        raise CofactorError(
+            f"unknown notebook {notebook!r}; choose {', '.join(desk.NOTEBOOKS)}, or a lab such as 'lab00'"
+        )
     left = [name for name in names if not _solved(name)]
     begin = f'; begin with "{left[0]}"' if len(left) == len(names) else f'; next is "{left[0]}"' if left else ""
     print(f"{len(names) - len(left)} of {len(names)} exercises solved{begin}")
@@ -54,13 +56,13 @@ def _state(name: str) -> str:
 
 
 def _keep(notebook: str, solved: int, of: int) -> None:
-    """Write the progress beside the copies; elsewhere nothing. The best that was ever reached counts."""
+    """Store the progress in a learner's folder; in other folders, do nothing. The best result so far counts."""
     best = max(solved, progress(Path.cwd()).get(notebook, (0, 0))[0])
     keep(Path.cwd(), notebook, (best, of))
 
 
 def progress(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return solved and all exercises by notebook, of the notebooks whose checkpoint was run in a folder of copies."""
+    """Return (solved, all) exercises for each notebook whose checkpoint was run in a learner's folder."""
     found = {str(name): entry for name, entry in sorted(kept(folder).items()) if name != SEED}
     try:
         return {name: (int(solved), int(of)) for name, (solved, of) in found.items()}

@@ -1,4 +1,4 @@
-"""Simulated crowds, some of whose pairs of annotators never met, and their co-occurrences filled."""
+"""Simulated crowds in which some pairs of annotators share no task, and imputation of their co-occurrences."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from course.matrices import fill_blocks
 Mask = NDArray[np.bool_]
 
 START_COUNT = 0.1  # pseudo-count of the majority-vote start of robust imputation, as in the aggregators
-SWEEPS = 20_000  # few blocks left make robust imputation slow to settle; a small crowd still takes under half a second
+SWEEPS = 20_000  # with few blocks, robust imputation converges slowly; a small crowd still takes under half a second
 POWERS = {"robust": 1.0, "least squares": 2.0}  # p of the criterion, Eq. (9)
 IMPUTATIONS = ("none", "designated", *POWERS)
 MARKS = {"designated": (BLUE, "o", "-"), "robust": (ORANGE, "s", "--"), "least squares": (GREEN, "^", "-.")}
 
 
 def without_prior(name: str, **settings: Any) -> Aggregator:
-    """Make a method whose EM is that of the papers: maximum likelihood, no labels imagined before the first."""
+    """Make a method whose EM is that of the papers: maximum likelihood, without pseudo-counts."""
     method = METHODS[name](**settings)
     return method.set_params(pseudo_counts=NO_PRIOR) if "pseudo_counts" in method.get_params() else method
 
 
 @lru_cache(maxsize=32)
 def small_crowd(n_workers: int, n_classes: int, n_tasks: int, seed: int) -> Crowd:
-    """Draw a crowd in which all annotators label all tasks: a specialist, the others better than chance."""
+    """Draw a crowd in which all annotators label all tasks: one specialist, the others better than chance."""
     prior = np.full(n_classes, 1 / n_classes)
     model = simulate.dawid_skene_model(n_workers, n_classes, skill=0.4, prior=prior, random_state=seed)
     return simulate.crowd(model, n_tasks, label_rate=1.0, random_state=seed)
 
 
 def mixed_crowd(n_workers: int, n_classes: int, seed: int = 0) -> LatentClassModel:
-    """Draw workers whose skill ranges from none to good, evenly over the crowd."""
+    """Draw workers whose skill ranges evenly from none to good."""
     rng = np.random.default_rng(seed)
     skill = np.linspace(0.0, 0.8, n_workers)[:, None, None]
     guesses = rng.dirichlet(np.ones(n_classes), size=(n_workers, n_classes)).transpose(0, 2, 1)
@@ -58,7 +58,7 @@ def mixed_crowd(n_workers: int, n_classes: int, seed: int = 0) -> LatentClassMod
 
 
 def round_crowd(n_workers: int, seed: int) -> LatentClassModel:
-    """Draw annotators of three classes and a prior in steps of 0.05, so that they read well in an exercise."""
+    """Draw annotators of three classes and a prior in steps of 0.05, which are easy to read in an exercise."""
     rng = np.random.default_rng(seed)
     chances = 0.55 * np.eye(3) + 0.45 * rng.dirichlet(np.ones(3), (n_workers, 3))
     counts = 1 + rng.multinomial(17, chances, (n_workers, 3)).transpose(0, 2, 1)
@@ -66,7 +66,7 @@ def round_crowd(n_workers: int, seed: int) -> LatentClassModel:
 
 
 def hide_pairs(n_workers: int, share: float, seed: int = 0) -> Mask:
-    """Return an (M, M) mask of hidden pairs; with the same seed, a larger share hides the same pairs and more."""
+    """Return an (M, M) mask of hidden pairs; with the same seed, a larger fraction includes the same pairs."""
     first, second = np.triu_indices(n_workers, k=1)
     order = np.random.default_rng(seed).permutation(len(first))
     gone = order[: round(share * len(first))]
@@ -76,7 +76,7 @@ def hide_pairs(n_workers: int, share: float, seed: int = 0) -> Mask:
 
 
 def without_pairs(moments: PairwiseMoments, hidden: Mask) -> PairwiseMoments:
-    """Return the moments as if the hidden pairs of annotators had never labelled a task in common."""
+    """Return the moments as if the hidden pairs of annotators had no task in common."""
     K = int(moments.sizes[0])
     counts = sparse.csr_array(moments.counts.multiply(np.kron(~hidden, np.ones((K, K), dtype=np.int64))))
     counts.eliminate_zeros()
@@ -85,7 +85,7 @@ def without_pairs(moments: PairwiseMoments, hidden: Mask) -> PairwiseMoments:
 
 @dataclass(frozen=True)
 class HoledCrowd:
-    """A simulated crowd, its co-occurrences without some pairs of annotators, and the (M, M) mask of these pairs.
+    """A simulated crowd, its co-occurrences without some pairs of annotators, and the (M, M) mask of missing pairs.
 
     The diagonal of the mask is always true.
     """
@@ -96,7 +96,7 @@ class HoledCrowd:
 
     @classmethod
     def of(cls, crowd: Crowd, hidden: Mask) -> HoledCrowd:
-        """Hide pairs of a crowd; `hidden` is as from `hide_pairs`."""
+        """Hide pairs of a crowd; `hidden` is a mask from `hide_pairs`."""
         moments = without_pairs(pairwise_moments(crowd.labels.table), hidden)
         cooc = Cooccurrences.from_moments(moments, min_common=1)
         return cls(crowd, cooc, ~(cooc.graph.toarray() > 0))
@@ -115,7 +115,7 @@ class HoledCrowd:
 
     @property
     def refusal(self) -> str:
-        """Why no method could recover the model from the blocks left, or empty."""
+        """Why no method can recover the model from the remaining blocks; empty if some can."""
         try:
             self.cooc.require_identifiable()
         except NotIdentifiableError as refusal:
@@ -123,11 +123,11 @@ class HoledCrowd:
         return ""
 
     def entries(self, blocks: Mask) -> Mask:
-        """(M K, M K) mask of the entries of some blocks."""
+        """Return the (M K, M K) mask of the entries of some blocks."""
         return np.kron(blocks, np.ones((self.cooc.n_classes,) * 2, dtype=bool))
 
     def fill(self, imputation: str) -> Floats:
-        """Complete the co-occurrences by one of `IMPUTATIONS`; "none" leaves zeros. The (M K, M K) result."""
+        """Return the (M K, M K) co-occurrences completed by one of `IMPUTATIONS`; "none" leaves zeros."""
         if imputation == "none":
             return self.cooc.dense()
         if imputation == "designated":
@@ -140,15 +140,15 @@ class HoledCrowd:
         return stacked @ stacked.T
 
     def error(self, X: Floats) -> float:
-        """Relative error (Frobenius) of X over the missing blocks of different annotators."""
+        """Return the relative error (Frobenius) of X on the missing blocks of different annotators."""
         inside = self.entries(self.pairs)
         if not inside.any():
-            raise CofactorError("no pair of annotators is missing: hide a larger share")
+            raise CofactorError("no pair of annotators is missing: hide a larger fraction of the pairs")
         truth = self.truth[inside]
         return float(np.linalg.norm(X[inside] - truth) / np.linalg.norm(truth))
 
     def complete(self, imputation: str) -> Completion:
-        """Fill the holes and keep what was observed."""
+        """Impute the missing blocks and keep the observed ones."""
         seen = self.entries(~self.missing)
         estimate = np.where(seen, self.cooc.dense(), self.fill(imputation))
         unreached = self.missing if imputation == "none" else np.zeros_like(self.missing)
@@ -170,23 +170,23 @@ class Completion:
     def finding(self) -> str:
         """One sentence with the error."""
         if not self.problem.pairs.any():
-            return "No pair is missing: there is nothing to impute but the diagonal"
+            return "No pair is missing: only the diagonal needs imputation"
         how = "left at zero" if self.imputation == "none" else f"after {self.imputation} imputation"
         return f"Missing blocks {how}: {percent(self.problem.error(self.estimate), 1)} off"
 
 
 @styled
 def draw_completion(completion: Completion) -> Figure:
-    """Draw co-occurrences with holes, the completed matrix, and its error against the truth."""
+    """Draw co-occurrences with missing blocks, the completed matrix, and its error."""
     problem, estimate, truth = completion.problem, completion.estimate, completion.problem.truth
-    filled = "holes taken for zeros" if completion.imputation == "none" else "completed"
+    filled = "holes set to zero" if completion.imputation == "none" else "completed"
     top = float(truth.max())
     fig = new_picture(WIDTH, 3.1)
     axes = fig.subplots(1, 3)
     fill_blocks(axes[0], np.where(problem.entries(problem.missing), 0, estimate), problem.missing, top)
     fill_blocks(axes[1], estimate, completion.unreached, top)
     heat(axes[2], np.abs(estimate - truth), (0, top), "Oranges")
-    for ax, name in zip(axes, ("observed (holes hatched)", filled, "size of the error"), strict=True):
+    for ax, name in zip(axes, ("observed (holes hatched)", filled, "absolute error"), strict=True):
         ax.set_title(name)
         bare(ax)
     annotators = f"{len(problem.missing)} annotators"

@@ -1,4 +1,4 @@
-"""The desk where the exercises of all notebooks are handed out and judged, by their names.
+"""The desk, where the exercises of all notebooks are handed out and judged by name.
 
 >>> data = given("accuracy")
 >>> check("accuracy", data["prior"] @ data["A"].diagonal())
@@ -31,29 +31,29 @@ shown: set[str] = set()  # names of the exercises whose solution was asked for
 
 @cache
 def exercises_of(notebook: str) -> dict[str, Exercise]:
-    """Return the `EXERCISES` of one notebook's package, such as "nb04"; this imports the package."""
+    """Return the `EXERCISES` of a notebook's package, such as "nb04"; this imports the package."""
     found: dict[str, Exercise] = import_module(f"course.{notebook}.exercises").EXERCISES
     return found
 
 
 def exercises() -> dict[str, Exercise]:
-    """Collect the exercises of all notebooks, by their names."""
+    """Return the exercises of all notebooks by name."""
     return {name: exercise for notebook in NOTEBOOKS for name, exercise in exercises_of(notebook).items()}
 
 
 def find(name: object) -> Exercise:
-    """Return an exercise, or raise a CofactorError that lists all there are.
+    """Return an exercise by name; an unknown name raises a CofactorError that lists the known ones.
 
-    The notebook that is open comes first, so that the packages of the others need not be imported.
+    The open notebook is searched first, so that the packages of the others need not be imported.
     """
     for notebook in sorted(NOTEBOOKS, key=lambda notebook: f"course.{notebook}" not in sys.modules):
         if isinstance(name, str) and name in exercises_of(notebook):
             return exercises_of(notebook)[name]
-    raise CofactorError(f"no exercise {name!r}; there are {listing(exercises())}")
+    raise CofactorError(f"unknown exercise {name!r}; the exercises are {listing(exercises())}")
 
 
 def given(name: str) -> Given:
-    """Return the data of an exercise, by name; the same in every session.
+    """Return the data of an exercise by name; they are the same in every session.
 
     Raises
     ------
@@ -64,24 +64,23 @@ def given(name: str) -> Given:
 
 
 def seed(name: str) -> str:
-    """Draw the capstone, and what function exercises are tried on, from a name; return the seed that holds from now on.
+    """Set the seed of the capstone and of the data of exercises to a name; return the seed now in use.
 
-    The placeholder "your name" leaves the seed as it is. In a learner's folder it is kept beside the copies, for all
-    notebooks.
+    The placeholder "your name" leaves the seed unchanged. In a learner's folder, the seed is stored for all notebooks.
 
     Raises
     ------
     CofactorError
-        The name is no text, or an empty one.
+        The name is not a string, or it is empty.
     """
     seeds.choose(name)
     return seeds.current()
 
 
 def check(name: str, answer: object) -> None:
-    """Print one sentence: "correct: ..." or what to look at again.
+    """Print one sentence: "correct: ..." or what is wrong.
 
-    Answers rounded to four digits are right. Of wrong answers, the typical ones are recognised.
+    Answers rounded to four digits are right. Typical wrong answers are recognised.
     """
     try:
         verdict = find(name).judge(answer)
@@ -93,29 +92,29 @@ def check(name: str, answer: object) -> None:
 
 
 def reveal(name: str, answer: object) -> None:
-    """Print what `check` would say of a solution that the learner opened; it does not count as an answer of theirs."""
+    """Print what `check` would print for a solution; it does not count as the learner's answer."""
     tell(find(name).judge(answer).words)
 
 
 def usable(name: str) -> Callable[..., Any]:
-    """Return the function that the learner handed in, where it is right; else one that is, so that what follows is.
+    """Return the function that the learner handed in if it is right, otherwise the solution, for the cells below.
 
     Raises
     ------
     CofactorError
-        There is no such exercise, or its answer is no function.
+        There is no such exercise, or its answer is not a function.
     """
     exercise, function = find(name), handed_in.get(name)
     if not isinstance(exercise, FunctionExercise):
-        raise CofactorError(f"the answer of {name!r} is no function")
+        raise CofactorError(f"the answer of exercise {name!r} is not a function")
     if callable(function) and exercise.judge(function).right:
         return function
-    tell(f'Until you solve the exercise "{name}", the cells below use a function of cofactor in the place of yours.')
+    tell(f'Until you solve the exercise "{name}", the cells below use a function of cofactor instead of yours.')
     return exercise.right()
 
 
 def passed(name: str) -> bool:
-    """Whether the answer last handed to `check` is right; False where there is none.
+    """Whether the last answer to `check` was right; False if there is none.
 
     Raises
     ------
@@ -126,7 +125,7 @@ def passed(name: str) -> bool:
 
 
 def hint(name: str, number: int = 1) -> None:
-    """Print a hint; the higher its number, the more it gives away. After all hints, the next number is the solution."""
+    """Print a hint; higher numbers reveal more, and the number after the last hint prints the solution."""
     try:
         hints = find(name).hints
     except CofactorError as unknown:
@@ -144,16 +143,16 @@ def hint(name: str, number: int = 1) -> None:
         shown.add(name)
         print(solution(name))
     else:
-        tell(f"there are hints 1 to {last} for {name!r}; once all are read, hint {last + 1} is a solution")
+        tell(f"exercise {name!r} has hints 1 to {last}; after you have read them all, hint {last + 1} shows a solution")
 
 
 def solution(name: str) -> str:
-    """Return the code of a solution, as it stands in the notebook of the exercise.
+    """Return the code of a solution from the notebook of the exercise.
 
     Raises
     ------
     CofactorError
-        The notebooks do not lie beside this package, or none has it.
+        The notebooks are not next to this package, or none contains the solution.
     """
     beside = Path(__file__).parents[1]
     for path in sorted([*beside.glob("[0-9]*.ipynb"), *beside.glob("labs/*.ipynb")]):
@@ -161,10 +160,10 @@ def solution(name: str) -> str:
             code = "".join(cell["source"])
             if "solution" in cell["metadata"].get("tags", ()) and f'reveal("{name}"' in code.replace("(\n    ", "("):
                 return code
-    raise CofactorError(f"no notebook beside {Path(__file__).parent} has a solution of {name!r}")
+    raise CofactorError(f"no notebook next to {Path(__file__).parent} contains a solution of {name!r}")
 
 
 def tell(sentence: object) -> None:
-    """Print a sentence, or what an error says, in lines that JupyterLab does not break within a word."""
+    """Print a sentence or an error message in lines that JupyterLab does not break within a word."""
     for line in str(sentence).splitlines():
         print(fill(line, LETTERS, break_long_words=False, break_on_hyphens=False))

@@ -1,4 +1,4 @@
-"""How an answer is judged: right, a known mistake, a broken property, or else by its worst entry."""
+"""Judge an answer: right, a recognised mistake, a violated property, or else its worst entry."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from course import seeds
 Given = dict[str, Any]
 
 TOLERANCE = 2e-3  # of the largest entry of an answer
-NEARLY = 5  # tolerances within which an answer is probably right, but rounded
-UNANSWERED = "not answered yet: replace the placeholder by your answer"
+NEARLY = 5  # an answer within so many tolerances is probably right, but rounded
+UNANSWERED = "not answered yet: replace the placeholder with your answer"
 
 
 class Law(NamedTuple):
-    """A property of every right answer: what is said where it is broken, and whether an array has it."""
+    """A property of every right answer: the message if it is violated, and a test whether an array has it."""
 
     broken: str
     holds: Callable[[Floats], bool]
@@ -31,7 +31,7 @@ def _ones(sums: Floats) -> bool:
     return bool(np.allclose(sums, 1.0, rtol=0, atol=TOLERANCE))
 
 
-NONNEGATIVE = Law("there are negative entries", lambda a: bool((a >= -1e-9).all()))
+NONNEGATIVE = Law("some entries are negative", lambda a: bool((a >= -1e-9).all()))
 SUMS_TO_ONE = Law("the entries do not sum to one", lambda a: _ones(a.sum()))
 COLUMNS_SUM_TO_ONE = Law("the columns do not sum to one", lambda a: _ones(a.sum(axis=0)))
 ROWS_SUM_TO_ONE = Law("the rows do not sum to one", lambda a: _ones(a.sum(axis=1)))
@@ -42,10 +42,10 @@ ORTHOGONAL = Law(
 
 
 class Part(NamedTuple):
-    """One array of an answer: its name, its value, and typical wrong values by what is said of them.
+    """One array of an answer: its name, its value, and typical wrong values, keyed by the message for each.
 
-    `unit` says what the numbers are, `laws` which properties a right answer has. `tolerance` is a share of the largest
-    entry; it is wider where more than one definition of the answer is right.
+    `unit` says what the numbers are, `laws` which properties a right answer has. `tolerance` is a fraction of the
+    largest entry; it is wider if more than one definition of the answer is right.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is right, one sentence about it, and whether the sentence knows what went wrong."""
+    """Whether an answer is right, one sentence about it, and whether a wrong answer was recognised."""
 
     right: bool
     words: str
@@ -65,7 +65,7 @@ class Verdict(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A call of a learner's function: on which data, with what, what is right, and what it returned."""
+    """A call of a learner's function: a name for the data, the arguments, the right parts, and the result."""
 
     where: str
     case: Given
@@ -73,25 +73,25 @@ class Trial(NamedTuple):
     found: list[Floats]
 
 
-_drawn: dict[tuple[int, int], Given] = {}  # data of this session, by the number they are drawn by
+_drawn: dict[tuple[int, int], Given] = {}  # data of this session, by the number of their random generator
 
 
 class Exercise(ABC):
-    """What is given (the same every time), how it is solved, hints in order, and what the right answer shows."""
+    """An exercise: its data (the same every time), its solution, hints in order, and praise for the right answer."""
 
     hints: tuple[str, ...]
     praise: str
 
     @abstractmethod
     def given(self) -> Given:
-        """Return the data, by their names."""
+        """Return the data by name."""
 
     @abstractmethod
     def solve(self, *args: Any, **given: Any) -> list[Part]:
-        """Return the parts of the answer; what was given comes by its names."""
+        """Return the parts of the answer; the data are passed by name."""
 
     def own(self, number: int, make: Callable[[np.random.Generator], Given]) -> Given:
-        """Return data drawn from the learner's name on which the answer and all typical mistakes differ."""
+        """Draw data, from the learner's name, on which the answer and all typical mistakes differ."""
         key = number, seeds.own(number)
         if key not in _drawn:
             _drawn[key] = seeds.drawn(number, make, lambda given: told_apart(self.solve(**given)))
@@ -99,11 +99,11 @@ class Exercise(ABC):
 
     @property
     def parts(self) -> list[Part]:
-        """The exercise solved."""
+        """The parts of the right answer."""
         return self.solve(**self.given())
 
     def judge(self, answer: object) -> Verdict:
-        """Judge an answer; whatever is handed in, nothing is raised."""
+        """Judge an answer; this never raises, whatever is handed in."""
         if answer is None or answer is Ellipsis:
             return Verdict(False, UNANSWERED)
         parts = self.parts
@@ -114,26 +114,27 @@ class Exercise(ABC):
             if not same(value, part):
                 known = _mistake(part, value)
                 label = f"{part.name}: " if len(found) > 1 else ""
-                return Verdict(False, f"{label}not yet: {known or _broken(part, value)}", bool(known))
+                wrong = known or _broken(part, value) or _worst(part, value)
+                return Verdict(False, f"{label}not yet: {wrong}", bool(known))
         return Verdict(True, f"correct: {self.praise}")
 
 
 class FunctionExercise(Exercise):
-    """An exercise whose answer is a function; it is tried on the example given and on data not seen before.
+    """An exercise whose answer is a function; it is tested on the example and on data that the learner has not seen.
 
     `given` returns the arguments of the function by name, in order. `solve` returns what the function must return for
-    such arguments; its parts need no mistakes. `wrong` holds typical wrong functions by what is said of them: they are
-    recognised by what they return.
+    such arguments; its parts need no mistakes. `wrong` holds typical wrong functions, keyed by the message for each;
+    they are recognised by their results.
     """
 
     wrong: ClassVar[Mapping[str, Callable[..., Any]]]
 
     @abstractmethod
     def cases(self) -> list[Given]:
-        """Return arguments that the learner has not seen: other shapes, and what is special."""
+        """Return arguments that the learner has not seen: other shapes, and special cases."""
 
     def right(self) -> Callable[..., Any]:
-        """Return a function that is right; it takes what the learner's takes, and returns what that must return."""
+        """Return a right function with the arguments and results of the learner's."""
         names = list(self.given())
 
         def function(*arguments: Any) -> Any:
@@ -143,19 +144,19 @@ class FunctionExercise(Exercise):
         return function
 
     def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
-        """Return a result in the order of the solution, where the order is free."""
+        """Return a result in the order of the solution, if the order is free."""
         return result
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
-        """Say which properties a result does not have, beside the laws of its parts."""
+        """Yield a message for each violated property, in addition to the laws of the parts."""
         yield from ()
 
     def judge(self, answer: object) -> Verdict:
-        """Judge a function by what it returns; whatever it does, nothing is raised."""
+        """Judge a function by its results; this never raises, whatever the function does."""
         tried = self.tried(answer)
         if isinstance(tried, Verdict):
             return tried
-        failed = [one for one in tried if not _all_same(self.arranged(*one[2:]), one[2])]
+        failed = [one for one in tried if not all(map(same, self.arranged(*one[2:]), one[2]))]
         if not failed:
             return Verdict(True, f"correct: {self.praise}")
         for says, wrong in self.wrong.items():
@@ -164,11 +165,11 @@ class FunctionExercise(Exercise):
         return Verdict(False, f"not yet: {self._lack(*failed[0])}", recognised=False)
 
     def tried(self, answer: object) -> list[Trial] | Verdict:
-        """Call a function on the example and on all cases; a verdict where it is none, stops, or returns no answer."""
+        """Call a function on the example and all cases; return a verdict if it is no function, or fails on one."""
         if answer is None or answer is Ellipsis:
             return Verdict(False, UNANSWERED)
         if not callable(answer):
-            return Verdict(False, "not yet: hand in the function itself, by its name and without brackets")
+            return Verdict(False, "not yet: hand in the function itself, by its name and without parentheses")
         tried = []
         for number, case in enumerate([self.given(), *self.cases()]):
             where, parts = _where(number, case), self.solve(**case)
@@ -179,11 +180,10 @@ class FunctionExercise(Exercise):
         return tried
 
     def _lack(self, where: str, case: Given, parts: list[Part], found: list[Floats]) -> str:
-        """What a result lacks: a property, or its worst entry."""
+        """Return what is wrong with a result: a violated property, or its worst entry."""
         for part, value in zip(parts, found, strict=True):
-            for law in part.laws:
-                if not law.holds(value):
-                    return f"{where}, {part.name}: {law.broken}"
+            if broken := _broken(part, value):
+                return f"{where}, {part.name}: {broken}"
         for says in self.properties(case, found):
             return f"{where}, {says}"
         part, value = next((p, v) for p, v in zip(parts, found, strict=True) if not same(v, p))
@@ -191,7 +191,7 @@ class FunctionExercise(Exercise):
 
 
 def called(function: Callable[..., Any], case: Given, parts: Sequence[Part], where: str) -> tuple[list[Floats], str]:
-    """Return what a learner's function returns as arrays, or what is wrong with it; nothing is raised."""
+    """Call a learner's function; return its results as arrays, or what is wrong with them. This never raises."""
     arguments = deepcopy(case)
     try:
         with np.errstate(all="ignore"):
@@ -199,52 +199,52 @@ def called(function: Callable[..., Any], case: Given, parts: Sequence[Part], whe
     except Exception as error:  # a learner's function may raise anything, and a learner needs a sentence
         takes = ", ".join(case)
         why = f"{type(error).__name__}: {error}"
-        return [], f"not yet: {where}, your function stops with {why} (it is called with {takes})"
+        return [], f"not yet: {where}, your function raises {why} (its arguments are {takes})"
     if result is None or result is Ellipsis:
         return [], "not answered yet: your function returns nothing"
     changed = [name for name, value in case.items() if not _unchanged(value, arguments[name])]
     if changed:
-        return [], f"not yet: your function changes what it is given, {changed[0]}; work on a copy"
+        return [], f"not yet: your function changes its argument {changed[0]}; work on a copy"
     found, trouble = fitted(parts, result)
     return found, trouble and f"not yet: {where}, {trouble}"
 
 
 def fitted(parts: Sequence[Part], answer: object) -> tuple[list[Floats], str]:
-    """An answer as one array a part, in the shapes of the parts; or what is wrong with its form."""
+    """Return an answer as one array per part, in the shapes of the parts, or what is wrong with its form."""
     values = _split(parts, answer)
     if values is None:
         names = ", ".join(part.name for part in parts)
-        return [], f"give {len(parts)} arrays or numbers in this order: ({names})"
+        return [], f"hand in {len(parts)} arrays or numbers in this order: ({names})"
     found = []
     for part, value in zip(parts, values, strict=True):
         array, expected = _numbers(value), np.asarray(part.answer, dtype=np.float64)
         label = f"{part.name}: " if len(parts) > 1 else ""
         if array is None:
-            return [], f"{label}this is no array of numbers; expected {shape_in_words(expected)}"
+            return [], f"{label}this is not an array of numbers; expected {shape_in_words(expected)}"
         if array.squeeze().shape != expected.squeeze().shape:
             return [], f"{label}expected {shape_in_words(expected)}, got {shape_in_words(array)}"
         if not np.isfinite(array).all():
             return (
                 [],
-                f"{label}there are NaN or infinite entries; is something divided by zero, or the log of zero taken?",
+                f"{label}some entries are NaN or infinite; check for division by zero or the logarithm of zero",
             )
         found.append(array.reshape(expected.shape))
     return found, ""
 
 
 def shape_in_words(array: Floats) -> str:
-    """An array's shape as a learner reads it."""
+    """Describe the shape of an array for a learner."""
     return "a single number" if array.ndim == 0 else f"an array of shape {array.shape}"
 
 
 def same(found: Floats, part: Part, answer: ArrayLike | None = None) -> bool:
-    """Whether an array is a part's answer (or another array), up to the part's tolerance."""
+    """Whether an array equals a part's answer (or another array), up to the part's tolerance."""
     expected = np.asarray(part.answer if answer is None else answer, dtype=np.float64)
     return found.shape == expected.shape and _distance(found, expected) <= part.tolerance
 
 
 def told_apart(parts: Sequence[Part]) -> bool:
-    """Whether the answer and all typical mistakes of every part differ by more than what is taken for rounding."""
+    """Whether the answer and all typical mistakes of every part differ by more than rounding."""
     for part in parts:
         wide = part._replace(tolerance=max(NEARLY * TOLERANCE, 1.5 * part.tolerance))
         values = [np.asarray(value, dtype=np.float64) for value in (part.answer, *part.mistakes.values())]
@@ -254,13 +254,13 @@ def told_apart(parts: Sequence[Part]) -> bool:
 
 
 def _distance(found: Floats, expected: Floats) -> float:
-    """The largest difference, as a share of the largest entry expected."""
+    """Return the largest difference, as a fraction of the largest expected entry."""
     scale = float(np.abs(expected).max(initial=0.0)) or 1.0
     return float(np.abs(found - expected).max(initial=0.0)) / scale
 
 
 def _split(parts: Sequence[Part], answer: Any) -> list[object] | None:
-    """The parts of an answer, in their order; None if there are not as many."""
+    """Return the parts of an answer in order; None if their number is wrong."""
     if len(parts) == 1:
         return [answer[0]] if isinstance(answer, tuple) and len(answer) == 1 else [answer]
     if isinstance(answer, Mapping):
@@ -289,7 +289,7 @@ def _numbers(value: Any) -> Floats | None:
 
 
 def _mistake(part: Part, found: Floats) -> str:
-    """The typical mistake that an array is; empty if it is none."""
+    """Return the message for the typical mistake that an array equals; empty if there is none."""
     for says, wrong in part.mistakes.items():
         if same(found, part, wrong):
             return says
@@ -297,24 +297,24 @@ def _mistake(part: Part, found: Floats) -> str:
 
 
 def _common(part: Part, found: Floats) -> str:
-    """Mistakes that any answer can have."""
+    """Return the message for a mistake that is possible in any answer; empty if there is none."""
     expected = np.asarray(part.answer, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         log = np.log(expected)
     known = {
-        "this is in per cent; give shares between 0 and 1": 100 * expected,
+        "this is in per cent; give fractions between 0 and 1": 100 * expected,
         "the sign is wrong": -expected,
         "this is transposed: rows and columns are swapped": expected.T,
     }
     if np.isfinite(log).all():
-        known["these are logarithms of the answer; take exp"] = log
+        known["these are logarithms of the answer; take exp of them"] = log
     for says, wrong in known.items():
         if same(found, part, wrong):
             return says
     if _reordered(part, found):
-        return "these are the right numbers, in another order"
+        return "these are the right numbers, but in a different order"
     if _distance(found, expected) <= NEARLY * part.tolerance or _rounded(found, expected):
-        return "nearly: are these numbers rounded? Hand in all digits"
+        return "nearly right, but these numbers seem to be rounded; hand in all digits"
     return ""
 
 
@@ -324,37 +324,30 @@ def _rounded(found: Floats, expected: Floats) -> bool:
 
 
 def _reordered(part: Part, found: Floats) -> bool:
-    """Whether an array holds the numbers of the answer at other places; where some are equal, nobody can tell."""
+    """Whether an array has the numbers of the answer in a different order; False if some of these are equal."""
     right, ours = (np.sort(np.ravel(np.asarray(a, dtype=np.float64))) for a in (part.answer, found))
     apart = np.diff(right).min(initial=np.inf)
     return len(right) > 1 and apart > NEARLY * part.tolerance * np.abs(right).max() and same(ours, part, right)
 
 
 def _broken(part: Part, found: Floats) -> str:
-    """The first property that an array has not, or else its worst entry."""
-    for law in part.laws:
-        if not law.holds(found):
-            return law.broken
-    return _worst(part, found)
+    """Return the message for the first property that an array violates; empty if there is none."""
+    return next((law.broken for law in part.laws if not law.holds(found)), "")
 
 
 def _worst(part: Part, found: Floats) -> str:
-    """Which entry is furthest from right, and to which side; not by how much."""
+    """Say which entry is furthest from right, and whether it is too large or too small; not by how much."""
     expected = np.asarray(part.answer, dtype=np.float64)
     at = np.unravel_index(np.abs(found - expected).argmax(), expected.shape)
     side = "large" if found[at] > expected[at] else "small"
     if expected.ndim == 0:
-        return f"{_short(found[at])} is too {side}"
+        return f"{found[at]:.3g} is too {side}"
     place = ", ".join(map(str, map(int, at)))
-    return f"entry [{place}] is furthest off: {_short(found[at])} is too {side}"
-
-
-def _short(number: float) -> str:
-    return f"{number:.3g}"
+    return f"entry [{place}] is furthest off: {found[at]:.3g} is too {side}"
 
 
 def _where(number: int, case: Given) -> str:
-    """Which data a function was tried on, with the shapes of its arguments."""
+    """Name the data on which a function was tried, with the shapes of its arguments."""
     if number == 0:
         return "on the example"
     sizes = [f"{name} {' × '.join(map(str, np.shape(value)))}" for name, value in case.items() if np.ndim(value)]
@@ -372,12 +365,8 @@ def _alike(before: Iterable[Any], after: Iterable[Any]) -> bool:
     return len(one) == len(other) and all(_unchanged(a, b) for a, b in zip(one, other, strict=True))
 
 
-def _all_same(found: list[Floats], parts: list[Part]) -> bool:
-    return all(same(value, part) for value, part in zip(found, parts, strict=True))
-
-
 def _as(wrong: Callable[..., Any], case: Given, parts: list[Part], found: list[Floats]) -> bool:
-    """Whether a wrong function returns what was found."""
+    """Whether a wrong function returns these results."""
     with np.errstate(all="ignore"):
         values, trouble = fitted(parts, wrong(*deepcopy(case).values()))
     return not trouble and all(same(a, part, b) for a, part, b in zip(found, parts, values, strict=True))

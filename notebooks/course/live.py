@@ -1,8 +1,8 @@
-"""Live figures: what moves is drawn over a background drawn once, so that a figure follows the mouse.
+"""Live figures: moving artists are drawn over a fixed background, so that a figure follows the mouse.
 
-A frame takes 4 to 8 ms, so controls answer while they are dragged, and a prediction can be made by dragging before the
-answer is shown. What takes longer than 50 ms is computed before the figure is made, or is a `Panel`, which waits until
-its control is released.
+A frame takes 4 to 8 ms, so controls respond while they are dragged, and a learner can predict by dragging before the
+answer is shown. Whatever takes longer than 50 ms is computed before the figure is made, or is a `Panel`, which waits
+until its control is released.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ HIDDEN, SHOWN = "hidden", "shown"
 
 
 class Live(Panel):
-    """Controls and a figure of which only some artists move.
+    """Controls and a figure in which only some artists move.
 
     Parameters
     ----------
     controls
-        By the names that `update` takes: `drag` for numbers, `course.panel.choice` for words, `reveal` for what is
-        hidden until it is asked for.
+        By the argument names of `update`: `drag` for numbers, `course.panel.choice` for words, `reveal` for what is
+        hidden at first.
     figure
-        Drawn in the house style, with its final axes, limits and title.
+        Drawn in the common style, with its final axes, limits and title.
     moving
         Artists that `update` changes; they are left out of the background.
     update
-        Moves the artists to the values of the controls, and returns the sentence that says what is to be seen. A
-        CofactorError is shown in the place of the sentence, and the figure stays as it was.
+        Moves the artists to the values of the controls, and returns the sentence that describes them. A CofactorError
+        is shown instead of the sentence, and the figure does not change.
     look
         One line above the controls: what to do, and what to look for.
     """
@@ -75,12 +75,12 @@ class Live(Panel):
             self.image.value = f'<img alt="{words}" style="max-width:100%" src="{source}">'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The live box; and where no kernel runs the figure as it stands."""
+        """Return the live box, and the current figure for use without a kernel."""
         self.png, self.spoken = to_png(self.figure), spoken(self.figure)
         return super()._repr_mimebundle_(**kwargs)
 
     def frame(self) -> bytes:
-        """Return the figure as it stands, as PNG: the background as it was, and over it the artists that move."""
+        """Return the current figure as PNG: the background, and over it the moving artists."""
         self.canvas.restore_region(self.background)
         for artist in self.moving:
             if artist.get_visible():
@@ -91,7 +91,7 @@ class Live(Panel):
 
 
 def drag(value: float, low: float, high: float, step: float, name: str) -> Any:
-    """Return a slider that answers while it is dragged; of whole numbers, if all of these are."""
+    """Return a slider that responds while it is dragged; it has whole numbers if all arguments are whole."""
     whole = all(isinstance(one, int) for one in (value, low, high, step))
     made = slider(w.IntSlider if whole else w.FloatSlider, value, low, high, step, name)
     made.continuous_update = True
@@ -99,14 +99,14 @@ def drag(value: float, low: float, high: float, step: float, name: str) -> Any:
 
 
 def sliding(values: tuple[Any, ...], value: Any, name: str) -> Any:
-    """Return a slider over a few values that answers while it is dragged."""
+    """Return a slider over a few values that responds while it is dragged."""
     made = choice(w.SelectionSlider, values, value, name)
     made.continuous_update = True
     return made
 
 
 def reveal(name: str = "answer") -> Any:
-    """Return two buttons that hide and show what the learner predicts first; `update` gets True when it is shown."""
+    """Return two buttons that hide and show an answer that the learner predicts; `update` gets True if it is shown."""
     buttons = w.ToggleButtons(options=[(HIDDEN, False), (SHOWN, True)], value=False, description=name)
     buttons.style.button_width = "5em"
     return buttons

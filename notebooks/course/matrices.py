@@ -1,4 +1,4 @@
-"""Views of co-occurrences: all blocks with their holes, one block with its estimate."""
+"""Pictures of co-occurrences: all blocks with the missing ones, and one block with its estimate."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from cofactor_app.plots.style import (
 
 Mask = NDArray[np.bool_]
 
-QUIET = 0.2  # errors below this share of the largest entry look pale
-NUMBERED = 30  # with more annotators, ticks carry no names and holes no hatches
+QUIET = 0.2  # errors below this fraction of the largest entry look pale
+NUMBERED = 30  # with more annotators, missing blocks are not hatched
 
 
 @styled
@@ -75,16 +75,18 @@ def draw_blocks(
     true: ArrayLike,
     estimate: ArrayLike,
     title: str = "This block",
-    row: str = "label of the one",
+    row: str = "label of one annotator",
     column: str = "label of the other",
 ) -> Figure:
-    """Draw a (K, K) block beside its estimate and the error.
+    """Draw a (K, K) block, its estimate and the error.
 
-    `title` names the block, the finding is added; `row` and `column` say what its axes are.
+    `title` names the block, and the error is added; `row` and `column` are labels of the axes.
     """
     true, estimate = np.asarray(true, dtype=np.float64), np.asarray(estimate, dtype=np.float64)
     if true.shape != estimate.shape or true.ndim != 2:
-        raise CofactorError(f"two matrices of one shape are compared, got {true.shape} and {estimate.shape}")
+        raise CofactorError(
+            f"truth and estimate must be matrices of the same shape, got {true.shape} and {estimate.shape}"
+        )
     fig = new_picture(WIDTH, 2.9)
     axes = fig.subplots(1, 3, sharex=True, sharey=True)
     top, error = float(max(true.max(), estimate.max())), estimate - true

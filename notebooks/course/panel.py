@@ -1,6 +1,6 @@
-"""Panels: controls beside a figure and a sentence that says what the figure shows.
+"""Panels: controls, a figure, and a sentence that says what the figure shows.
 
-A panel computes when a control is released, not while it moves. It also survives without a kernel: the stored notebook
+A panel recomputes when a control is released, not while it moves. It also works without a kernel: the stored notebook
 keeps the figure as PNG and the sentence as text.
 """
 
@@ -22,7 +22,7 @@ BUSY = '<span role="status">computing ...</span>'
 
 
 class Shown(NamedTuple):
-    """What a panel shows for some values: no figure where cofactor refuses them; the text then says why."""
+    """What a panel shows for some values; if cofactor refuses them, there is no figure, and the text says why."""
 
     outcome: Any
     figure: Figure | None
@@ -32,17 +32,17 @@ class Shown(NamedTuple):
 class Panel:
     """Controls, a figure, and a sentence that says what the figure shows.
 
-    `compute` makes an outcome of the named values of the controls, `draw` a figure and `describe` a sentence of the
-    outcome alone. A new value of any control recomputes.
+    `compute` takes the values of the controls by name and returns an outcome; `draw` makes a figure and `describe` a
+    sentence from the outcome alone. A new value of any control recomputes.
 
     Attributes
     ----------
     outcome, png, text
-        Of the values shown. `png` is empty while the values are ones that cofactor refuses; `text` then says why.
+        Of the values shown. `png` is empty if cofactor refuses these values; `text` then says why.
     spoken
         The picture's alternative text, as metadata.
     caption
-        The sentence, and the values of all controls by their names, for a stored picture that has no controls above it.
+        The sentence and the values of all controls, for a stored picture without controls.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class Panel:
 
     @property
     def caption(self) -> str:
-        """The sentence and what it was computed from."""
+        """The sentence and the values that it was computed from."""
         settings = [f"{control.description} = {label(control, control.value)}" for control in self.controls.values()]
         return f"{self.text} Shown for: {'; '.join(settings)}."
 
     def refresh(self) -> None:
-        """Recompute from the current values; what cofactor refuses is said in the panel, any other error is raised.
+        """Recompute from the current values; a refusal by cofactor is shown in the panel, any other error is raised.
 
-        A sign stands between controls and figure until the new figure is there.
+        A notice between controls and figure says that the new figure is being computed.
         """
         self.sign.value = BUSY
         try:
@@ -88,7 +88,7 @@ class Panel:
             self.sign.value = ""
 
     def at(self, **params: Any) -> Shown:
-        """Compute what the panel shows for these values, and leave controls and view as they are."""
+        """Compute what the panel shows for these values; controls and view do not change."""
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -110,7 +110,7 @@ class Panel:
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The live box, and what to show where no kernel runs (a stored notebook, a web page)."""
+        """Return the live box, and what to show without a kernel (a stored notebook, a web page)."""
         still = {"text/plain": f"[interactive panel] {self.caption}"}
         if self.png:
             still["image/png"] = base64.b64encode(self.png).decode()
@@ -118,7 +118,7 @@ class Panel:
 
 
 def label(control: Any, value: Any) -> str:
-    """Write a value as the control itself shows it.
+    """Format a value as the control itself shows it.
 
     >>> label(choice(w.Dropdown, (("none", 0.0), ("10 dB", 10.0)), 0.0, "noise"), 10.0)
     '10 dB'
@@ -129,12 +129,12 @@ def label(control: Any, value: Any) -> str:
 
 
 def named(control: Any) -> list[tuple[str, Any]]:
-    """Return the names and values among which a control offers the choice."""
+    """Return the names and values of the options of a control."""
     return [option if isinstance(option, tuple) else (str(option), option) for option in control.options]
 
 
 def _told(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Warnings of cofactor belong in the sentence, once each; all others go on to whoever listens."""
+    """Return the warnings of cofactor for the sentence, once each; warn again of all others."""
     told = []
     for warning in caught:
         if issubclass(warning.category, ConvergenceWarning | DataWarning):
@@ -145,7 +145,7 @@ def _told(caught: list[warnings.WarningMessage]) -> list[str]:
 
 
 def slider(kind: Any, value: float, low: float, high: float, step: float, name: str) -> Any:
-    """Return a slider that recomputes on release; of a fraction it shows as many decimals as a step has."""
+    """Return a slider that recomputes on release; a fraction is shown with as many decimals as its step has."""
     decimals = {"readout_format": f".{len(str(step).partition('.')[2])}f"} if kind is w.FloatSlider else {}
     return kind(
         value=value, min=low, max=high, step=step, description=name, continuous_update=False, **decimals,
@@ -154,9 +154,9 @@ def slider(kind: Any, value: float, low: float, high: float, step: float, name: 
 
 
 def choice(kind: Any, options: tuple[Any, ...], value: Any, name: str) -> Any:
-    """Return a choice among a few values, as a drop-down list or a slider over them."""
+    """Return a choice among a few values, as a drop-down list or a slider."""
     late = {"continuous_update": False} if kind is w.SelectionSlider else {}
     style, layout = {"description_width": "initial"}, w.Layout(width="350px")
-    # by its place: given by value, a choice of None counts as nothing chosen, and the first of a slider has no label
+    # by index: a value of None would count as nothing chosen, and the first option of a slider would have no label
     place = [option[1] if isinstance(option, tuple) else option for option in options].index(value)
     return kind(options=options, index=place, description=name, style=style, layout=layout, **late)

@@ -1,4 +1,4 @@
-"""Public data sets for notebooks that must run without them, too."""
+"""Load public data sets in notebooks that must also run without them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cofactor.data import load
 
 
 def load_public(names: Iterable[str], otherwise: str, stand_in: Callable[[str], Any] | None = None) -> dict[str, Any]:
-    """Load what can be had, and print what is here and what is not.
+    """Load the data sets that are available, and print which are and which are not.
 
-    In the place of what cannot be had stands what `stand_in` makes of the name, if it is given; `otherwise` says so.
+    If given, `stand_in` makes a replacement from the name of a missing data set; `otherwise` says what is used instead.
     """
     found, missing = {}, []
     for name in names:
@@ -20,7 +20,7 @@ def load_public(names: Iterable[str], otherwise: str, stand_in: Callable[[str], 
             found[name] = load(name)
         except DatasetUnavailableError:
             missing.append(name)
-    print(f"here: {', '.join(found) or 'nothing'}")
+    print(f"available: {', '.join(found) or 'none'}")
     if missing:
         print(f"not available without network or COFACTOR_MIRROR: {', '.join(missing)}; {otherwise}")
     return found | ({name: stand_in(name) for name in missing} if stand_in else {})

@@ -1,4 +1,4 @@
-"""Drawings of ideas: the latent-class model, and the one idea behind all four problems."""
+"""Schematic drawings: the latent-class model, and the one idea behind all four problems."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cofactor_app.plots.style import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PUR
 
 Point = tuple[float, float]
 
-# an expert, a guesser, one who calls nearly everything the first class
+# an expert, a guesser, and one who gives nearly everything the first label
 SKILLS = (((0.95, 0.05), (0.05, 0.95)), ((0.5, 0.5), (0.5, 0.5)), ((0.95, 0.75), (0.05, 0.25)))
 
 
 def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """Axes measured in inches, without frame."""
+    """Make axes in inches, without a frame."""
     fig = new_picture(width, height)
     ax = fig.subplots()
     ax.set(xlim=(0, width), ylim=(0, height - 0.35), aspect="equal")
@@ -41,7 +41,7 @@ def _arrow(ax: Axes, start: Point, end: Point) -> None:
 def _grid(
     ax: Axes, centre: Point, values: Floats, cell: float, colour: tuple[float, ...], holes: Floats | None = None
 ) -> None:
-    """Draw a small matrix: the larger an entry, the fuller the colour; holes are hatched."""
+    """Draw a small matrix: larger entries have a stronger colour, and holes are hatched."""
     rows, columns = values.shape
     left, top = centre[0] - columns * cell / 2, centre[1] + rows * cell / 2
     for (i, j), value in np.ndenumerate(values):
@@ -54,7 +54,7 @@ def _grid(
 
 @styled
 def draw_latent_class() -> Figure:
-    """Draw the model behind a crowd: one true class, labels that depend on it alone, each through its own matrix."""
+    """Draw the model of a crowd: one true class, and labels that depend only on it, each through its own matrix."""
     fig, ax = _canvas(6.5, 3.5)
     top = (3.25, 2.6)
     ax.add_patch(Circle(top, 0.42, fc="white", ec=ORANGE, lw=2, ls="--", zorder=3))
@@ -64,7 +64,7 @@ def draw_latent_class() -> Figure:
     for x, name, A in zip((0.85, 2.75, 5.65), ("1", "2", "M"), SKILLS, strict=True):
         _annotator(ax, top, (x, 0.4), name, np.array(A))
     ax.text(4.2, 0.4, "…", ha="center", va="center", fontsize=18)
-    say(fig, "Given the true class, annotators err independently, each by one matrix")
+    say(fig, "Given the true class, annotators err independently, each according to one matrix")
     return fig
 
 
@@ -81,7 +81,7 @@ def _annotator(ax: Axes, top: Point, place: Point, name: str, A: Floats) -> None
 
 @styled
 def draw_kit() -> Figure:
-    """Draw the one idea behind the four problems: pairwise evidence, a factorisation, the structure behind it."""
+    """Draw the one idea behind the four problems: from pairwise evidence, through a factorisation, to structure."""
     fig, ax = _canvas(8.0, 5.6)
     for x, text in zip(COLUMNS, ("pairwise evidence", "factorisation", "structure"), strict=True):
         ax.text(x, 5.0, text, ha="center", va="center", fontsize=11, fontweight="bold")
@@ -94,17 +94,17 @@ def draw_kit() -> Figure:
         for x, text in zip(COLUMNS, CAPTIONS[k], strict=True):
             ax.text(x, y - 0.5, text, ha="center", va="center", fontsize=9)
         draw(ax, y + 0.1, ACCENTS[k])
-    say(fig, "One idea, four problems: what pairs tell is enough to find the structure behind all")
+    say(fig, "One idea, four problems: pairs are enough to recover the structure behind all the data")
     return fig
 
 
 COLUMNS = (2.15, 4.55, 6.95)
 ACCENTS = (BLUE, ORANGE, GREEN, PURPLE)
 CAPTIONS = (
-    ("labels of two annotators, holes", "imputation, then $X = H H^{T}$", "confusion matrices, true labels"),
+    ("label pairs, some missing", "imputation, then $X = H H^{T}$", "confusion matrices, true labels"),
     ("tables of two variables", "coupled: $X_{mn} = A_m D A_n^{T}$", "joint distribution of all"),
-    ("columns that mix others", "$X = X_{anchors} C$", "anchors: topics, pure nodes"),
-    ("user picks $i$ over $j$", "low rank: $u^{T}(v_i - v_j)$", "tastes and features"),
+    ("columns that mix a few others", "$X = X_{anchors} C$", "anchors: topics, pure nodes"),
+    ("user chooses $i$ over $j$", "low rank: $u^{T}(v_i - v_j)$", "features of users and items"),
 )
 Colour = tuple[float, ...]
 
@@ -114,7 +114,7 @@ def _pattern(rows: int, columns: int, seed: int) -> Floats:
 
 
 def _product(ax: Axes, y: float, colour: Colour, left: tuple[int, int], right: tuple[int, int]) -> None:
-    """A tall matrix times a wide one, beside each other."""
+    """Draw a tall matrix times a wide one."""
     cell, x = 0.1, COLUMNS[1]
     _grid(ax, (x - 0.36, y), _pattern(*left, 1), cell, colour)
     ax.text(x - 0.08, y, "×", ha="center", va="center", fontsize=11)
@@ -171,7 +171,7 @@ def _comparisons_row(ax: Axes, y: float, colour: Colour) -> None:
 
 
 def fill_graph(ax: Axes, links: NDArray[np.bool_]) -> None:
-    """Draw annotators on a circle, and a line between any two who are linked; `links` is (M, M) and symmetric."""
+    """Draw annotators on a circle, with a line between any two that are linked; `links` is (M, M) and symmetric."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(links)) / len(links)
     places = np.column_stack([np.cos(angle), np.sin(angle)])
     for a, b in np.argwhere(np.triu(links)):

@@ -1,4 +1,4 @@
-"""The learner's seed: a name, from which the capstone and what function exercises are tried on are drawn.
+"""The learner's seed: a name that determines the data of the capstone and of exercises.
 
 With the placeholder, the data are those of the stored notebooks. The same name gives the same data on every machine.
 """
@@ -22,19 +22,17 @@ _chosen: dict[str, str] = {}  # the seed of this session
 
 
 def current() -> str:
-    """Return the seed of this session, else the one kept beside a learner's copies, else the placeholder."""
+    """Return the seed of this session, or the one stored in a learner's folder, or the placeholder."""
     return _chosen.get(SEED) or seed_in(Path.cwd()) or PLACEHOLDER
 
 
 def choose(seed: str) -> None:
-    """Let all that is drawn from now on come from a seed, and keep it beside a learner's copies.
-
-    The placeholder changes nothing.
+    """Set the seed of this session, and store it in a learner's folder; the placeholder changes nothing.
 
     Raises
     ------
     CofactorError
-        The seed is no text, or an empty one.
+        The seed is not a string, or it is empty.
     """
     if number_of(seed) != number_of(PLACEHOLDER):
         _chosen[SEED] = seed.strip()
@@ -42,18 +40,18 @@ def choose(seed: str) -> None:
 
 
 def number_of(seed: str) -> int:
-    """Return the number that a name stands for; capitals and blanks around it do not count.
+    """Return the number for a name; capitals and surrounding blanks are ignored.
 
     >>> number_of("Ada") == number_of(" ada ")
     True
     """
     if not isinstance(seed, str) or not seed.strip():
-        raise CofactorError(f'seed={seed!r}: give a name in quotes, such as seed = "Ada"')
+        raise CofactorError(f'seed={seed!r}: must be a name in quotes, such as seed = "Ada"')
     return zlib.crc32(unicodedata.normalize("NFC", seed.strip().casefold()).encode("utf8"))
 
 
 def own(number: int) -> int:
-    """Return the number by which data are drawn: the one given, and with a seed of one's own another.
+    """Return the number that seeds random data: `number` itself with the placeholder, another with the learner's seed.
 
     >>> own(5)
     5
@@ -67,7 +65,7 @@ def own(number: int) -> int:
 def drawn(
     number: int, make: Callable[[np.random.Generator], dict[str, Any]], clear: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
-    """Return the first data, of those that `make` draws by `own(number)`, that are clear enough to be asked about.
+    """Draw data with `make`, seeded by `own(number)`, until they are clear enough for an exercise.
 
     >>> drawn(3, lambda rng: {"n": int(rng.integers(9))}, lambda data: data["n"] > 5)["n"] > 5
     True

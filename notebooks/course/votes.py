@@ -1,4 +1,4 @@
-"""Views of answers: the methods by their errors, and tasks on which a model overrules the majority."""
+"""Pictures of results: the error rates of methods; and the tasks on which a model overrules the majority."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ VOTE = "MajorityVote"
 
 @styled
 def draw_methods(errors: Mapping[str, float], reference: str = VOTE) -> Figure:
-    """Draw the error rate of each method as a bar, best on top, against the majority vote.
+    """Draw the error rate of each method as a bar, best on top, with a line at the majority vote.
 
     Parameters
     ----------
     errors : mapping of method name to error rate in [0, 1]
     reference : str
-        Name of the method the line stands at, if it is there.
+        Name of the method at which the line is drawn, if it is present.
     """
     if not errors:
-        raise CofactorError("no methods to draw: give at least one name with its error rate")
+        raise CofactorError("no methods to draw: give at least one method with its error rate")
     fig = new_picture(WIDTH, 1.25 + 0.32 * len(errors))
     fill_methods(fig.subplots(), errors, reference)
     best = min(errors, key=lambda name: errors[name])
@@ -48,7 +48,7 @@ def draw_methods(errors: Mapping[str, float], reference: str = VOTE) -> Figure:
 
 
 def fill_methods(ax: Axes, errors: Mapping[str, float], reference: str) -> None:
-    """Draw one bar for each method into axes, and a line at the reference."""
+    """Draw one bar per method into axes, and a line at the reference."""
     names = sorted(errors, key=lambda name: errors[name])[::-1]  # bars are stacked upwards
     values = 100 * np.array([errors[name] for name in names])
     bars = ax.barh(names, values, color=[FAINT if name == reference else BLUE for name in names], height=0.68)
@@ -68,7 +68,7 @@ def _method(name: str, first: bool = False) -> str:
 
 
 def disagreements(labels: CrowdLabels, posterior: ArrayLike) -> Ints:
-    """Return the codes of tasks where the model's class got fewer votes than another, the most certain first."""
+    """Return the codes of tasks on which the model's class has fewer votes than another, most certain first."""
     posterior = np.asarray(posterior)
     winner = posterior.argmax(axis=1)
     votes = labels.votes

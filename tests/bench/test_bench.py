@@ -201,7 +201,7 @@ def test_what_is_no_method_gets_one_sentence(mine):
         with pytest.raises(CofactorError, match=said):
             Outside(where).fit(labels)
     for answer, said in (
-        (np.full((400, 2), np.nan), "NaN or below zero for tasks 0"),
+        (np.full((400, 2), np.nan), "NaN or negative values for tasks 0"),
         (np.full(400, 7), "from 0 to 1, not 7"),
     ):
         with pytest.raises(CofactorError, match=said):

@@ -82,14 +82,14 @@ def test_classes_that_look_like_grades_are_noted_and_not_taken_for_some(tmp_path
     assert 'declare the order with --order "0,1,2,3,4"' in capsys.readouterr().err
     assert "low" not in pd.read_csv(tmp_path / "consensus.csv").columns
     assert run("diagnose", path) == 0
-    assert "workers agree by steps in the order 0, 1, 2, 3, 4" in capsys.readouterr().out
+    assert "most disagreements are small in the order 0, 1, 2, 3, 4" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
         (("--order", "awful,weak"), "leaves out 'best', 'fine', 'mixed'"),
-        (("--order", ""), "give all classes in a list"),
+        (("--order", ""), "must be a list of all classes"),
         (
             ("--order", ",".join(WORDS), "--method", "MV-EM"),
             "order can only be used with WorkerTypes: leave out method MV-EM",

@@ -77,7 +77,7 @@ CASES = {  # file, what it holds, options, exit code, what is said (all of it, o
     ),
     "conflicting labels": (
         *("a.csv", GOOD + "a,w1,no\n", (), 1),
-        ["conflicting labels: task 'a' by worker 'w1'; mend the data, or keep one with --conflicts first or last"],
+        ["conflicting labels: task 'a' by worker 'w1'; correct the data, keep one with --conflicts first or last"],
     ),
     "Western Europe's encoding": (
         *("a.csv", GOOD.replace("a,", "é,").encode("cp1252"), (), 1),

@@ -50,5 +50,5 @@ def test_the_other_run_is_named(command, tmp_path, monkeypatch, capsys):
         thread.join()
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("error: ") and f"{name} is being written by process {os.getpid()} on " in said
-    assert said.endswith("wait until that has ended, or name another output")
+    assert said.endswith("wait until it has finished, or name another output")
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]

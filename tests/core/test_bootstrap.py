@@ -38,13 +38,13 @@ def test_is_the_same_at_any_number_of_jobs():
 
 def test_refusals_are_left_out_and_told():
     for used, refused in ((330, 3), (128, 1)):  # how many of 1000 rows the refit looks at
-        with pytest.warns(DataWarning, match=f"^{refused} of 20 refits refused the rows drawn and are left out: row"):
+        with pytest.warns(DataWarning, match=f"^{refused} of 20 refits failed on the rows drawn and are left out: row"):
             kept = resample(lambda rows, n=used: refuse_row_zero(rows[:n]), 1000, n_draws=20, random_state=5)
         assert len(kept) == 20 - refused and all(0 not in rows for rows in kept)
 
 
 def test_gives_up_where_most_refits_refuse():
-    with pytest.raises(CofactorError, match="refits refused the rows drawn: row 0 was drawn"):
+    with pytest.raises(CofactorError, match="refits failed on the rows drawn: row 0 was drawn"):
         resample(refuse_row_zero, 2, n_draws=20, random_state=0)
 
 

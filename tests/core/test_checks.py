@@ -36,7 +36,7 @@ from tests.each import each
     ],
 )
 def test_what_holds_no_numbers_is_refused(values):
-    with pytest.raises(CofactorError, match="W must hold numbers"):
+    with pytest.raises(CofactorError, match="W must contain numbers"):
         numbers(values, "W")
 
 
@@ -49,14 +49,14 @@ def test_numbers_stay_as_they_are():
 
 
 def test_bad_entries_of_matrices_are_named():
-    with pytest.raises(CofactorError, match=r"W holds NaN or infinity in 2 columns \(1, 2\):"):
+    with pytest.raises(CofactorError, match=r"W contains NaN or infinity in 2 columns \(1, 2\):"):
         finite_matrix([[0, np.nan, np.inf]], "W")
     with pytest.raises(CofactorError, match=r"W is empty"):
         finite_matrix(np.zeros((0, 3)), "W")
-    with pytest.raises(CofactorError, match=r"from 0 to below 3; not so: -1\.0, 3\.0, 0\.5"):
+    with pytest.raises(CofactorError, match=r"from 0 to below 3; found -1\.0, 3\.0, 0\.5"):
         whole_matrix([[-1, 3, 0.5, 2]], "words", 3)
     assert whole_matrix([[0, 2**31 - 1]], "words").tolist() == [[0, 2**31 - 1]]
-    with pytest.raises(CofactorError, match=r"from 0 to below 2147483648; not so: 2147483648"):
+    with pytest.raises(CofactorError, match=r"from 0 to below 2147483648; found 2147483648"):
         whole_matrix([[2**31]], "words")
 
 
@@ -97,7 +97,7 @@ def test_huge_columns_are_matched_without_overflow():
 
 def test_matrices_of_different_rows_are_not_matched():
     for match in (match_columns, match_classes):
-        with pytest.raises(CofactorError, match="need the same rows"):
+        with pytest.raises(CofactorError, match="must have the same number of rows"):
             match(np.ones((2, 2)), np.ones((3, 2)))
 
 

@@ -194,7 +194,7 @@ def test_classes_with_prior_zero_stay_empty():
 
 
 def test_refuses_a_table_in_which_nothing_was_observed():
-    with pytest.raises(CofactorError, match="nothing was observed"):
+    with pytest.raises(CofactorError, match="no row has an observed entry"):
         em(CategoricalTable(np.full((3, 3), -1), SIZES), random_model(0))
 
 

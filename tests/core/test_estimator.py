@@ -52,7 +52,7 @@ def test_a_change_of_its_own_replaces_that_of_the_objective():
 
 def test_warns_at_the_limit_with_name_and_reason():
     with pytest.warns(
-        ConvergenceWarning, match=r"down: iteration limit 3 reached .* fell to 0\.001; raise the limit or"
+        ConvergenceWarning, match=r"down: iteration limit 3 reached .* fell to 0\.001; increase max_iter or"
     ):
         result = run(halving(), max_iter=3).result()
     assert (result.n_iter, result.converged) == (3, False)

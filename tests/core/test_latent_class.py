@@ -235,8 +235,8 @@ def test_tie_rule(posterior, prior, expected):
         ([0.5, 0.5], [], "at least one conditional"),
         ([0.5, 0.5], 3, "a list of matrices, one per variable; got 3"),
         ([0.5, 0.5], np.array(3.0), "a list of matrices, one per variable"),
-        ([0.5, 0.5], [A, np.eye(3), A, [1, 2]], r"\(I_n, 2\); wrong for variables 1, 3"),
-        ([0.5, 0.5], [A, np.ones((2, 2)), A, -np.eye(2)], "not so for variables 1, 3"),
+        ([0.5, 0.5], [A, np.eye(3), A, [1, 2]], r"\(I_n, 2\); see variables 1, 3"),
+        ([0.5, 0.5], [A, np.ones((2, 2)), A, -np.eye(2)], "see variables 1, 3"),
         ([0.5, 0.5], [A] + [np.full((2, 2), np.nan)] * 12, r"1, 2, .*10, \.\.\. \(12 in all\)"),
     ],
 )

@@ -248,7 +248,7 @@ def test_cliques_are_found_and_the_search_gives_up_in_the_end():
     ring[0, 2] = ring[2, 0] = True
     assert _has_clique(ring, 3, 5) is True and _has_clique(ring, 3, 0) is False
     groups = np.kron(1 - np.eye(9), np.ones((4, 4))) > 0  # nine in a clique, never ten
-    with pytest.warns(DataWarning, match="right angles"):
+    with pytest.warns(DataWarning, match="orthogonal sets"):
         assert _has_clique(groups, 10, len(groups)) is None
 
 
@@ -265,8 +265,8 @@ def test_the_report_names_the_farthest_class_and_shows_as_a_table():
 @each(
     "H, said",
     [
-        (np.ones(3), "shape is (3,)"),
-        (np.ones((3, 1)), "two or more"),
+        (np.ones(3), "got shape (3,)"),
+        (np.ones((3, 1)), "at least two"),
         ([[1, np.nan], [1, 1]], "rows 0 are not"),
         ([[1, 1], [1, -1]], "rows 1 are not"),
         (np.zeros((2, 3)), "no nonzero row"),

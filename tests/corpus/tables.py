@@ -73,7 +73,7 @@ def conflicts() -> list[Case]:
         bad("conflicts/other.csv", text(other), "conflicting labels: task 'a' by worker 'w1'"),
         bad("conflicts/numbers.csv", text([("1", "7", "x"), ("1", "7", "y"), ("2", "7", "x")]), "conflicting labels: task 1 by worker 7"),
         bad("conflicts/by_blanks.csv", text([*DATA, ("a ", " w1", "no")]), "conflicting labels: task 'a' by worker 'w1'"),
-        good("conflicts/capitals.csv", text([*DATA, ("a", "w1", "Yes")]), rows(yes="Yes"), "differ only in capitals", "one each was kept"),
+        good("conflicts/capitals.csv", text([*DATA, ("a", "w1", "Yes")]), rows(yes="Yes"), "differ only in capitals", "one of each was kept"),
         bad("conflicts/capitals_kept.csv", text([*DATA, ("a", "w1", "Yes")]), "conflicting labels", notes=("classes that look alike",), needs=("merge",), spelling="keep"),
         bad("conflicts/forms_of_a_number.csv", text([("a", "w1", "1"), ("a", "w1", "1.0"), ("b", "w1", "0")]), "conflicting labels", notes=("classes that look alike",)),
         good("conflicts/none_by_quotes.csv", text([*DATA, ("a", "w1", '"yes"')]), DATA, "given again"),

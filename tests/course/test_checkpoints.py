@@ -79,7 +79,7 @@ def test_progress_is_kept_beside_copies_only_and_a_broken_file_is_none(learner, 
     said(capsys)
     assert not (learner / PROGRESS).exists()
     for name in ("nb99", "lab99", "lab11", "00"):
-        with pytest.raises(CofactorError, match=f"no notebook '{name}'"):
+        with pytest.raises(CofactorError, match=f"unknown notebook '{name}'"):
             checkpoint(name)
 
 
@@ -101,5 +101,5 @@ def test_what_follows_uses_a_right_function_whatever_the_learner_wrote(name, cap
         function = desk.usable(name)
         assert f'Until you solve the exercise "{name}"' in capsys.readouterr().out
         assert desk.find(name).judge(function).right
-    with pytest.raises(CofactorError, match="no function"):
+    with pytest.raises(CofactorError, match="not a function"):
         desk.usable("accuracy")

@@ -64,8 +64,8 @@ def test_patterns_that_identify_nothing_are_told():
 
 def test_nothing_missing_is_no_error():
     whole = completion(0.0, "none")
-    assert "nothing to impute" in whole.finding
-    with pytest.raises(CofactorError, match="hide a larger share"):
+    assert "No pair is missing" in whole.finding
+    with pytest.raises(CofactorError, match="hide a larger fraction"):
         whole.problem.error(whole.estimate)
 
 

@@ -148,7 +148,7 @@ def test_common_mistakes_are_recognised(name):
     for position, part in parts(name):
         expected = np.asarray(part.answer, dtype=float)
         scale = np.abs(expected).max()
-        if not part.mistakes.keys() & {"this is in per cent; give shares between 0 and 1"}:
+        if not part.mistakes.keys() & {"this is in per cent; give fractions between 0 and 1"}:
             said = words(name, with_part(name, position, 100 * expected))
             assert "per cent" in said or said.split("not yet: ")[1] in part.mistakes
         assert "nearly" in words(name, with_part(name, position, expected + 3 * part.tolerance * scale * top(expected)))
@@ -218,13 +218,13 @@ class Stubborn:
 
 
 def test_objects_that_refuse_to_be_numbers_are_no_numbers():
-    assert "no array of numbers" in words("accuracy", Stubborn())
+    assert "not an array of numbers" in words("accuracy", Stubborn())
 
 
 def test_complex_numbers_are_refused_even_where_numpy_only_warns():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert "no array of numbers" in words("posterior", right("posterior") + 0j)
+        assert "not an array of numbers" in words("posterior", right("posterior") + 0j)
     assert not caught
 
 
@@ -233,7 +233,7 @@ def test_nan_is_named():
 
 
 def test_unanswered_is_told_from_wrong():
-    assert words("accuracy", ...) == "not answered yet: replace the placeholder by your answer"
+    assert words("accuracy", ...) == "not answered yet: replace the placeholder with your answer"
 
 
 def test_shapes_are_told():
@@ -276,7 +276,7 @@ def test_hints_come_in_order_and_after_all_of_them_a_solution(name, capsys):
     for number, text in enumerate(hints, start=1):
         for other in (0, "next", beyond):
             hint(name, other)
-        assert told(capsys).count(f"there are hints 1 to {len(hints)} for {name!r}; once all are read") == 3
+        assert told(capsys).count(f"exercise {name!r} has hints 1 to {len(hints)}; after you have read them") == 3
         hint(name, number)
         said = told(capsys)
         assert said.startswith(" ".join(f"hint {number} of {len(hints)}: {text}".split()))
@@ -302,7 +302,7 @@ def test_what_was_handed_in_last_counts():
     assert passed("accuracy")
     check("accuracy", 0)
     assert not passed("accuracy")
-    with pytest.raises(CofactorError, match="no exercise"):
+    with pytest.raises(CofactorError, match="unknown exercise"):
         passed("acuracy")
 
 
@@ -310,11 +310,11 @@ def test_unknown_exercises_are_answered_with_the_known_ones(capsys):
     check("posteriour", 1)
     hint("posteriour")
     said = told(capsys)
-    assert said.count("no exercise 'posteriour'; there are faults, vote") == 2
-    with pytest.raises(CofactorError, match="no exercise 'posteriour'"):
+    assert said.count("unknown exercise 'posteriour'; the exercises are faults, vote") == 2
+    with pytest.raises(CofactorError, match="unknown exercise 'posteriour'"):
         given("posteriour")
     check(["posterior"], 1)
-    assert "no exercise" in capsys.readouterr().out
+    assert "unknown exercise" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -326,4 +326,4 @@ import sys
 print(sorted(name for name in sys.modules if name.startswith("course.nb") and name.count(".") == 1))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("not yet: give 2 arrays") and done.stdout.splitlines()[-1] == "['course.nb04']"
+    assert done.stdout.startswith("not yet: hand in 2 arrays") and done.stdout.splitlines()[-1] == "['course.nb04']"

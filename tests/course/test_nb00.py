@@ -57,4 +57,4 @@ def test_the_majority_falls_as_it_must():
     assert np.allclose(found, exact, atol=0.01)
     live = panels.majority_live()
     live.controls["share"].value, live.controls["shown"].value = 12, True
-    assert live.text.startswith("You said 12\xa0%.") and live.text.endswith("wrong on 24\xa0%.")
+    assert live.text.startswith("You guessed 12\xa0%.") and live.text.endswith("wrong on 24\xa0%.")

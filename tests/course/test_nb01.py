@@ -90,19 +90,19 @@ def test_turns_that_fit_again_after_a_gap_are_told():
     outcome = panels.Scattering(edge, 0.0, True, turn=60.0)
     assert outcome.free.tolist() == [-60, 0, 60]
     told = panels.describe_turn(outcome)
-    assert "a second answer" in told and "from −60° to 60°, with gaps" in told
+    assert "a second solution" in told and "from −60° to 60°, with gaps" in told
 
 
 @pytest.mark.slow
 def test_turn_panel_tells_a_second_answer_from_none():
     panel = panels.turn_panel()
-    assert "Turned by 5°, every row still fits: a second answer, whose probabilities differ by up to" in panel.text
+    assert "Turned by 5°, every row still fits: a second solution, whose probabilities differ by up to" in panel.text
     second = panel.outcome.second.reshape(-1, 3, 3)
     first = panel.outcome.H.reshape(-1, 3, 3)
     A, B = (F / F.sum(axis=1, keepdims=True) for F in (first, second))
     assert f"up to {np.abs(A - B).max():.2f}. The corner can turn from −6° to 8°." in panel.text
     panel.controls["turn"].value = 20
-    assert f"{panels.lost(panel.outcome.H, 20.0)} of 30 rows are outside: no answer" in panel.text
+    assert f"{panels.lost(panel.outcome.H, 20.0)} of 30 rows are outside: no solution" in panel.text
     panel.controls["turn"].value = 0
     assert panel.text.startswith("Not turned yet")
 
@@ -121,8 +121,8 @@ def test_the_rounds_of_em_tell_the_truth():
 def test_the_corner_that_turns_loses_the_rows_that_are_counted():
     live = panels.corner_live()
     live.controls["degrees"].value = 37
-    assert live.text == "Turned by 37°, every row fits: a second answer."
-    live.controls["crowd"].value = "one perfect, nine others"
+    assert live.text == "Turned by 37°, every row fits: a second solution."
+    live.controls["crowd"].value = "one perfect person, nine others"
     n_out = panels.lost(panels.specialist_factor(), 37.0)
     assert live.text == f"Turned by 37°, {n_out} of 30 rows are outside."
 

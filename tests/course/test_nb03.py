@@ -32,7 +32,7 @@ def test_the_error_is_that_of_the_missing_pairs_alone():
     assert problem.error(X) == 0
     X[~seen] *= 1.25
     assert np.isclose(problem.error(X), 0.25)
-    with pytest.raises(CofactorError, match="hide a larger share"):
+    with pytest.raises(CofactorError, match="hide a larger fraction"):
         pictures.holes(300, 6, 3, 0.0).error(X)
     with pytest.raises(CofactorError, match="none, designated, robust, least squares"):
         problem.fill("magic")

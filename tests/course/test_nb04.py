@@ -40,7 +40,7 @@ def test_the_race_runs_all_three_on_the_same_problems_with_and_without_noise():
 
 def test_a_race_says_when_each_arrived():
     curves = {"fast": np.array([[4.0, 1e-4, 1e-9]] * 3), "slow": np.array([[4.0, 4.0, 4.0]])}
-    assert "fast after 1; slow not within 2" in alt_text(pictures.draw_race(curves))
+    assert "fast, after 1; slow, not within 2" in alt_text(pictures.draw_race(curves))
 
 
 def test_every_case_of_the_step_has_one_best_rotation():
@@ -67,7 +67,7 @@ def test_a_step_that_turns_away_is_told_so():
     H, turned = (np.asarray(part.answer) for part in exercises.SymNMFStep().solve(**case))
     exercise = exercises.SymNMFStep()
     assert not list(exercise.properties(case, [H, turned]))
-    assert "further away" in next(exercise.properties(case, [H, -turned]))
+    assert "moves U away" in next(exercise.properties(case, [H, -turned]))
 
 
 def test_the_start_of_the_exercise_is_near_in_one_order_only():
@@ -123,4 +123,5 @@ def test_the_walk_has_the_errors_of_the_library():
     live = panels.walk_live()
     errors = convergence_curve(*simulate.symnmf_problem(300, 3, 0.5, random_state=0), n_iter=60)
     live.controls["after"].value, live.controls["rho"].value = 3, 0.62
-    assert f"After 3 steps the error is {errors[3]:.4g}; your rate 0.62 says {errors[0] * 0.62**3:.4g}." == live.text
+    said = errors[0] * 0.62**3
+    assert live.text == f"After 3 steps, the error is {errors[3]:.4g}; your rate 0.62 predicts {said:.4g}."

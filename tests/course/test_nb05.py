@@ -92,7 +92,7 @@ def test_the_walk_tells_the_truth():
     panel = panels.walk_live()
     panel.controls["target"].value, panel.controls["n_iter"].value = 7, 20
     walk = panels.walk(panels.triangle().X, 7, 20)
-    assert panel.text.startswith("Column 7 is a mixture of the columns ")
+    assert panel.text.startswith("Column 7 as a mixture of columns ")
     for n in walk.touched:
         assert f"{n} ({walk.weights[n]:.2f})" in panel.text
 

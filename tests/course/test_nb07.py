@@ -40,7 +40,7 @@ def test_crowds_that_cannot_be_had_are_named_and_left_out(monkeypatch, capsys):
     assert list(found) == ["bluebird", "web"]
     assert [crowd.labels.n_workers for crowd in found.values()] == [39, 7]
     here, missing = capsys.readouterr().out.splitlines()
-    assert here == "here: bluebird, web" and "COFACTOR_MIRROR: rte;" in missing
+    assert here == "available: bluebird, web" and "COFACTOR_MIRROR: rte;" in missing
 
 
 def test_methods_of_the_papers_are_run_without_a_prior():

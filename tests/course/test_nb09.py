@@ -45,7 +45,7 @@ def test_words_that_are_never_drawn_are_left_out():
 
 @pytest.mark.parametrize("wrong", [{"mixing": 0.0}, {"leak": 1.0}, {"leak": -0.1}])
 def test_a_library_that_cannot_be_is_refused(wrong):
-    with pytest.raises(CofactorError, match="above zero"):
+    with pytest.raises(CofactorError, match="must be positive"):
         library(**wrong)
 
 
@@ -85,7 +85,7 @@ def test_activity_spreads_degrees_and_a_graph_that_cannot_be_is_refused():
     spread = [panels.draw_friends(400, activity=a).adjacency.sum(axis=0).std() for a in (0.0, 1.0)]
     assert spread[1] > 2 * spread[0]
     for wrong in ({"mixing": 0.0}, {"activity": -1.0}):
-        with pytest.raises(CofactorError, match="above zero"):
+        with pytest.raises(CofactorError, match="must be above zero"):
             panels.draw_friends(**wrong)
 
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
     found = pictures.public_evidence(["tdt2", "dblp2"])
     assert isinstance(found["tdt2"], TopicsDataset) and isinstance(found["dblp2"], GraphDataset)
     told = capsys.readouterr().out
-    assert "here: nothing" in told and "COFACTOR_MIRROR: tdt2, dblp2" in told and "made-up" in told
+    assert "available: none" in told and "COFACTOR_MIRROR: tdt2, dblp2" in told and "simulated data" in told
     assert found["tdt2"].trial(3, 0).counts.nnz and found["dblp2"].memberships.shape[1] == 3
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
 def test_what_is_here_is_loaded(capsys):
     graph = pictures.public_evidence(["dblp3"])["dblp3"]
     assert graph.memberships.shape == (13315, 3)
-    assert capsys.readouterr().out == "here: dblp3\n"
+    assert capsys.readouterr().out == "available: dblp3\n"
 
 
 # ---- exercises ----

@@ -82,7 +82,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
             raise ValueError("new")
         return split_evenly(posteriors, budget)
 
-    assert "stops with ValueError: new" in choose.judge(by_heart).words
+    assert "raises ValueError: new" in choose.judge(by_heart).words
 
     def raises_at_times(posteriors, budget):
         if posteriors[0, 0].argmax() != posteriors[0, 1].argmax() != posteriors[0, 2].argmax():
@@ -93,7 +93,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
         tasks = split_evenly(posteriors, budget)
         return tasks if posteriors[0, 0].argmax() == 0 else [tasks[0], *tasks[:-1]]
 
-    assert "stops with KeyError" in choose.judge(raises_at_times).words
+    assert "raises KeyError" in choose.judge(raises_at_times).words
     assert "a task is chosen twice" in choose.judge(twice_at_times).words
 
     def split(posteriors, budget):
@@ -104,7 +104,7 @@ def test_choosing_half_where_readings_differ_beats_chance_and_a_function_that_ra
 
 
 @pytest.mark.slow
-@each("name", NAMES[:4])  # of either guide; what differs between seeds is judged for all above
+@each("name", NAMES[1:3])  # of either guide, beside the stored run; what differs between seeds is judged for all above
 def test_the_notebook_runs_with_other_seeds_and_its_solutions_are_right(name, nobody, capsys):
     """Cells in their order, those for the author left out; where checks mislead, the other reading is taken."""
     seeds._chosen.clear()
@@ -237,7 +237,7 @@ def test_what_checks_show_is_what_drawn_checks_show(name, nobody):
 
 @pytest.mark.slow
 def test_four_cases_are_as_the_text_tells(nobody):
-    for number in range(30):
+    for number in range(10):
         seeds.choose(f"learner {number}")
         given = EXERCISES["unseen"].given()
         size, faulty = unseen.groups(given["apart"], given["wrong"])

@@ -232,7 +232,7 @@ def contrast(colour, paper="white"):
 
 
 REFUSED = [
-    (lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), np.ones((1, 3))), "one shape"),
+    (lambda: matrices.draw_blocks(MODEL.pairwise(0, 1), np.ones((1, 3))), "same shape"),
     (lambda: votes.draw_methods({}), "no methods"),
     *(
         (lambda bad=bad: simplex.draw_simplex(bad), "triangle")
@@ -242,7 +242,7 @@ REFUSED = [
         (lambda pair=pair: simplex.draw_rotation(np.ones((6, 3)), np.eye(3), pair), "columns")
         for pair in ((0, 0), (0, 3))
     ),
-    (lambda: simplex.draw_rotation(np.ones((6, 3)), np.eye(2)), "do not belong together"),
+    (lambda: simplex.draw_rotation(np.ones((6, 3)), np.eye(2)), "do not match"),
     (lambda: crowds.HoledCrowd.of(CROWD, HIDDEN).complete("magic"), "none, designated, robust"),
     (lambda: nb02.draw_dual(np.eye(4)), "three classes"),
     (lambda: nb05.draw_coefficients({}), "nothing to draw"),

@@ -102,6 +102,6 @@ def test_a_broken_record_has_no_seed(broken, session):
 
 @each("seed", ["", "  ", None, 7, ["Ada"]])
 def test_a_seed_that_is_no_name_is_refused(seed, session):
-    with pytest.raises(CofactorError, match="give a name in quotes"):
+    with pytest.raises(CofactorError, match="must be a name in quotes"):
         desk.seed(seed)
     assert seeds.current() == "your name"

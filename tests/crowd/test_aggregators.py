@@ -107,7 +107,7 @@ def with_isolated_worker():
 def test_an_isolated_worker_is_named_and_kept(name):
     labels = with_isolated_worker()
     method, given = recorded(METHODS[name]().fit, labels)
-    named = [w for w in given if w.category is DataWarning and "share too few tasks with anybody" in str(w.message)]
+    named = [w for w in given if w.category is DataWarning and "share too few tasks with any other" in str(w.message)]
     assert bool(named) == (name in FAMILY or name == "MultiStart-EM")
     assert all(str(w.message).endswith(": 12") for w in named)
     assert_finite(method, labels)
@@ -137,7 +137,7 @@ def teams():
 @pytest.mark.parametrize("family", FAMILY)
 def test_separate_crowds_are_refused_with_their_members(family):
     listed = ", ".join(map(str, range(10)))
-    with pytest.raises(NotIdentifiableError, match=rf"2 components: \[{listed}, \.\.\. \(12 in all\)\]; \[12, 13"):
+    with pytest.raises(NotIdentifiableError, match=rf"2 components, .*: \[{listed}, \.\.\. \(12 in all\)\]; \[12, 13"):
         METHODS[family]().fit(disconnected())
 
 
@@ -168,7 +168,7 @@ def test_multi_start_says_which_starts_it_left_out(build):
 def test_a_class_that_nobody_uses_is_refused(family):
     task, worker, label = triples(skilled_crowd(0, n_classes=2).labels)
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes=3, n_tasks=400, unlabelled="keep")
-    with pytest.raises(CofactorError, match=r"more classes \(3\) than the co-occurrences have rank"):
+    with pytest.raises(CofactorError, match=r"more classes \(3\) than the rank of the co-occurrences"):
         recorded(METHODS[family]().fit, labels)
 
 
@@ -246,7 +246,7 @@ def test_multi_start_without_a_prior_keeps_the_most_likely_run():
 def test_multi_start_leaves_out_what_many_classes_make_hopeless():
     task, worker = np.repeat(np.arange(62), 3), np.tile(np.arange(3), 62)
     labels = CrowdLabels.from_arrays(task, worker, task % 31)
-    with pytest.warns(DataWarning, match="started from the vote only: with 31 classes"):
+    with pytest.warns(DataWarning, match="started only from the vote: with 31 classes"):
         method = MultiStartEM().fit(labels)
     assert [start.name for start in method.starts_] == ["MajorityVote"]
 
@@ -276,7 +276,7 @@ def test_predicts_labels_of_a_part_of_the_workers_in_another_order(name):
     labels = skilled_crowd(0).labels
     method = fitted(name, labels)
     if isinstance(method, TaskScorer):
-        with pytest.raises(CofactorError, match="fitted on 12 workers and 3 classes, asked about 5 and 3"):
+        with pytest.raises(CofactorError, match="fitted on 12 workers and 3 classes, but the labels have 5 and 3"):
             method.predict(labels.take_workers(range(5)))
         return
     some = labels.take_workers([7, 2, 4])
@@ -302,7 +302,7 @@ def test_workers_who_were_not_there_count_as_the_average(cls):
     method = cls().fit(labels)
     other = labels.take_workers(np.arange(labels.n_workers))
     other.workers = ["new", *labels.workers[1:]]
-    with pytest.warns(DataWarning, match="not there in fit count as the average of those who were: new$"):
+    with pytest.warns(DataWarning, match="not seen in fit count as the average of those who were: new$"):
         posterior = method.predict_proba(other)
     alone = CrowdLabels(labels.take_workers([0]).table, labels.tasks, ["new"], labels.classes)
     with pytest.warns(DataWarning, match="new"):
@@ -322,7 +322,7 @@ def test_classes_are_matched_by_name():
     batch.classes = labels.classes[1:]
     assert np.allclose(method.predict_proba(batch), method.predict_proba(labels.take_tasks(two)), atol=1e-12)
     batch.classes = [labels.classes[1], "unheard of"]
-    with pytest.raises(CofactorError, match="classes that were not there in fit: 'unheard of'"):
+    with pytest.raises(CofactorError, match="classes not seen in fit: 'unheard of'"):
         method.predict(batch)
 
 
@@ -405,7 +405,7 @@ def test_votes_count_what_their_workers_are_known_for():
 
 
 def test_skills_are_the_shares_right_on_gold():
-    with pytest.warns(DataWarning, match="passed over: 'zz'"):
+    with pytest.warns(DataWarning, match="ignored: 'zz'"):
         method = MajorityVote().fit(FRAME, gold={"a": "x", "b": "x", "zz": "x"})
     assert method.weights_.tolist() == [1.0, 0.5, 0.0]
     assert method.predict(FRAME).to_dict() == {"a": "x", "b": "x", "c": "y"}
@@ -413,7 +413,7 @@ def test_skills_are_the_shares_right_on_gold():
 
 @pytest.mark.parametrize(
     ("skills", "message"),
-    [({1: -1.0}, "not so for 1"), ({1: 0.0}, "no worker has a skill above zero"), ([1.0], "dict or a Series")],
+    [({1: -1.0}, "invalid for 1"), ({1: 0.0}, "no worker has a skill above zero"), ([1.0], "dict or a Series")],
 )
 def test_refuses_what_is_no_skill(skills, message):
     with pytest.raises(CofactorError, match=message):
@@ -445,7 +445,7 @@ def test_methods_of_signs_follow_the_vote_where_no_worker_varies():
     rows = [(task, worker, "n" if worker == 3 else "y") for task in range(50) for worker in range(4) if task != worker]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
     for name in ("KOS", "GhoshSVD", "EigenRatio"):
-        with pytest.warns(DataWarning, match=f"so that {name} cannot weigh workers: the majority vote decides"):
+        with pytest.warns(DataWarning, match=f"so {name} cannot weight the workers and uses the majority vote"):
             method = cf.crowd.METHODS[name]().fit(frame)
         assert (method.predict(frame) == "y").all()
         assert np.allclose(method.predict_proba(frame), MajorityVote().fit(frame).predict_proba(frame))

@@ -95,7 +95,7 @@ def test_pieces_of_workers_make_the_whole_crowd(monkeypatch):
     seen = np.setdiff1d(np.arange(36), [0, 13, 14, 35])  # some rows do not occur
 
     def one_round():
-        rows = Rows.of(seen, 12, 3)
+        rows = Rows(seen // 3, seen % 3, 12, 3)
         start = Difficulty.start(replace(evidence.start(), cells=evidence.start().cells[seen]), rows, votes, 0.5)
         some = evidence.pieces.map(lambda piece: replace(piece, table=piece.table.take_values(seen)))
         counts = Evidence(some, rows).e_step(start.model(rows))

@@ -41,10 +41,10 @@ def labels_and_gold(seed=0, n_known=20):
 
 def whole_and_cut(monkeypatch, labels, gold):
     """The same labels as one piece, as some, and as some elsewhere."""
-    whole = Evidence.of(labels, gold, occurring=True)
+    whole = Evidence.of(labels, gold).occurring()
     with monkeypatch.context() as patched:
         patched.setattr(fit_module, "LABELS_OF_A_PIECE", 1)
-        cut = Evidence.of(labels, gold, occurring=True)
+        cut = Evidence.of(labels, gold).occurring()
     assert len(whole.pieces.pieces) == 1 < len(cut.pieces.pieces)
     return whole, cut, Evidence(Elsewhere(cut.pieces.pieces), cut.rows)
 
@@ -110,7 +110,7 @@ def test_gold_that_is_hidden_is_not_told():
 
 def test_rows_are_the_pairs_that_occur():
     labels, _ = labels_and_gold()
-    rows = Evidence.of(labels, occurring=True).rows
+    rows = Evidence.of(labels).occurring().rows
     pairs = sorted({(w, x) for w, x in zip(labels.table.variables.tolist(), labels.table.values.tolist(), strict=True)})
     assert list(zip(rows.owner.tolist(), rows.label.tolist(), strict=True)) == pairs
     assert len(Evidence.of(labels).rows.owner) == len(Rows.all(7, 3).owner) == 21

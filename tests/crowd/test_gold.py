@@ -109,12 +109,12 @@ def test_gold_may_be_named_by_task():
 @pytest.mark.parametrize(
     ("gold", "problem"),
     [
-        ([0, 5], r"gold codes must lie between -1 and 1; not so for task 'b': 5"),
-        ([-1, -1], "gold knows the class of no task"),
-        ([0], "gold must hold one class code a task"),
-        ([0.0, 1.0], "gold must hold one class code a task"),
-        ({"a": "cow"}, "gold of classes that no label has: task 'a': 'cow'"),
-        ({"z": "cat"}, "gold has none of the labelled tasks; its tasks are 'z'"),
+        ([0, 5], r"gold codes must be between -1 and 1; found task 'b': 5"),
+        ([-1, -1], "gold contains no known class"),
+        ([0], "gold must have one class code per task"),
+        ([0.0, 1.0], "gold must have one class code per task"),
+        ({"a": "cow"}, "gold has classes that no label has: task 'a': 'cow'"),
+        ({"z": "cat"}, "gold contains none of the labelled tasks; its tasks are 'z'"),
     ],
 )
 def test_refuses_gold_that_makes_no_sense(gold, problem):
@@ -126,12 +126,12 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
 def test_gold_is_found_by_how_it_is_written_as_truth_is():
     labels = CrowdLabels.from_frame(pd.DataFrame({"task": [1, 1, 2], "worker": list("abb"), "label": [7, 8, 8]}))
     assert gold_codes({"1": "8", 2: 7}, labels).tolist() == [1, 0]
-    with pytest.raises(CofactorError, match="two classes for tasks 1: leave one"):
+    with pytest.raises(CofactorError, match="two classes for tasks 1: keep only one"):
         gold_codes({"1": 7, 1: 8}, labels)
 
 
 def test_methods_without_use_for_gold_say_which_have():
-    with pytest.raises(CofactorError, match="KOS cannot use gold tasks: give them to WorkerTypes"):
+    with pytest.raises(CofactorError, match="KOS cannot use gold tasks: use WorkerTypes"):
         KOS().fit(skilled_crowd(0).labels, gold=skilled_crowd(0).truth)
 
 

@@ -147,8 +147,8 @@ def test_orders_that_are_none_are_refused():
     labels, _ = grader_crowd(30, 5, 4, 3)
     for order, words in (
         ([0, 1, 2], "leaves out 3"),
-        ([0, 1, 2, 3, 4], "no classes of these labels: 4.*in_order"),
-        ("0123", "give all classes in a list"),
+        ([0, 1, 2, 3, 4], "classes that these labels do not have: 4.*in_order"),
+        ("0123", "must be a list of all classes"),
     ):
         with pytest.raises(CofactorError, match=words):
             WorkerTypes(order=order).fit(labels)

@@ -119,7 +119,7 @@ def test_busiest_workers_in_their_old_order_earlier_ones_first():
     labels = CrowdLabels.from_arrays([0, 0, 1, 0, 1, 1], [0, 1, 1, 2, 3, 2], [0, 1, 0, 1, 0, 1])
     assert labels.busiest_workers(3).workers == [0, 1, 2]
     assert labels.busiest_workers(1).workers == [1]
-    with pytest.raises(CofactorError, match="n_workers=5: there are 4"):
+    with pytest.raises(CofactorError, match="n_workers=5: must be from 1 to 4"):
         labels.busiest_workers(5)
 
 
@@ -133,12 +133,12 @@ TWICE = [("a", "w1", "cat"), ("a", "w1", "dog"), ("b", "w1", "dog"), ("a", "w1",
     [
         (
             lambda: CrowdLabels.from_frame(frame(TWICE)),
-            r"conflicting labels: task 'a' by worker 'w1'; mend the data, or keep one",
+            r"conflicting labels: task 'a' by worker 'w1'; correct the data, keep one",
         ),
         (lambda: CrowdLabels.from_frame(frame(), conflicts="newest"), "conflicts='newest': choose"),
         (lambda: CrowdLabels.from_frame(frame([])), "header but no rows"),
         (lambda: CrowdLabels.from_frame(frame([("a", "w", "cat"), ("b", "w", "cat")])), r"only one class \(cat\)"),
-        (lambda: CrowdLabels.from_frame(frame(), classes=["cat", "dog", "cat"]), "named twice"),
+        (lambda: CrowdLabels.from_frame(frame(), classes=["cat", "dog", "cat"]), "contain a duplicate"),
         (
             lambda: CrowdLabels.from_arrays([0, 10**9], [0, 1], [0, 1]),
             r"tasks without labels: 1, 2, .*, 10, ... \(999999999 in all\)",
@@ -213,21 +213,21 @@ def test_tuples_of_any_length_are_ids():
         ([0, 1], [0], [0, 1], {}, "differ in length: 2, 1, 2"),
         ([], [], [], {}, "no labels: task, worker and label are empty"),
         ([[0, 1]], [0], [0], {}, r"task must be one-dimensional, got shape \(1, 2\)"),
-        (["a", "b"], [0, 0], [0, 1], {}, "task must hold integer codes, got .*: use from_frame"),
+        (["a", "b"], [0, 0], [0, 1], {}, "task must contain integer codes, got .*: use from_frame"),
         (
             [0, 1],
             [0, 0],
             [0, np.nan],
             {},
-            r"label must be whole .*, without NaN; not so in row 1: nan \(0 is the first\)",
+            r"label must be whole .*, without NaN; see row 1: nan \(counting from 0\)",
         ),
         ([0, 1], [0, np.inf], [0, 1], {}, "worker must be whole numbers .* row 1: inf"),
         ([0, 1], [0, 0], [0, 0.5], {}, "label .* row 1: 0.5"),
         ([0, -1], [0, 0], [0, 1], {}, "task .* row 1: -1"),
         ([0, 1], [0, 0], [0, -1], {}, "label .* row 1: -1"),
-        ([0, 1], [0, 0], [0, 2], {"n_classes": 2}, "label codes must be below 2; not so in row 1: 2"),
-        ([0, 5], [0, 0], [0, 1], {"n_tasks": 5}, "task codes must be below 5; not so in row 1: 5"),
-        ([0, 1], [3, 0], [0, 1], {"n_workers": 3}, "worker codes must be below 3; not so in row 0: 3"),
+        ([0, 1], [0, 0], [0, 2], {"n_classes": 2}, "label codes must be below 2; see row 1: 2"),
+        ([0, 5], [0, 0], [0, 1], {"n_tasks": 5}, "task codes must be below 5; see row 1: 5"),
+        ([0, 1], [3, 0], [0, 1], {"n_workers": 3}, "worker codes must be below 3; see row 0: 3"),
         ([0, 1], [0, 0], [0, 0], {}, r"only one class \(0\)"),
         ([0, 2], [0, 0], [0, 1], {}, "tasks without labels: 1; .* unlabelled='keep'"),
         ([0, 1], [0, 2], [0, 1], {}, "workers without labels: 1"),
@@ -242,7 +242,10 @@ def test_names_what_is_wrong_with_arrays(task, worker, label, named, message):
 
 @pytest.mark.parametrize(
     ("predicted", "truth", "message"),
-    [([0, 1, 1], [0, 1], "truth of the wrong length: 2 entries for 3 tasks"), ([0, 1], [-1, -1], "no task is known")],
+    [
+        ([0, 1, 1], [0, 1], "truth has the wrong length: 2 entries for 3 tasks"),
+        ([0, 1], [-1, -1], "no task has known truth"),
+    ],
 )
 def test_refuses_truth_that_does_not_fit(predicted, truth, message):
     with pytest.raises(CofactorError, match=message):
@@ -278,9 +281,9 @@ def test_booleans_of_pandas_are_labels_and_masks(kind):
     assert labels.take_tasks(given[:3]).tasks == [0, 2]
     if kind in ("boolean", "bool[pyarrow]"):
         given[1] = pd.NA
-        with pytest.raises(CofactorError, match="not so in row 1"):
+        with pytest.raises(CofactorError, match="see row 1"):
             CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], given)
-        with pytest.raises(CofactorError, match="a mask of 3"):
+        with pytest.raises(CofactorError, match="a mask of length 3"):
             labels.take_tasks(given[:3])
 
 
@@ -336,7 +339,7 @@ def test_what_is_said_of_workers_counts_their_answers_in_parts():
 
 def test_other_methods_say_that_they_count_the_most_frequent_answer():
     labels = CrowdLabels.from_frame(FRAME, conflicts="all")
-    with pytest.warns(DataWarning, match="KOS counts the most frequent of a worker's answers"):
+    with pytest.warns(DataWarning, match="KOS counts only the most frequent of a worker's answers"):
         method = KOS().fit(labels)
     assert np.allclose(method.predict_proba(labels), KOS().fit(labels.whole).predict_proba(labels.whole))
 
@@ -352,6 +355,6 @@ def test_wide_tables_are_tasks_by_workers():
 def test_files_classes_that_nobody_chose_can_be_named(tmp_path):
     path = tmp_path / "day.csv"
     path.write_text("task,worker,label\na,1,1\nb,1,1\n")
-    with pytest.raises(CofactorError, match=r"name them all with classes=\[...\] \(--classes\)"):
+    with pytest.raises(CofactorError, match=r"name all classes with classes=\[...\] \(--classes\)"):
         CrowdLabels.from_csv(path)
     assert CrowdLabels.from_csv(path, classes=["0", "1"]).classes == [0, 1]

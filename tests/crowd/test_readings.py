@@ -176,7 +176,7 @@ def test_a_group_that_the_user_names_is_always_compared():
     assert found.names[:3] == ("vote", "model", "groups") and found.groups["groups"] == [0, 1, 2]
     together = cf.crowd.WorkerTypes(same_source=[[0, 1, 2]]).fit(labels)
     assert np.allclose(found.posterior("groups"), together.predict_proba(labels))
-    with pytest.raises(cf.CofactorError, match="group names workers that gave no label: 'x'"):
+    with pytest.raises(cf.CofactorError, match="group names workers without labels: 'x'"):
         readings(labels, group={"x": "family"})
 
 
@@ -253,5 +253,5 @@ def test_workers_who_are_said_to_be_one_are_merged():
     labels, _ = judges(0)
     fitted = cf.crowd.WorkerTypes(same_source=[[1, 2], [2, 0]]).fit(labels)
     assert fitted.copies_ == [[0, 1, 2]]
-    with pytest.raises(cf.CofactorError, match="same_source names workers that gave no label: 'x'"):
+    with pytest.raises(cf.CofactorError, match="same_source names workers without labels: 'x'"):
         cf.crowd.WorkerTypes(same_source=[[1, "x"]]).fit(labels)

@@ -93,12 +93,12 @@ def test_labels_have_an_accuracy_only():
 
 @pytest.mark.parametrize("rows", [[[0.5, 0.4], [0.5, 0.5]], [[1.5, -0.5], [0.5, 0.5]], [[3, 1], [0.5, 0.5]]])
 def test_what_is_no_probability_is_named(rows):
-    with pytest.raises(CofactorError, match=r"rows are no probabilities that add up to one: 0; give those"):
+    with pytest.raises(CofactorError, match=r"rows are not probabilities that sum to one: 0; pass the output"):
         score(np.asarray(rows, dtype=float), [0, 1])
 
 
 def test_no_truth_is_an_error():
-    with pytest.raises(CofactorError, match="truth of no task is known"):
+    with pytest.raises(CofactorError, match="no task has known truth"):
         score([[0.5, 0.5]], [-1])
 
 
@@ -237,7 +237,7 @@ def test_full_agreement_is_one_and_full_disagreement_below_zero():
 
 
 def test_without_pairs_or_without_difference_it_says_so():
-    with pytest.raises(CofactorError, match="tasks with two labels or more: there is none"):
+    with pytest.raises(CofactorError, match="at least one task with two labels or more"):
         krippendorff_alpha(CrowdLabels.from_arrays([0, 1], [0, 1], [0, 1]))
     for level in get_args(Level):
         assert np.isnan(krippendorff_alpha(CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [1, 1, 0]), level)), level
@@ -264,10 +264,10 @@ def test_what_is_no_order_is_refused_by_name():
     for order, words in (
         ([0, 1], "leaves out 2: name all classes"),
         ([0, 1, 2, 1], "each once"),
-        ("012", "give all classes in a list"),
-        (7, "give all classes in a list"),
-        ([[0], [1]], "give all classes in a list"),
-        ([2], "give all classes in a list"),
+        ("012", "must be a list of all classes"),
+        (7, "must be a list of all classes"),
+        ([[0], [1]], "must be a list of all classes"),
+        ([2], "must be a list of all classes"),
     ):
         with pytest.raises(CofactorError, match=words):
             in_order(labels, order)

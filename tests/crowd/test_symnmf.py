@@ -145,7 +145,7 @@ def test_root_is_the_best_positive_approximation(seed):
 
 def test_a_negative_eigenvalue_is_never_taken_however_large():
     X = matrix_with([5.0, -4.0, 3.0])  # the second largest in size is negative
-    with pytest.warns(DataWarning, match=r"eigenvalue 2 .* is 3, the lowest -4: .*prefer a method that imputes"):
+    with pytest.warns(DataWarning, match=r"eigenvalue 2 \(3; the lowest is -4\) .*prefer a method that imputes"):
         U = square_root(X, 2)
     assert np.allclose(np.linalg.eigvalsh(U @ U.T)[-2:], [3, 5])
 
@@ -164,9 +164,9 @@ def test_sparse_and_dense_agree():
     [
         (
             lambda: square_root(matrix_with([5.0, 3.0, -1.0, -2.0]) - 0.1 * np.eye(12), 3),
-            r"more classes \(3\) than the co-occurrences have rank \(2\)",
+            r"more classes \(3\) than the rank of the co-occurrences \(2\)",
         ),
-        (lambda: square_root(np.zeros((DENSE_SIZE + 3, DENSE_SIZE + 3)), 3), "cannot be told from the rest"),
+        (lambda: square_root(np.zeros((DENSE_SIZE + 3, DENSE_SIZE + 3)), 3), "cannot be separated from the rest"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(call, message):
@@ -177,7 +177,7 @@ def test_what_makes_no_sense_is_refused_by_name(call, message):
 def test_refuses_a_root_without_full_rank():
     U = np.random.default_rng(0).random((12, 2)) @ np.random.default_rng(1).random((2, 3))
     for refuse in (require_rank, symnmf):
-        with pytest.raises(CofactorError, match=r"rank \(2\)"):
+        with pytest.raises(CofactorError, match=r"rank of the co-occurrences \(2\)"):
             refuse(U)
 
 
@@ -291,9 +291,9 @@ def test_steps_are_those_symnmf_takes():
 
 def test_the_curve_refuses_another_shape_and_a_lower_rank():
     U, H = simulate.symnmf_problem(20, 3, 0.5, random_state=0)
-    with pytest.raises(CofactorError, match="one shape"):
+    with pytest.raises(CofactorError, match="the same shape"):
         convergence_curve(U[:10], H)
-    with pytest.raises(CofactorError, match=r"rank \(2\)"):
+    with pytest.raises(CofactorError, match=r"rank of the co-occurrences \(2\)"):
         convergence_curve(U[:, [0, 1, 1]], H)
 
 

@@ -310,7 +310,7 @@ def test_labels_whose_words_never_meet_are_left_out_by_name():
     for n in (60, 200):
         i, w, l, truth = independent(0, n, 6, 2, np.full(6, 0.8))
         labels = CrowdLabels.from_arrays(i, w, np.where(w == 2, l + 2, l), 4)
-        with pytest.warns(DataWarning, match=f"{n} labels of 1 workers are left out.*: 2 said only 2, 3, the others"):
+        with pytest.warns(DataWarning, match=f"{n} labels of 1 workers are left out.*: 2 used only 2, 3, the others"):
             method = WorkerTypes().fit(labels)
         rest = labels.take_workers([0, 1, 3, 4, 5])
         error = error_rate(method.predict_proba(labels), truth)
@@ -321,7 +321,7 @@ def test_labels_whose_words_never_meet_are_left_out_by_name():
 def test_where_no_worker_knows_the_answer_is_the_vote():
     i, w, l, _ = independent(0, 300, 20, 2, np.full(20, 0.5))
     labels = CrowdLabels.from_arrays(i, w, l)
-    with pytest.warns(DataWarning, match="do not tell which workers know the answers.*majority vote"):
+    with pytest.warns(DataWarning, match="do not show which workers know the answers.*majority vote"):
         method = WorkerTypes().fit(labels)
     assert method.by_vote_ and np.allclose(method.predict_proba(labels), (labels.votes + 0.5) / 21)
     task, worker = (
@@ -329,7 +329,7 @@ def test_where_no_worker_knows_the_answer_is_the_vote():
         np.random.default_rng(0).permuted(np.tile(np.arange(4), (200, 1)), axis=1),
     )
     functions = CrowdLabels.from_arrays(task, worker[:, :2].ravel(), worker[:, :2].ravel())  # a class each
-    with pytest.warns(DataWarning, match="4 of 4 workers used one class only"):
+    with pytest.warns(DataWarning, match="4 of 4 workers used only one class"):
         method = WorkerTypes().fit(functions)
     assert np.allclose(method.predict_proba(functions), (functions.votes + 1 / 4) / 3)
 
@@ -358,7 +358,7 @@ def test_workers_and_tasks_that_were_not_there():
     labels, _ = with_constant_workers(1, n_constant=2, rate=0.8)
     method = WorkerTypes().fit(labels)
     later = CrowdLabels.from_arrays([0, 0, 2], [0, 7, 2], [1, 1, 0], 2, 3, 8, unlabelled="keep")
-    with pytest.warns(UserWarning, match="not there in fit"):
+    with pytest.warns(UserWarning, match="not seen in fit"):
         p = method.predict_proba(later)
     assert p[0, 1] > 0.6 and p[2, 0] > 0.6
     assert np.allclose(p[1], method.model_.prior)

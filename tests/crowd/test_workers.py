@@ -204,7 +204,7 @@ def test_a_report_that_refuses_to_judge_judges_no_worker():
     task, worker = np.indices(codes.shape).reshape(2, -1)
     labels = CrowdLabels.from_arrays(task, worker, codes.ravel())
     method = crowd.WorkerTypes().fit(labels)
-    assert why_not_judged(method, labels) == "the labels agree no more than chance"
+    assert why_not_judged(method, labels) == "the labels agree no more than by chance"
     table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=3, random_state=0))
     assert without_information(method).any() and set(table["verdict"]) == {NOT_KNOWN}
 

@@ -123,11 +123,11 @@ def test_reads_what_was_written(tmp_path, end):
         ([*FOOD, "0,1,2"], "line 5"),
         ([*FOOD, "0,1,x,1"], "line 5"),
         ([*FOOD, "", "0,1,2,1"], "line 5: ''"),
-        (FOOD[:1], "line 2: the file ends here"),
+        (FOOD[:1], "the file ends after line 1"),
         (["user,a,b,preference", *FOOD[1:]], "line 1: expected 'user,item_a,item_b,preference', got"),
         ([*FOOD, "0,1,4,1"], "item codes must be below n_items=3; not so: 3"),
         ([*FOOD, "2,1,2,1"], "user codes must be below n_users=2; not so: 2"),
-        ([*FOOD, "0,0,1,1"], "left must be whole numbers from 0, .* not so in row 3: -1"),
+        ([*FOOD, "0,0,1,1"], "left must be whole numbers from 0, .* see row 3: -1"),
         ([*FOOD, "0,2,2,1"], "an item is compared with itself in rows 3"),
     ],
 )

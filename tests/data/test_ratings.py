@@ -197,12 +197,12 @@ def test_ids_that_32_bits_do_not_hold_are_refused():
 
 
 def test_ids_and_times_are_whole_numbers_one_of_each_a_rating():
-    for ids, told in (([1.5, 2.0], r"user must be .* row 0: 1\.5$"), (["a", "b"], "user must hold numbers")):
+    for ids, told in (([1.5, 2.0], r"user must be .* row 0: 1\.5$"), (["a", "b"], "user must contain numbers")):
         with pytest.raises(CofactorError, match=told):
             RatingsDataset("made", "Made", ids, [1, 2], [4.0, 2.5])
     made = RatingsDataset("made", "Made", [7, 9], [1, 5], [4.0, 2.5], timestamp=[1260759144, 3])
     assert made.only([5]).timestamp.tolist() == [3]
-    for items, told in (([1.7], r"item must be .* row 0: 1\.7$"), (["a"], "item must hold numbers")):
+    for items, told in (([1.7], r"item must be .* row 0: 1\.7$"), (["a"], "item must contain numbers")):
         with pytest.raises(CofactorError, match=told):
             made.only(items)
         with pytest.raises(CofactorError, match=told):
@@ -234,7 +234,7 @@ def test_only_counts_ratings_among_the_items_asked_for():
     few = made.only([1, 2, 4], min_ratings=2)
     assert few.user.tolist() == [5, 5, 7, 7] and few.timestamp.tolist() == [0, 1, 3, 4]
     assert made.only([1, 2], min_ratings=2).users.tolist() == [5]
-    with pytest.raises(CofactorError, match="no user rated 3 of these items"):
+    with pytest.raises(CofactorError, match="no user rated at least 3 of these items"):
         made.only([1, 2], min_ratings=3)
 
 

@@ -249,7 +249,7 @@ def test_what_a_server_packed_is_not_unpacked(register, server, data):
     packed = gzip.compress(LABELS)
     server.files.update({"a.txt": packed, "b.txt": packed})
     server.headers = {"Content-Encoding": "gzip"}
-    with pytest.raises(DatasetUnavailableError, match="more than the 18 bytes"):
+    with pytest.raises(DatasetUnavailableError, match="more than the registered 18 bytes"):
         fetch("toy")
     assert contents(data) == []
 

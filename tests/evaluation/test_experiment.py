@@ -107,9 +107,9 @@ def test_the_docstring_is_title_and_protocol_of_what_says_none():
 
 
 @each("wrong, said", [
-    ({"trials": 0}, "one trial at least"),
+    ({"trials": 0}, "one trial are required"),
     ({"metrics": {}}, "one metric"),
-    ({"repeats": 2}, "no experiment has repeats"),
+    ({"repeats": 2}, "unknown arguments repeats"),
 ])  # fmt: skip
 def test_what_is_wrong_in_a_declaration_is_one_sentence(wrong, said):
     @experiment("one", **(ONE | wrong))

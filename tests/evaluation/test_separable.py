@@ -54,7 +54,7 @@ def test_networks_of_others_are_not_taken_for_those_of_mag(tmp_path, monkeypatch
     (tmp_path / "MAG1_adjacency.txt").write_text("2\t1\n3\t2\n")
     (tmp_path / "MAG1_community.txt").write_text("1 1 1.0\n2 1 0.25\n2 2 0.75\n3 2 1.0\n")
     monkeypatch.setenv(communities.MAG_FOLDER, str(tmp_path))
-    with pytest.raises(CofactorError, match=r"MAG1_adjacency.txt and MAG1_community.txt in .* not the bytes of https"):
+    with pytest.raises(CofactorError, match=r"MAG1_adjacency.txt and MAG1_community.txt in .* not the files of https"):
         communities.graph_of("mag1")
     for path in tmp_path.glob("*.txt"):  # as `git hash-object` has it
         monkeypatch.setitem(communities.MAG, path.name, communities.blob_id(path))

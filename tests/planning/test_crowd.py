@@ -243,11 +243,11 @@ def test_any_fitted_method_can_lend_its_model():
         ({"wanted_error": 5}, "between 0 and 1"),
         ({"methods": ["MajorityVote", "Vote"]}, "choose one or more of WorkerTypes"),
         ({"amounts": [0.5]}, "whole numbers"),
-        ({"amounts": [20]}, "the most is 12"),
+        ({"amounts": [20]}, "the largest possible amount, 12"),
         ({"n_trials": 1}, "at least two trials"),
         ({"n_jobs": 0}, "at least two trials"),
         ({"truth": np.zeros(3, dtype=int)}, "wrong length"),
-        ({"truth": np.where(np.arange(400) < 5, 0, -1)}, "the truth of 5 tasks is known: give 20"),
+        ({"truth": np.where(np.arange(400) < 5, 0, -1)}, "the truth of only 5 tasks is known"),
     ],
 )
 def test_names_what_makes_no_sense(settings, message):

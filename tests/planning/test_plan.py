@@ -107,7 +107,7 @@ def test_amounts_are_whole_numbers(amounts):
 
 def test_amounts_are_sorted_and_capped():
     assert checked_amounts([5, 1, 5, 3], most=4).tolist() == [1, 3]
-    with pytest.raises(CofactorError, match="the most is 4"):
+    with pytest.raises(CofactorError, match="the largest possible amount, 4"):
         checked_amounts([5, 6], most=4)
 
 

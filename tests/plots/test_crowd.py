@@ -5,7 +5,7 @@ import pytest
 
 from cofactor import LatentClassModel, simulate
 from cofactor.core.errors import CofactorError
-from cofactor.crowd import worker_accuracy
+from cofactor.crowd import CrowdLabels, worker_accuracy
 from cofactor_app.plots.crowd import (
     MARKED,
     draw_confusions,
@@ -53,6 +53,13 @@ def test_accuracy_against_labels_given_fills_the_picture():
     given, accuracy = CROWD.labels.table.entries_per_variable, 100 * worker_accuracy(MODEL)
     assert np.allclose(sorted(drawn.tolist()), sorted(zip(given.tolist(), accuracy.tolist(), strict=True)))
     assert ax.get_xlim() == pytest.approx((0.8 * given.min(), 1.25 * given.max())) and ax.get_ylim() == (-3, 103)
+
+
+def test_numbers_of_labels_that_differ_widely_get_a_logarithmic_axis():
+    for n, scale in ((20, "linear"), (21, "log")):
+        tasks, workers = [*range(n), 0], [0] * n + [1]
+        labels = CrowdLabels.from_arrays(tasks, workers, [0] * n + [1])
+        assert draw_worker_accuracy(two_class(0.9, 0.8), labels).get_xscale() == scale
 
 
 def test_accuracy_by_rank_where_all_gave_equally_many_labels():

@@ -101,18 +101,18 @@ def test_a_note_says_by_what_conflicts_were_settled_and_for_how_many(tmp_path):
     path = tmp_path / "labels.csv"
     for name, (late, early) in times.items():
         path.write_text(f"task,worker,label,updated_at\na,w1,no,{late}\na,w1,yes,{early}\na,w2,no,\n", encoding="utf8")
-        with pytest.warns(cf.DataWarning, match="of 1 that differ, the last one by column updated_at counts"):
+        with pytest.warns(cf.DataWarning, match="where they differ .1., the last one by column updated_at counts"):
             assert cf.CrowdLabels.from_file(path, conflicts="last", classes=["yes", "no"]).votes.tolist() == [[0, 2]], (
                 name
             )
     for late, early in (times["ISO"], map(pd.Timestamp, times["ISO"])):  # of a table in memory as of a file
         columns = {"task": "a", "worker": ["w1", "w1", "w2"], "label": ["no", "yes", "no"]}
         frame = pd.DataFrame(columns | {"updated_at": [late, early, None]})
-        with pytest.warns(cf.DataWarning, match="of 1 that differ, the last one by column updated_at counts"):
+        with pytest.warns(cf.DataWarning, match="where they differ .1., the last one by column updated_at counts"):
             assert cf.CrowdLabels.from_frame(frame, conflicts="last").votes.tolist() == [[2, 0]]
     path.write_text("task,worker,label\na,w1,no\na,w1,yes\na,w2,yes\na,w2,yes\n", encoding="utf8")
     with pytest.warns(
-        cf.DataWarning, match="^2 labels were .* of 1 that differ, the first one by the order of the file"
+        cf.DataWarning, match="^2 labels were .* where they differ .1., the first one by the order of the file"
     ):
         cf.CrowdLabels.from_file(path, conflicts="first")
 

@@ -189,7 +189,7 @@ WRONG = {  # name of the file, what it holds, what is said
         "a.npz",
         {"format": np.array(b"csc"), "data": np.ones(3), "indices": np.array([0, 1, 9]), "indptr": np.arange(4),
          "shape": np.array([3, 3])},
-        "entries lie outside of the matrix",
+        "entries outside the matrix",
     ),
     "a claim": (
         "a.mtx",

@@ -92,7 +92,7 @@ def test_fast_gradient_refuses_what_does_not_fit(monkeypatch):
     monkeypatch.setattr(checks, "available_bytes", lambda: 1e6)
     needed = predicted_bytes("FastGradient", 50, 300, 5)
     with pytest.raises(
-        CofactorError, match=rf"on 300 points would take 0.0 GB \({needed} bytes\), and 0.0 GB are free: use merit"
+        CofactorError, match=rf"on 300 points would take 0.0 GB \({needed} bytes\), but only 0.0 GB are free: use merit"
     ):
         METHODS["FastGradient"](5).fit(points(300))
     assert METHODS["MERIT"](5).fit(points(300)).anchors_.size == 5

@@ -186,7 +186,7 @@ def test_two_workers_and_workers_of_one_class_are_told_of():
     said = {f"h{m}": np.where(rng.random(40) < 0.1, 1 - truth, truth) for m in range(3)}
     constant = {f"s{m}": np.zeros(40, dtype=int) for m in range(4)}
     for of, note in (
-        ({name: said[name] for name in ("h0", "h1")}, "with two workers, nothing tells which of them is right"),
+        ({name: said[name] for name in ("h0", "h1")}, "with two workers, the labels cannot show which of them is"),
         (said | constant, "4 workers always gave the same class: s0, s1, s2, s3; without them, the vote changes on"),
         (said | {"s0": constant["s0"]}, ""),  # three of four work
         (said | {f"s{m}": np.r_[np.zeros(3, dtype=int), np.full(37, -1)] for m in range(9)}, ""),  # few labels each
@@ -216,7 +216,7 @@ def test_what_cannot_be_used_is_said():
         ("give its address as database", (frame,), {"query": "SELECT 1"}),
         ("expected crowd labels, got ndarray of shape", (np.zeros((3, 2)),), {}),
         ("cannot use task='a': data sets and CrowdLabels have no", (cf.load("bluebird").labels,), {"task": "a"}),
-        ("group names workers that gave no label: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
+        ("group names workers without labels: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
         ("with spark, only WorkerTypes can be fitted", (frame,), {"spark": "local[2]"}),

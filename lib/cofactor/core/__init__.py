@@ -1,1 +1,1 @@
-"""What the four problems share: tables, moments, the latent-class model, EM, alignment."""
+"""Code shared by the four problems: tables, moments, the latent-class model, EM, alignment."""

@@ -1,21 +1,21 @@
-"""Bootstrap: how sure a fitted model is, from fits to rows drawn anew out of the rows there are.
+"""Bootstrap: the uncertainty of a fitted model, from refits to rows drawn with replacement.
 
-Rows (tasks, samples) are the independent units, so rows are drawn with replacement, S of them, and the model is
-fitted again; latent classes get the names they have in the fit to all rows. Quantiles of these fits serve where they
-are smooth. Probabilities near 0 and 1, or of few observations, need more care: a confusion that was seen in none of
-five labels is in none of the redrawn five either, which is no proof that it never happens. Their intervals are those
-of a Beta distribution with as many observations as the spread of the refits speaks for.
+Rows (tasks, samples) are the independent units, so S rows are drawn with replacement and the model is refitted;
+latent classes are matched to those of the fit to all rows. Quantiles of the refits are used where they are smooth.
+Probabilities near 0 and 1, or from few observations, need more care: a confusion that occurs in none of five labels
+does not occur in redrawn labels either, which does not prove that it never happens. Their intervals are those of a
+Beta distribution with the effective number of observations that matches the spread of the refits.
 
     symbol   meaning                                                        shape
     S        rows
     B        refits
     p        a probability of the fit to all rows                           (...)
     s        its standard deviation over the refits                         (...)
-    n        observations it was estimated from, softly counted             (...)
-    n_eff    min(n, p (1 - p) / s^2 - 1), observations it is worth          (...)
+    n        soft count of the observations it was estimated from           (...)
+    n_eff    min(n, p (1 - p) / s^2 - 1), effective observations            (...)
 
 Source: Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 1979; Brown, Cai and DasGupta,
-"Interval estimation for a binomial proportion", Statistical Science 2001 (the halves that are added, of Jeffreys).
+"Interval estimation for a binomial proportion", Statistical Science 2001 (the halves added, from Jeffreys).
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ def resample(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> list[Fit]:
-    """Fit again to rows drawn with replacement, `n_draws` times; the same at any number of jobs.
+    """Refit `n_draws` times to rows drawn with replacement; the result does not depend on the number of jobs.
 
     Parameters
     ----------
     refit : callable
-        From the (n_rows,) indices drawn to a fit. It must survive pickling where `n_jobs` is not one.
+        Maps the (n_rows,) drawn indices to a fit. It must be picklable unless `n_jobs` is one.
     n_draws : int
-        B; 200 settle an interval of 90 per cent to about a twentieth of its width.
+        B; with 200, the ends of a 90 % interval vary by about a twentieth of its width.
     n_jobs : int
-        Processes; -1 for one per processor.
+        Number of processes; -1 for one per processor.
     verbose : bool
         Show a progress bar on a terminal.
 
-    Returns a list of fits. Redrawn rows on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
+    Returns a list of fits. Draws on which `refit` raises `CofactorError` are left out, with a `DataWarning`.
 
-    Raises a CofactorError for fewer than two draws, no jobs, or where more than half of the refits are refused.
+    Raises a CofactorError for fewer than two draws, for `n_jobs=0`, or if more than half of the refits fail.
 
     >>> x = np.array([1.0, 2.0, 6.0])
     >>> len(resample(lambda rows: x[rows].mean(), 3, n_draws=5, random_state=0))
@@ -85,19 +85,19 @@ def resample(
     refused = [one for one in found if isinstance(one, CofactorError)]
     fits = [one for one in found if not isinstance(one, CofactorError)]
     if len(fits) < max(n_draws / 2, 2):
-        raise CofactorError(f"{len(refused)} of {n_draws} refits refused the rows drawn: {refused[0]}")
+        raise CofactorError(f"{len(refused)} of {n_draws} refits failed on the rows drawn: {refused[0]}")
     if refused:
-        message = f"{len(refused)} of {n_draws} refits refused the rows drawn and are left out: {refused[0]}"
+        message = f"{len(refused)} of {n_draws} refits failed on the rows drawn and are left out: {refused[0]}"
         warnings.warn(message, DataWarning, stacklevel=3)
     return fits
 
 
 def check_runs(n_jobs: Any, **runs: Any) -> None:
-    """Raise a CofactorError for fewer than two runs (`n_draws`, `n_trials`), or for fewer than one process."""
+    """Raise a CofactorError for fewer than two runs (`n_draws`, `n_trials`), or without any process."""
     for name, n in runs.items():
         if not is_whole(n) or n < 2 or not is_whole(n_jobs) or n_jobs == 0:
             needed = f"at least two {name.removeprefix('n_')} and one process are needed"
-            raise CofactorError(f"{name}={n!r}, n_jobs={n_jobs!r}: {needed}, in whole numbers")
+            raise CofactorError(f"{name}={n!r}, n_jobs={n_jobs!r}: {needed}, as whole numbers")
         if n > MOST_RUNS or abs(n_jobs) > MOST_JOBS:
             raise CofactorError(f"{name}={n}, n_jobs={n_jobs}: at most {MOST_RUNS} runs on {MOST_JOBS} processes")
 
@@ -120,21 +120,21 @@ def in_parallel(jobs: Iterator[Any], n_jobs_in_all: int, name: str, n_jobs: int,
 def refit_by_em(
     rows: Rows, table: CategoricalTable, model: LatentClassModel, pseudo_count: float = 0.0
 ) -> tuple[LatentClassModel, bool]:
-    """EM on redrawn rows of a table from the model of all rows: aligned to it, and whether it converged."""
+    """Run EM on redrawn rows from the model of all rows; return the aligned model, and whether it converged."""
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # the caller counts them
         found, result = em(table.take_rows(rows), model.lift(START_FLOOR), REFIT_ROUNDS, REFIT_TOL, False, pseudo_count)
     return found.align_to(model), result.converged
 
 
 def warn_of_unfinished(converged: list[bool]) -> None:
-    """Warn with the number of refits that stopped at their limit, if any did."""
+    """Warn with the number of refits that reached their iteration limit, if any did."""
     if not all(converged):
-        unfinished = f"{converged.count(False)} of {len(converged)} refits stopped before they converged"
+        unfinished = f"{converged.count(False)} of {len(converged)} refits stopped before convergence"
         warnings.warn(f"{unfinished}: intervals may be too narrow", ConvergenceWarning, stacklevel=4)
 
 
 def quantiles(draws: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the ends of the central interval of this level of (B, ...) draws."""
+    """Return the ends of the central interval of (B, ...) draws at a level."""
     tail = (1 - checked_level(level)) / 2
     low, high = np.quantile(np.asarray(draws, dtype=np.float64), [tail, 1 - tail], axis=0)
     return low, high
@@ -143,17 +143,17 @@ def quantiles(draws: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
 def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float = LEVEL) -> tuple[Floats, Floats]:
     """Return intervals of estimated probabilities from their spread over refits.
 
-        Beta(n_eff p + 1/2, n_eff (1 - p) + 1/2) between its quantiles (1 - level) / 2 and (1 + level) / 2,
+        quantiles (1 - level) / 2 and (1 + level) / 2 of Beta(n_eff p + 1/2, n_eff (1 - p) + 1/2),
         n_eff = min(n, p (1 - p) / s^2 - 1), with p at least a half observation from 0 and 1
 
     Parameters
     ----------
     p : array
-        Of the fit to all rows.
+        Probabilities of the fit to all rows.
     spread : array of the same shape
-        s, standard deviation over the refits.
+        s, the standard deviation over the refits.
     n : array that broadcasts to it
-        Observations behind each; none gives an interval of nearly everything.
+        Number of observations behind each; 0 gives an interval of nearly (0, 1).
     level : float in (0, 1)
 
     Returns low and high, arrays of the same shape; p lies between them.
@@ -171,29 +171,29 @@ def probability_intervals(p: Floats, spread: Floats, n: ArrayLike, level: float 
 
 
 def checked_level(level: float) -> float:
-    """Refuse a level that is no number in (0, 1)."""
+    """Return the level; raise a CofactorError unless it is a number between 0 and 1."""
     if not is_number(level) or not 0 < level < 1:
-        raise CofactorError(f"level={level!r}: the share of intervals that hold the truth lies between 0 and 1")
+        raise CofactorError(f"level={level!r}: the level of an interval must be between 0 and 1")
     return level
 
 
 @dataclass(frozen=True, repr=False)
 class ModelBootstrap:
-    """A latent-class model with its refits, and the intervals they give.
+    """A latent-class model with its refits and intervals.
 
     Attributes
     ----------
     model : LatentClassModel
         The fit to all rows.
     draws : tuple of LatentClassModel
-        The refits, latent classes named as in `model`.
+        The refits, with latent classes in the order of `model`.
     counts : (sum I_n, F) array
-        How often, softly, each variable was observed in each class, for every value alike.
+        Soft count of how often each variable was observed in each class, repeated for every value.
     n_rows : int
-        Rows with an entry.
+        Number of rows with an observed entry.
     other : LatentClassModel, optional
-        What the same rows give under another assumption that may hold as well. Refits share the assumption of `model`,
-        so they cannot show its error; how far the other model lies counts as one standard deviation of it.
+        A model of the same rows under another plausible assumption. Refits share the assumption of `model`, so they
+        cannot show its error; the distance to the other model counts as one standard deviation of this error.
     """
 
     model: LatentClassModel
@@ -209,7 +209,7 @@ class ModelBootstrap:
     def interval(
         self, statistic: Callable[[LatentClassModel], ArrayLike], level: float = LEVEL
     ) -> tuple[Floats, Floats, Floats]:
-        """Return estimate, low and high of anything a model says: quantiles of the refits, widened by `other`."""
+        """Return estimate, low and high of a statistic of the model: quantiles of the refits, widened by `other`."""
         low, high = quantiles(np.stack([np.asarray(statistic(draw)) for draw in self.draws]), level)
         estimate = np.asarray(statistic(self.model), dtype=np.float64)
         more = special.ndtri((1 + level) / 2) * self._away(statistic)
@@ -217,7 +217,7 @@ class ModelBootstrap:
         return estimate, np.where(more > 0, estimate - below, low), np.where(more > 0, estimate + above, high)
 
     def spread(self, statistic: Callable[[LatentClassModel], Floats]) -> Floats:
-        """Return the standard deviation of what a model says: over the refits, and from `other`."""
+        """Return the standard deviation of a statistic of the model, from the refits and from `other`."""
         return np.hypot(np.std([statistic(draw) for draw in self.draws], axis=0), self._away(statistic))
 
     def _away(self, statistic: Callable[[LatentClassModel], ArrayLike]) -> Floats:
@@ -236,12 +236,12 @@ class ModelBootstrap:
 
 
 def observations(table: CategoricalTable, model: LatentClassModel) -> Floats:
-    """Return (sum I_n, F): the soft number of rows of each class in which a variable was observed."""
+    """Return the (sum I_n, F) soft number of rows of each class in which a variable was observed."""
     cells = expectation(table, model).cells
     totals = np.add.reduceat(cells, np.cumsum(model.sizes) - model.sizes, axis=0)
     return np.asarray(np.repeat(totals, model.sizes, axis=0))
 
 
 def seen_rows(table: CategoricalTable) -> Ints:
-    """Return the indices of rows in which something was observed."""
+    """Return the indices of rows with an observed entry."""
     return np.flatnonzero(table.entries_per_row > 0)

@@ -1,6 +1,6 @@
-"""Rules for cells and names, most of them for one text: what is missing, how numbers are written, what looks alike.
+"""Rules for cells and names: which cells are missing, how numbers are written, which names look alike.
 
-They stand below the data classes, so that a DataFrame is held to the same rules as a file; readers apply them to the
+They are used by the data classes, so the same rules apply to a DataFrame and to a file; readers apply them to the
 distinct values of a column.
 """
 
@@ -11,7 +11,7 @@ import re
 import unicodedata
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -42,16 +42,16 @@ DISTINCT = re.compile(r"(?:(?:[a-z][!-@\[-~]*+|0|[1-9][0-9]*+)\n)*+")  # names t
 
 
 def plain_name(name: object) -> str:
-    """Return a column's name without what tells no two names apart: capitals, and how its words are joined."""
+    """Return a column's name in a normal form, without case and with words joined by underscores."""
     return re.sub(r"[\s_-]+", "_", unicodedata.normalize("NFKC", str(name)).strip().casefold())
 
 
 def skeleton(name: str, truth_values: bool = False) -> str:
     r"""Return a key of a name that is equal for names that differ only in how they are written.
 
-    Unicode forms (NFKC), capitals, blanks, invisible characters (such as a zero-width space), letters of other
-    scripts that look the same, kinds of dashes and of apostrophes do not count; numbers are the same whatever their
-    form, and other ones in their last digit, be they as long as they will. With `truth_values`, true is 1 and false 0.
+    Unicode forms (NFKC), case, whitespace, invisible characters (such as a zero-width space), similar letters of other
+    scripts, and kinds of dashes and apostrophes do not matter; numbers are equal in any notation, but different if any
+    digit differs, however long they are. With `truth_values`, true is 1 and false is 0.
 
     >>> skeleton(" Yes"), skeleton("07.0"), skeleton("a\u200b"), skeleton("p\u0430id")
     ('yes', '7e0', 'a', 'paid')
@@ -87,7 +87,7 @@ def _numeral(text: str) -> str:
 
 
 def spellings(name: str) -> set[str]:
-    """Return how a name is likely to be written elsewhere, where names cannot all be looked through: and as it is."""
+    """Return a name with its likely other spellings, for lookups where comparing all names is not possible."""
     forms = {unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC")}
     forms |= {name, skeleton(name), "".join(letter for letter in name if not has_no_shape(letter))}
     forms |= {name.lstrip("0") or "0", name.removesuffix(".0"), f"{name}.0"} if name[:1].isdigit() else set()
@@ -95,14 +95,14 @@ def spellings(name: str) -> set[str]:
 
 
 def has_no_shape(letter: str) -> bool:
-    """Whether a character is invisible: of category Cf, or one of `UNSEEN`."""
+    """Return whether a character is invisible: of category Cf, or one of `UNSEEN`."""
     return unicodedata.category(letter) == "Cf" or HIDDEN.match(letter) is not None
 
 
 def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool = True) -> list[list[str]]:
-    """Return the groups of different names with one skeleton, in the order in which they come. O(names).
+    """Return the groups of different names with the same skeleton, in order of appearance. O(names).
 
-    Blanks within names count, unless `spaced` is false.
+    Whitespace within names matters, unless `spaced` is false.
 
     >>> look_alikes(["yes", "no", "Yes", "no"]), look_alikes(["GPT 4", "gpt4"], spaced=False)
     ([['yes', 'Yes']], [['GPT 4', 'gpt4']])
@@ -117,7 +117,7 @@ def look_alikes(names: Iterable[str], truth_values: bool = False, spaced: bool =
 
 
 def same_name(name: str) -> str:
-    r"""Return a key that is equal for names that differ in capitals, surrounding blanks, invisible characters alone.
+    r"""Return a key that is equal for names that differ only in case, surrounding whitespace or invisible characters.
 
     >>> same_name(" Yes"), same_name("a\u200b"), same_name("1.0")
     ('yes', 'a', '1.0')
@@ -130,10 +130,10 @@ def same_name(name: str) -> str:
 
 
 def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) -> dict[str, str]:
-    """Return the names that have another one of the same `same_name`, and what each becomes.
+    """Return the names that share a `same_name` with others, each with the name that it becomes.
 
-    That is the one that is used most (of equal ones, the first in the order of letters), or the one of them that is
-    `preferred`; where several are, they stay apart.
+    This is the most frequent of them (in a tie, the first alphabetically), or the one that is `preferred`; if several
+    are preferred, they stay separate.
 
     >>> merged_names({"Yes": 1, "yes": 5, "no": 2})
     {'Yes': 'yes', 'yes': 'yes'}
@@ -151,13 +151,13 @@ def merged_names(counts: Mapping[str, int], preferred: Iterable[object] = ()) ->
 
 
 def check_spelling(spelling: str) -> None:
-    """Refuse what is no `Spelling`."""
+    """Raise a CofactorError unless the value is a `Spelling`."""
     if spelling not in ("classes", "keep", "all"):
         raise CofactorError(f"spelling={spelling!r}: choose 'classes', 'keep' or 'all'")
 
 
 def merged_note(known: Mapping[str, str], what: str) -> str:
-    """Return a sentence that lists names which became one, see `merged_names`; "" where there are none.
+    """Return a sentence that lists the names merged by `merged_names`; "" if there are none.
 
     >>> print(merged_note({"Yes": "yes", "yes": "yes"}, "classes").split(": ")[1])
     'Yes' = 'yes'; spelling='keep' keeps them apart
@@ -171,7 +171,7 @@ def merged_note(known: Mapping[str, str], what: str) -> str:
 
 
 def alike_note(groups: Iterable[Sequence[str]], what: str) -> str:
-    """Return a sentence for the user that lists groups of names that look alike; "" where there are none.
+    """Return a sentence that lists groups of names that look alike; "" if there are none.
 
     >>> alike_note([["1", "1.0"]], "answers")
     "answers that look alike count as different: '1' = '1.0'; if they are the same, write them in one way"
@@ -189,7 +189,7 @@ def alike_note(groups: Iterable[Sequence[str]], what: str) -> str:
 
 
 def shown(group: Iterable[str]) -> list[str]:
-    """Return the names for a message, in order; with escapes where they cannot be told apart by eye."""
+    """Return the sorted names for a message, with escapes if they look identical."""
     names = sorted(group)
     by_eye = len({name.casefold() for name in names}) == 1 or all(map(str.isascii, names))
     return [repr(name) if by_eye else ascii(name) for name in names]
@@ -222,11 +222,11 @@ EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarte
 
 
 def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series[Any], str]:
-    """Rewrite numbers in plain form, such as "1234.5"; also return how they were written, "" if nothing was changed.
+    """Rewrite numbers in plain form, such as "1234.5"; also return how they were written, "" if unchanged.
 
-    A column stays as it is unless all of it are numbers, but for missing cells, `gaps` and the words that say that
-    there is no value. "1,234" alone can be two numbers: it is one of thousands where another number of the column has
-    two such commas or a point, or ten or more are written so; one with a decimal comma where another cannot be else.
+    A column is only changed if all its cells are numbers, apart from missing cells, `gaps` and words for missing
+    values. "1,234" alone is ambiguous: the comma separates thousands if another number of the column has two such
+    commas or a point, or if ten or more are written so; it is a decimal comma if another number allows nothing else.
 
     >>> plain(pd.Series(["1.234,50 €", "7,5 €", "NA"]))[0].tolist()
     ['1234.50', '7.5', 'NA']
@@ -260,7 +260,7 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
 
 
 def says_nothing(name: object) -> bool:
-    """Whether a name may say that nothing was answered: it is one of `NO_ANSWERS`, or looks like one.
+    """Return whether a name may be a non-answer: one of `NO_ANSWERS`, or similar to one.
 
     >>> says_nothing("Don\u2019t  know"), says_nothing("-999.0"), says_nothing("none")
     (True, True, False)
@@ -269,7 +269,7 @@ def says_nothing(name: object) -> bool:
 
 
 def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series[Any]]) -> pd.Series[Any]:
-    """Clean each different value of a column once, instead of each cell; missing cells stay missing."""
+    """Clean each distinct value of a column once instead of every cell; missing cells stay missing."""
     codes, values = pd.factorize(column)
     cleaned = clean(pd.Series(values, dtype=object)).to_numpy(dtype=object)
     return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
@@ -322,7 +322,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
 
 
 def check_present(column: pd.Series[Any], name: str, text: bool = False, advice: str = "fill or drop them") -> None:
-    """Refuse missing values, in text also empty cells; their rows are named."""
+    """Raise a CofactorError for missing values, and for empty cells if `text`; their rows are named."""
     bad = located(column, column.isna() | (column == "") if text else column.isna())
     if bad:
         raise CofactorError(f"missing {name} in {bad}: {advice}")
@@ -375,26 +375,28 @@ def located(
     return numbered_rows(said, str(index.name) if counted else "data row")
 
 
-def numbered_rows(numbers: Iterable[object], word: str = "row") -> str:
-    """Name rows by their numbers, and say from where they are counted; "" for none.
+def numbered_rows(numbers: Collection[Any], word: str = "row") -> str:
+    """Write row numbers, with the row from which they are counted; "" if there are none.
 
-    `word` is what is counted: rows of a file (of which its first line is row 1, header or not), its lines, records or
-    annotations from 1, or data rows of a frame from 0.
+    `word` says what is counted: rows of a file (its first line is row 1, header or not), lines, records or annotations
+    from 1, or data rows of a frame from 0.
 
     >>> numbered_rows([8]), numbered_rows([3, 8, 12], "line")
     ('row 8 (counting the header line)', 'lines 3, 8 and 12')
     """
-    said = list(map(str, numbers))
-    if not said:
+    if len(numbers) == 0:
         return ""
-    *some, last = said
-    found = listing(said) if len(said) > SHOWN else f"{', '.join(some)} and {last}" if some else last
+    if len(numbers) > SHOWN:  # there may be millions
+        found = listing(numbers)
+    else:
+        *some, last = map(str, numbers)
+        found = f"{', '.join(some)} and {last}" if some else last
     bases = {"row": " (counting the header line)", "data row": " (counting from 0)"}
-    return f"{word}{'s' if some else ''} {found}{bases.get(word, '')}"
+    return f"{word}{'s' if len(numbers) > 1 else ''} {found}{bases.get(word, '')}"
 
 
 def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a mask of the cells that hold lists or objects, recognised by their missing hash."""
+    """Return a mask of the cells that contain lists or objects, recognised because they cannot be hashed."""
     try:
         pd.factorize(column)
     except TypeError:
@@ -403,7 +405,7 @@ def nested_cells(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def plain_numbers(values: list[Any]) -> list[Any]:
-    """Return texts as whole numbers if that loses nothing for all of them ("12", but not "012" or "1.0").
+    """Return texts as whole numbers if no text loses information ("12", but not "012" or "1.0").
 
     >>> plain_numbers(["12", None, "-3"]), plain_numbers(["12", "012"])
     ([12, None, -3], ['12', '012'])
@@ -413,5 +415,5 @@ def plain_numbers(values: list[Any]) -> list[Any]:
 
 
 def one_way(word: object) -> str:
-    """Return a word in small letters with single blanks, so that spellings can be compared."""
+    """Return a word in lower case with single spaces, to compare spellings."""
     return " ".join(str(word).casefold().split())

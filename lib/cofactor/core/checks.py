@@ -1,4 +1,4 @@
-"""Checks of arguments at the public functions, and of the memory they would take; each raises one CofactorError."""
+"""Checks of the arguments of public functions and of the memory they need; each raises one CofactorError."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Sparse = TypeVar("Sparse", sparse.csr_array, sparse.csc_array)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
-    """Whether a setting is a whole number; True and False are none."""
+    """Return whether a setting is a whole number; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a setting is a real number; True and False are none, nor whole numbers beyond 64 bits."""
+    """Return whether a setting is a real number; True, False and whole numbers beyond 64 bits are not."""
     return (is_whole(value) and abs(value) < 2**63) or isinstance(value, float | np.floating)
 
 
 def check_whole(least: int, **settings: Any) -> None:
-    """Refuse settings that are not whole numbers of at least `least`, or that no array or loop can count to.
+    """Raise a CofactorError for settings that are not whole numbers from `least` to `LARGEST_SETTING`.
 
     >>> check_whole(1, rank=3)
     """
@@ -50,21 +50,21 @@ def check_whole(least: int, **settings: Any) -> None:
 
 
 def check_between(least: float, most: float, **settings: Any) -> None:
-    """Refuse settings that are not numbers from `least` to `most`."""
+    """Raise a CofactorError for settings that are not numbers from `least` to `most`."""
     for name, value in settings.items():
         if not is_number(value) or not least <= value <= most:
             raise CofactorError(f"{name}={value!r}: give a number from {least:g} to {most:g}")
 
 
 def check_positive(zero: bool = False, **settings: Any) -> None:
-    """Refuse settings that are not positive and finite numbers, or zero where that is allowed."""
+    """Raise a CofactorError for settings that are not positive finite numbers (or zero, if allowed)."""
     for name, value in settings.items():
         if not is_number(value) or not 0 <= value < np.inf or (value == 0 and not zero):
             raise CofactorError(f"{name}={value!r}: give a {'number of at least 0' if zero else 'positive number'}")
 
 
 def check_kind(kind: type | tuple[type, ...], **values: Any) -> None:
-    """Raise a CofactorError where an argument is no instance of this class; given by name."""
+    """Raise a CofactorError for arguments, passed by name, that are not instances of this class."""
     for name, value in values.items():
         if not isinstance(value, kind):
             names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
@@ -72,7 +72,7 @@ def check_kind(kind: type | tuple[type, ...], **values: Any) -> None:
 
 
 def rng_of(random_state: Seed) -> np.random.Generator:
-    """Return the generator that a seed stands for (None: a new one each time); refuse what is no seed."""
+    """Return the random generator of a seed (a new one each time for None); raise for an invalid seed."""
     seed = is_whole(random_state) and random_state >= 0
     if not (seed or random_state is None or isinstance(random_state, np.random.Generator)):
         raise CofactorError(f"random_state={random_state!r}: give a whole number of at least 0, a Generator, or None")
@@ -80,7 +80,7 @@ def rng_of(random_state: Seed) -> np.random.Generator:
 
 
 def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DTypeLike | None = None) -> NDArray[Any]:
-    """Return values as a plain array in which those that a mask hides, or that pandas calls missing, are `missing`.
+    """Return values as a plain array in which masked values, and those missing in pandas, become `missing`.
 
     >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
     array([ 1., nan])
@@ -92,7 +92,7 @@ def unmasked(values: ArrayLike, missing: float | np.int64 = np.nan, dtype: DType
             array = np.asarray(values, dtype)
         except (ValueError, TypeError) as error:
             why = "its rows differ in length" if "inhomogeneous" in str(error) else error
-            raise CofactorError(f"no array can be made of {type(values).__name__}: {why}") from None
+            raise CofactorError(f"cannot convert {type(values).__name__} to an array: {why}") from None
         return _numbers_of_objects(array, missing) if dtype is None and array.dtype == object else array
     masked: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
     plain = masked.data if masked.dtype.kind in "biuf" else masked.data.astype(object)
@@ -115,21 +115,21 @@ def _numbers_of_objects(array: NDArray[Any], missing: float | np.int64) -> NDArr
 
 
 def numbers(values: ArrayLike, name: str, ndim: int | None = None) -> Floats:
-    """Return an array of numbers, NaN (also where masked) and infinity perhaps among them, of `ndim` dimensions."""
+    """Return an array of floats with `ndim` dimensions, perhaps with infinity and NaN (also for masked values)."""
     try:
         array = unmasked(values)
         if array.dtype.kind in "cmM":
             raise TypeError(f"they are {array.dtype}")
         array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise CofactorError(f"{name} must hold numbers: {error}") from None
+        raise CofactorError(f"{name} must contain numbers: {error}") from None
     if ndim is not None and array.ndim != ndim:
         raise CofactorError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
     return array
 
 
 def whole_codes(values: ArrayLike, name: str, most: int = np.iinfo(np.int64).max) -> NDArray[Any]:
-    """Return one list of whole numbers from 0 to `most`, of whatever type; rows with others are named."""
+    """Return a one-dimensional array of whole numbers from 0 to `most`; raise an error that names other rows."""
     try:
         array = unmasked(values)
     except ValueError as error:
@@ -137,21 +137,21 @@ def whole_codes(values: ArrayLike, name: str, most: int = np.iinfo(np.int64).max
     if array.ndim != 1:
         raise CofactorError(f"{name} must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind not in "iufb" and array.size:
-        raise CofactorError(f"{name} must hold integer codes, got {array.dtype}: use from_frame for other ids")
+        raise CofactorError(f"{name} must contain integer codes, got {array.dtype}: use from_frame for other ids")
     with np.errstate(invalid="ignore"):
         bad = np.flatnonzero(~((array >= 0) & (array <= most) & (np.floor(array) == array)))
     if bad.size:
         found = listing(f"row {e}: {array[e]}" for e in bad)
-        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; not so in {found} (0 is the first)")
+        raise CofactorError(f"{name} must be whole numbers from 0, without NaN; see {found} (counting from 0)")
     return array
 
 
 def finite_numbers(values: ArrayLike, name: str) -> Floats:
-    """Return one list of finite numbers; rows with others are named."""
+    """Return a one-dimensional array of finite numbers; raise an error that names other rows."""
     array = numbers(values, name, 1)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise CofactorError(f"{name} holds NaN or infinity in rows {listing(bad.tolist())}: drop these rows")
+        raise CofactorError(f"{name} contains NaN or infinity in rows {listing(bad.tolist())}: drop these rows")
     return array
 
 
@@ -163,16 +163,16 @@ def _filled_matrix(values: ArrayLike, name: str) -> Floats:
 
 
 def finite_matrix(values: ArrayLike, name: str) -> Floats:
-    """Return a matrix of finite numbers, with a row and a column at least; columns with others are named."""
+    """Return a non-empty matrix of finite numbers; raise an error that names columns with others."""
     matrix = _filled_matrix(values, name)
     refuse_columns(np.flatnonzero(~np.isfinite(matrix).all(axis=0)), name)
     return matrix
 
 
 def added_up(matrix: Sparse) -> Sparse:
-    """Return a sparse matrix with rising indices, each entry once and no stored zeros.
+    """Return a sparse matrix with sorted indices, no duplicate entries and no stored zeros.
 
-    That is done on a copy: even a matrix of another type may share the places of its entries with the caller's.
+    Changes are made on a copy, since even a converted matrix may share its index arrays with the caller's.
     """
     if matrix.has_canonical_format and matrix.data.all():
         return matrix
@@ -183,38 +183,38 @@ def added_up(matrix: Sparse) -> Sparse:
 
 
 def sound_places(matrix: Any, name: str) -> Any:
-    """Return a sparse matrix whose entries lie inside of it: SciPy does not look, and compiled code would follow them.
+    """Return a sparse matrix after checking its indices, since neither SciPy nor compiled code checks them.
 
-    Raises a CofactorError otherwise. What is not sparse is returned as it is.
+    Raises a CofactorError if entries are outside the matrix. Other arguments are returned unchanged.
     """
     if sparse.issparse(matrix) and matrix.format in ("csr", "csc", "bsr"):
         try:
             parts = matrix.data, matrix.indices, matrix.indptr  # a view: the caller's matrix stays as it is
             type(matrix)(parts, shape=matrix.shape).check_format(full_check=True)
         except ValueError as error:
-            raise CofactorError(f"{name}: entries lie outside of the matrix ({error}): make it anew") from None
+            raise CofactorError(f"{name} has entries outside the matrix ({error}): create it again") from None
     return matrix
 
 
 def refuse_columns(bad: NDArray[np.intp], name: str) -> None:
-    """Name the columns of a matrix that hold what is no finite number, if there are any."""
+    """Raise a CofactorError that names the columns with NaN or infinity, if there are any."""
     if bad.size:
         named = f"{bad.size} columns ({listing(bad.tolist())})"
-        raise CofactorError(f"{name} holds NaN or infinity in {named}: drop or fill them first")
+        raise CofactorError(f"{name} contains NaN or infinity in {named}: drop or fill them first")
 
 
 def whole_matrix(values: ArrayLike, name: str, below: int | None = None) -> NDArray[np.int64]:
-    """Return a non-empty matrix of whole numbers from 0, all below a limit where one is given; others are named."""
+    """Return a non-empty matrix of whole numbers from 0 to below a limit; raise an error that names others."""
     matrix = _filled_matrix(values, name)
     limit = 2**31 if below is None else below
     bad = matrix[~((matrix >= 0) & (matrix < limit) & (np.floor(matrix) == matrix))]
     if bad.size:
-        raise CofactorError(f"{name} must hold whole numbers from 0 to below {limit}; not so: {listing(bad.tolist())}")
+        raise CofactorError(f"{name} must contain whole numbers from 0 to below {limit}; found {listing(bad.tolist())}")
     return matrix.astype(np.int64)
 
 
 def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
-    """Return the positions among n that are chosen, by number or by a mask of n.
+    """Return the chosen positions among n, given as indices or as a mask of length n.
 
     >>> positions([True, False, True], 3, "rows").tolist(), positions([], 3, "rows").tolist()
     ([0, 2], [])
@@ -223,9 +223,9 @@ def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
         array = unmasked(chosen)
         found = np.arange(n)[array if array.size else array.astype(np.intp)]
     except (IndexError, ValueError, TypeError) as error:
-        raise CofactorError(f"{what}: give numbers from 0 to {n - 1}, or a mask of {n}: {error}") from None
+        raise CofactorError(f"{what}: give indices from 0 to {n - 1}, or a mask of length {n}: {error}") from None
     if found.ndim != 1:
-        raise CofactorError(f"{what}: give one list of numbers or a mask, got shape {array.shape}")
+        raise CofactorError(f"{what}: give one list of indices or a mask, got shape {array.shape}")
     return found
 
 
@@ -233,10 +233,10 @@ def positions(chosen: ArrayLike, n: int, what: str) -> NDArray[np.intp]:
 
 
 def available_bytes() -> float:
-    """Return the memory that this process may still take; infinity where the system does not tell.
+    """Return the memory in bytes that is still available to this process; infinity if the system does not report it.
 
-    It is the least of what is free or can be freed, what the limit of a container leaves, and what that of the process
-    leaves (`ulimit -v`).
+    This is the minimum of the free (or reclaimable) memory, what the limit of a container leaves, and what the limit of
+    the process (`ulimit -v`) leaves.
     """
     return max(0.0, min(_free(), *_left_in_groups(), _left_to_process()))
 
@@ -272,9 +272,9 @@ def _left_to_process() -> float:
         return float("inf")
 
 
-def require_bytes(needed: float, what: str, advice: str = "ask for less") -> None:
-    """Raise a CofactorError where `needed` bytes exceed the free memory; it says how many, and what to do."""
+def require_bytes(needed: float, what: str, advice: str = "reduce the size") -> None:
+    """Raise a CofactorError, with both sizes and a remedy, if `needed` bytes exceed the available memory."""
     free = available_bytes()
     if needed > free:
         told = f"{needed / 1e9:.1f} GB ({needed:.0f} bytes)"
-        raise CofactorError(f"{what} would take {told}, and {free / 1e9:.1f} GB are free: {advice}")
+        raise CofactorError(f"{what} would take {told}, but only {free / 1e9:.1f} GB are free: {advice}")

@@ -10,8 +10,8 @@
     T        F'Q, expected counts of (value, latent class)    (sum I_n, F)
     alpha    pseudo-count of every cell; 0: maximum likelihood
 
-What the M-step needs of Q are sums over rows, so that Q is never stored, and rows may stay where they are, in as many
-pieces as one likes.
+The M-step needs only sums of Q over rows, so Q is never stored, and the rows may be in any number of pieces, in any
+place.
 
 Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979; for joint
 distributions, Yeredor and Haardt, "Maximum likelihood estimation of a low-rank probability mass tensor from partial
@@ -41,19 +41,19 @@ LOG_FLOOR = np.log(FLOOR)
 
 @dataclass(frozen=True)
 class SoftCounts:
-    """Sufficient statistics of an M-step; add two of them to merge disjoint sets of rows.
+    """Sufficient statistics of an M-step; `+` merges those of disjoint sets of rows.
 
     Attributes
     ----------
     cells : (sum I_n, F) array
-        F'Q: how often each variable took each value in each class, softly.
+        F'Q: soft counts of how often each variable took each value in each class.
     classes : (F,) array
         Sum of Q over rows.
     n_rows : int
     sizes : (N,) ints
         Alphabet sizes I_n.
     log_likelihood : float
-        Of the rows, under the model that gave Q (nats); zero where no model did.
+        Log-likelihood of the rows under the model that Q comes from (nats); zero if there is none.
     """
 
     cells: Floats
@@ -65,7 +65,7 @@ class SoftCounts:
     def __add__(self, other: SoftCounts) -> SoftCounts:
         """Merge the counts of two disjoint sets of rows of the same variables."""
         if not np.array_equal(self.sizes, other.sizes) or self.cells.shape != other.cells.shape:
-            raise CofactorError("only counts of the same variables and classes can be merged")
+            raise CofactorError("only counts of the same variables and classes can be added")
         return SoftCounts(
             self.cells + other.cells,
             self.classes + other.classes,
@@ -77,13 +77,13 @@ class SoftCounts:
     def model(
         self, pseudo_count: float | Floats = 0.0, prior_count: float = 0.0, unseen: Floats | None = None
     ) -> LatentClassModel:
-        """M-step; `pseudo_count` is added to the cells (one number, or one a cell), `prior_count` to every class.
+        """M-step: return the model of these counts plus `pseudo_count` (a number, or one per cell) and `prior_count`.
 
-        Every filling of a column without counts is as likely. It becomes uniform, or the column of `unseen`
-        (sum I_n, F), which counts only there.
+        `prior_count` is added to every class. A column without counts is not determined by the data: it becomes
+        uniform, or the column of `unseen` (sum I_n, F), which is used only there.
         """
         if not self.n_rows:
-            raise CofactorError("nothing was observed in any row: there is nothing to fit")
+            raise CofactorError("no row has an observed entry, so there is nothing to fit")
         cells, prior = self.cells + pseudo_count if np.any(pseudo_count) else self.cells, self.classes + prior_count
         if unseen is not None:
             starts = np.cumsum(self.sizes) - self.sizes
@@ -94,20 +94,20 @@ class SoftCounts:
 
 
 def soft_counts(table: CategoricalTable, Q: Floats, log_likelihood: float = 0.0) -> SoftCounts:
-    """Add up (S, F) soft classes Q over the rows of a table. O(entries F) time."""
+    """Return the sums of (S, F) soft classes Q over the rows of a table. O(entries F) time."""
     return SoftCounts(table.indicator.T @ Q, Q.sum(axis=0), len(Q), table.sizes, log_likelihood)
 
 
 def expectation(table: CategoricalTable, model: LatentClassModel) -> SoftCounts:
-    """E-step: the soft counts of the posterior classes. Every row counts, so leave out those without entries.
+    """E-step: return the soft counts of the posterior classes. All rows count, so leave out rows without entries.
 
-    O(entries F) time, O(sum I_n F) memory: posteriors are added up row by row. A conditional of zero excludes its
-    class, as in the equations; only a row that every class excludes is scored with zeros taken for 1e-12, and so is
-    any smaller conditional.
+    O(entries F) time, O(sum I_n F) memory: posteriors are added row by row. A conditional of zero excludes its class,
+    as in the equations; only in a row that all classes exclude do zeros count as 1e-12. Positive conditionals below
+    1e-12 always count as 1e-12.
     """
     if not np.array_equal(table.sizes, model.sizes):
         raise CofactorError(
-            f"the table has {len(table.sizes)} variables with {table.sizes.sum()} values in all, "
+            f"the table has {len(table.sizes)} variables with {table.sizes.sum()} values in total, "
             f"the model {len(model.sizes)} with {model.sizes.sum()}: start from a model of the same variables"
         )
     F, A = table.indicator, model.stacked
@@ -215,38 +215,37 @@ def em(
     verbose: bool = False,
     pseudo_count: float | Floats = 0.0,
 ) -> tuple[LatentClassModel, Result]:
-    """Maximise the likelihood, or the posterior, of a latent-class model from a starting model.
+    """Maximise the likelihood (or the posterior, with pseudo-counts) of a latent-class model, from a starting model.
 
         max  sum_s log Pr(row s) + sum_n,i,f alpha_nif log A_n[i, f] + alpha sum_f log lambda_f
 
     Parameters
     ----------
     table : CategoricalTable
-        Rows in which nothing was observed say nothing about the model and are passed over.
+        Rows without observed entries are ignored.
     start : LatentClassModel
-        With the variables of `table`. Classes with prior zero stay empty.
+        Must have the variables of `table`. Classes with prior zero stay empty.
     max_iter : int
-        Most rounds.
+        Maximum number of rounds.
     tol : float
         Stop when the objective changes by at most this, relative to its size.
     verbose : bool
         Show a progress bar on a terminal.
     pseudo_count : float, or array of shape (sum I_n, F)
-        alpha, the Dirichlet prior's exponent: observations added to the cells of every A_n. One number counts for
-        every cell, and for lambda; an array leaves lambda alone. 0 is the papers' maximum likelihood; thin data are
-        fitted better with more.
+        alpha, the exponent of the Dirichlet prior: observations added to the cells of every A_n. A number is added to
+        every cell, and to lambda; an array leaves lambda unchanged. 0 is the papers' maximum likelihood; sparse data
+        are fitted better with a positive value.
 
     Returns
     -------
     model : LatentClassModel
     result : Result
-        `objective` is that of the model before each round (nats); it never falls. With alpha = 0 it is the
-        log-likelihood.
+        `objective` is the value before each round (nats); it never falls. With alpha = 0 it is the log-likelihood.
 
     Raises
     ------
     CofactorError
-        Nothing was observed at all, model and table differ in their variables, or a negative pseudo-count.
+        No entry was observed, model and table differ in their variables, or a pseudo-count is negative.
 
     Cost
     ----
@@ -259,7 +258,7 @@ def em(
     """
     rows = table.entries_per_row > 0
     if not rows.any():
-        raise CofactorError("nothing was observed in any row: there is nothing to fit")
+        raise CofactorError("no row has an observed entry, so there is nothing to fit")
     if not np.all(np.asarray(pseudo_count) >= 0):
         raise CofactorError(f"pseudo_count={pseudo_count}: give a number of at least 0")
     seen = table if rows.all() else table.take_rows(rows)
@@ -273,15 +272,14 @@ def iterate_em(
     tol: float = 1e-6,
     verbose: bool = False,
     pseudo_count: float | Floats = 0.0,
-    unseen: Floats | None = None,
 ) -> tuple[LatentClassModel, Result]:
-    """Run EM where the rows are behind `e_step`, a function from a model to the soft counts of all rows.
+    """Run EM with a given `e_step`, a function from a model to the soft counts of all rows.
 
-    For rows that do not fit into memory, `e_step` adds up `expectation` over pieces. Arguments, result and source as
-    in `em`; equal to it up to rounding. `unseen` as in `SoftCounts.model`.
+    For rows that do not fit into memory, `e_step` adds `expectation` over pieces. Arguments, result and source as in
+    `em`; the results are equal up to rounding.
     """
     model, history = start, History("EM", max_iter, tol, verbose)
-    for found in em_rounds(e_step, start, history, pseudo_count, unseen):
+    for found in em_rounds(e_step, start, history, pseudo_count):
         model = found
     return model, history.result()
 
@@ -293,7 +291,7 @@ def em_rounds(
     pseudo_count: float | Floats = 0.0,
     unseen: Floats | None = None,
 ) -> Iterator[LatentClassModel]:
-    """Yield the model after every round of `iterate_em`, until `history` ends."""
+    """Yield the model after every round of `iterate_em`, until `history` ends; `unseen` as in `SoftCounts.model`."""
     prior_count = float(pseudo_count) if np.ndim(pseudo_count) == 0 else 0.0
     model = start
     for _ in history:
@@ -304,7 +302,7 @@ def em_rounds(
 
 
 def log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: float = 0.0) -> float:
-    """Return the log-density of the prior: the sum of the logarithms of all cells, each times its pseudo-count."""
+    """Return the log-density of the prior: the sum over cells of pseudo-count times logarithm."""
     if not np.any(alpha):
         return 0.0
     cells = np.sum(alpha * np.log(np.maximum(model.stacked, FLOOR)))
@@ -312,5 +310,5 @@ def log_dirichlet(model: LatentClassModel, alpha: float | Floats, prior_count: f
 
 
 def maximization(table: CategoricalTable, Q: Floats, pseudo_count: float = 0.0) -> LatentClassModel:
-    """M-step: the model with the greatest expected likelihood under the soft classes Q; see `SoftCounts.model`."""
+    """M-step: return the model with the largest expected likelihood under soft classes Q; see `SoftCounts.model`."""
     return soft_counts(table, Q).model(pseudo_count)

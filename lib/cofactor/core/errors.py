@@ -1,4 +1,4 @@
-"""Every error and warning of the package, and how offending rows and counts are written in them."""
+"""The errors and warnings of the package, and the format of rows and counts in their messages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ SHOWN = 10  # offending rows or ids named in a message; the rest is counted
 
 
 class CofactorError(ValueError):
-    """Input or state that cofactor cannot work with; the message says which part and what to do."""
+    """Invalid input or state; the message says what is wrong and what to do."""
 
 
 class NotIdentifiableError(CofactorError):
-    """The data cannot determine the model, however well it is fitted."""
+    """The data do not determine the model, however well it is fitted."""
 
 
 class DatasetUnavailableError(CofactorError):
-    """A data set is neither bundled, nor cached, nor to be had from where it lives."""
+    """A data set is neither bundled nor cached, and cannot be downloaded."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -25,11 +25,11 @@ class ConvergenceWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """The data was usable, but part of it was set aside or is too weak to trust."""
+    """The data are usable, but part of them was left out or is too weak to rely on."""
 
 
 def amount(count: float, noun: str) -> str:
-    """Write a count with its noun, which is singular for one.
+    """Return a count with its noun, singular for one.
 
     >>> amount(1, "task"), amount(4212, "label"), amount(0, "class")
     ('1 task', '4,212 labels', '0 classes')
@@ -39,9 +39,9 @@ def amount(count: float, noun: str) -> str:
 
 
 def listing(values: Iterable[object], n_all: int = 0) -> str:
-    """Name the first ten values and count them all: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
+    """Return the first ten values and the total number: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
 
-    With `n_all`, there are that many, and `values` may be the first of them.
+    `n_all` is the total number if `values` contains only the first ones.
 
     >>> listing([3, 7])
     '3, 7'

@@ -1,7 +1,7 @@
-"""What all methods have in common: scikit-learn's parameters and tags, the report of an iteration, checks before a fit.
+"""The base class of all methods: scikit-learn's parameters and tags, reports of iterations, checks before a fit.
 
-Methods do not derive from scikit-learn's base class, which takes more than a second to import, but keep its protocol:
-all of them can be cloned, pickled and shown in a pipeline. `JointPMFClassifier` and `Topics` take matrices with one
+Methods do not derive from scikit-learn's base class, which takes more than a second to import, but follow its protocol:
+all of them can be cloned, pickled and displayed in a pipeline. `JointPMFClassifier` and `Topics` take matrices with one
 sample per row, and pass scikit-learn's own checks; tests/test_sklearn.py lists what cannot apply to the others, and
 why.
 """
@@ -28,10 +28,10 @@ from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
 
 
 class NotFittedError(CofactorError, AttributeError):
-    """A method was asked for what only `fit` can give. Once scikit-learn is loaded, it is its NotFittedError, too."""
+    """The method is not fitted yet. If scikit-learn is loaded, this is also an instance of its NotFittedError."""
 
     def __new__(cls, *args: Any) -> NotFittedError:
-        """Make an error that is scikit-learn's, too, where that is loaded."""
+        """Create an error that is also scikit-learn's, if that is loaded."""
         return super().__new__(_both() if "sklearn.exceptions" in sys.modules else cls, *args)
 
     def __reduce__(self) -> tuple[Callable[..., NotFittedError], tuple[Any, ...]]:
@@ -53,18 +53,18 @@ def _defaults(kind: Any) -> dict[str, Any]:
 
 
 class Estimator:
-    """A method of a METHODS table.
+    """Base class of the methods in the METHODS tables.
 
-    The constructor only stores its arguments. `fit` checks them and the data, and stores what it found in attributes
-    that end with an underscore.
+    The constructor only stores its arguments. `fit` checks them and the data, and stores its results in attributes that
+    end with an underscore.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the arguments of the constructor, by name; none is an estimator, so that `deep` changes nothing."""
+        """Return the constructor's arguments by name; `deep` has no effect, since none of them is an estimator."""
         return {name: getattr(self, name) for name in sorted(_defaults(type(self)))}
 
     def set_params(self, **parameters: Any) -> Any:
-        """Change arguments of the constructor; returns self. Raises a CofactorError for a name that is none."""
+        """Set arguments of the constructor; returns self. Raises a CofactorError for an unknown name."""
         known = self.get_params()
         if strange := [name for name in parameters if name not in known]:
             name = type(self).__name__
@@ -74,7 +74,7 @@ class Estimator:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: whether there is a `transform`, and whether a fit draws at random."""
+        """Return scikit-learn's tags: whether there is a `transform`, and whether fits are random."""
         from sklearn import utils  # here, and wherever it serves: slow to import
 
         return utils.Tags(
@@ -85,7 +85,7 @@ class Estimator:
         )
 
     def __repr__(self) -> str:
-        """Show the arguments that are not the default."""
+        """Show the arguments that differ from their defaults."""
         given = self.get_params().items()
         chosen = [f"{name}={value!r}" for name, value in given if repr(value) != repr(_defaults(type(self))[name])]
         return f"{type(self).__name__}({', '.join(chosen)})"
@@ -98,7 +98,7 @@ class Estimator:
 
 
 def clone(method: Any) -> Any:
-    """Return a method with the same parameters that was never fitted, as scikit-learn's `clone` does."""
+    """Return an unfitted method with the same parameters, as scikit-learn's `clone` does."""
     parameters = method.get_params(deep=False)
     return type(method)(**{name: deepcopy(value) for name, value in parameters.items()})
 
@@ -111,7 +111,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of an iterative method.
+    """The outcome of an iterative method.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Result:
     n_iter : int
     converged : bool
     reason : str
-        Why the iteration stopped, in words.
+        Why the iteration stopped.
     """
 
     objective: NDArray[np.float64]
@@ -130,7 +130,7 @@ class Result:
 
 
 def progress(steps: Iterable[T], name: str, verbose: bool, total: int | None = None, done: int = 0) -> Iterable[T]:
-    """Count steps by a bar, where asked for: on a terminal only, and wiped away at the end."""
+    """Iterate over steps with a progress bar, if `verbose` and on a terminal; it is removed at the end."""
     if not (verbose and sys.stderr and sys.stderr.isatty()):
         return steps
     from tqdm import tqdm  # here: takes a tenth of a second
@@ -140,19 +140,19 @@ def progress(steps: Iterable[T], name: str, verbose: bool, total: int | None = N
 
 
 class History:
-    """The loop of an iterative method: counts, records, shows progress, decides when to stop.
+    """The loop of an iterative method: counts and records steps, shows progress, decides when to stop.
 
     Iterate over it and `record` one objective per step; the loop ends when `tol` is met or after
-    `max_iter` steps. `result()` then says how it went, with a `ConvergenceWarning` if it did not converge.
+    `max_iter` steps. `result()` then returns the report, with a `ConvergenceWarning` if it did not converge.
 
     Parameters
     ----------
     name : str
-        What is iterating; shown on the progress bar and in the warning.
+        Name of the method, shown in the progress bar and in the warning.
     max_iter : int
     tol : float
-        Stop when the recorded change is at most this. By default the change is that of the objective,
-        relative to its size.
+        Stop when the recorded change is at most this. By default this is the relative change of the
+        objective.
     verbose : bool
         Show a progress bar (on a terminal only).
 
@@ -181,7 +181,7 @@ class History:
                 return
 
     def record(self, objective: float, change: float | None = None) -> None:
-        """Note the objective of the step just made; `change` replaces its relative change in the stopping rule."""
+        """Record the objective of the last step; `change` replaces its relative change in the stopping rule."""
         if change is None and self.objective:
             previous = self.objective[-1]
             change = abs(objective - previous) / max(abs(previous), abs(objective), np.finfo(float).tiny)
@@ -189,7 +189,7 @@ class History:
         self.converged = change is not None and change <= self.tol
 
     def result(self) -> Result:
-        """Return the Result; warn with a ConvergenceWarning where the limit of steps came before convergence."""
+        """Return the Result, with a ConvergenceWarning if the iteration limit was reached before convergence."""
         n_iter = len(self.objective)
         if self.converged:
             reason = f"change at most {self.tol:g} after {n_iter} iterations"
@@ -201,9 +201,9 @@ class History:
 
 
 def warn_of_limit(name: str, result: Result) -> None:
-    """Warn of an iteration that stopped before it converged, in the line of who called its method."""
+    """Warn of an iteration that stopped before convergence, at the line that called its method."""
     if not result.converged:
-        told = f"{name}: {result.reason}; raise the limit or the tolerance"
+        told = f"{name}: {result.reason}; increase max_iter or tol"
         warnings.warn(told, ConvergenceWarning, stacklevel=4)
 
 
@@ -226,7 +226,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Checks and a verdict; shown by `str`, `to_text` and, in notebooks, `to_html`; `to_dict` is for programs."""
+    """A list of checks and a verdict; render it with `to_text` or `to_html`, or export it with `to_dict`."""
 
     title: str
     checks: tuple[Check, ...]
@@ -234,7 +234,7 @@ class Diagnosis:
 
     @property
     def status(self) -> Status:
-        """The worst status of any check."""
+        """The worst status of all checks."""
         found = {check.status for check in self.checks}
         return "fail" if "fail" in found else "warn" if "warn" in found else "pass"
 
@@ -243,7 +243,7 @@ class Diagnosis:
         return {check.name: check for check in self.checks}[name]
 
     def to_text(self) -> str:
-        """Return a line per check, what to do below it, and the verdict."""
+        """Return text with one line per check, followed by its advice, and the verdict."""
         width = max(len(check.name) for check in self.checks)
         lines = [self.title]
         for check in self.checks:
@@ -255,7 +255,7 @@ class Diagnosis:
     __str__ = __repr__ = to_text
 
     def to_html(self) -> str:
-        """Return a table: how each check stands, its name, the measured value, what to do."""
+        """Return an HTML table with the status, name, measured value and advice of each check."""
         cells = [(MARKS[c.status].strip(), c.name, c.value, c.advice) for c in self.checks]
         left = 'style="text-align:left"'
         rows = "".join(f"<tr>{''.join(f'<td {left}>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
@@ -268,5 +268,5 @@ class Diagnosis:
     _repr_html_ = to_html
 
     def to_dict(self) -> dict[str, Any]:
-        """Return title, verdict, status and the checks as plain values."""
+        """Return title, verdict, status and checks as a dictionary of plain values."""
         return {**asdict(self), "status": self.status}

@@ -1,7 +1,7 @@
-"""Files: written atomically, by one run at a time, unpacked and loaded without trust in what they hold.
+"""Files: written atomically and by one run at a time, decompressed and loaded without trusting their content.
 
-A lock is a hidden file beside the output. The system holds it for a process and lets go when the process ends, however
-it ends. Its text says who holds it.
+A lock is a hidden file next to the output. The system releases it when its process ends, however it ends. Its text
+names the process.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to; it takes its place only if all went well.
+    """Yield a temporary file next to `path` to write to; it replaces `path` only if no error occurs.
 
-    It is on the disk before it takes the name, so that a loss of power leaves the old file or the new one. A link is
-    followed, and a file that is replaced keeps its mode. One run at a time writes: another waits `WAIT_SECONDS`.
+    It is synced to disk before it is renamed, so a power failure leaves either the old file or the new one. Links are
+    followed, and a replaced file keeps its mode. Only one run at a time writes: others wait `WAIT_SECONDS`.
     """
     path = path.resolve() if path.is_symlink() else path
     part = beside(path, "part")
@@ -65,7 +65,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming_a_full_disk(path: object) -> Iterator[None]:
-    """Turn the system's error about a full disk into a CofactorError that names the output and says what to do."""
+    """Convert the system's error about a full disk into a CofactorError with the output and a remedy."""
     try:
         yield
     except OSError as error:
@@ -76,7 +76,7 @@ def naming_a_full_disk(path: object) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; Windows cannot wait for folders."""
+    """Wait until a file or a folder is synced to disk; folders are skipped on Windows."""
     if os.name == "nt" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)
@@ -87,7 +87,7 @@ def sync(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing; their names are on the disk afterwards."""
+    """Create a folder and its missing parents, and sync them to disk."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
@@ -95,20 +95,20 @@ def make_folder(path: Path) -> None:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the hidden file beside an output, for its lock or its unfinished part."""
+    """Return the path of the hidden file next to an output, for its lock or its unfinished part."""
     if not path.name:
-        raise CofactorError(f"{path} is no name for an output: name a file or folder in it")
+        raise CofactorError(f"{path} cannot be an output: name a file or folder in it")
     return path.with_name(f".{path.name}.{ending}")
 
 
 @contextmanager
 def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
-    """Keep other processes and threads from writing to `path`; a thread may take its own lock again.
+    """Prevent other processes and threads from writing to `path`; a thread may take its own lock again.
 
-    `path` is a file or folder, there or not; its folder must exist. Another run may take `wait` seconds to end.
+    `path` is a file or folder, which need not exist, in an existing folder. Another run has `wait` seconds to finish.
 
-    Raises a CofactorError where another run writes to `path` (its process, machine and beginning are named), or there
-    is no folder for it.
+    Raises a CofactorError if another run is writing to `path` (its process, machine and start are named), or if the
+    folder does not exist.
     """
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
@@ -119,12 +119,12 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     try:
         lock.acquire(timeout=wait)
     except filelock.Timeout:
-        advice = "wait until that has ended, or name another output"
+        advice = "wait until it has finished, or name another output"
         raise CofactorError(f"{path} is being written by {_holder(name)}: {advice}") from None
     except OSError as error:
         if error.errno != errno.ENOSYS:
             raise
-        warnings.warn(f"no locks on the disk of {path}: let no other run write there", DataWarning, stacklevel=3)
+        warnings.warn(f"no locks on the disk of {path}: do not let another run write there", DataWarning, stacklevel=3)
     try:
         yield
     finally:
@@ -152,17 +152,17 @@ def _holder(name: Path) -> str:
 
 
 def unpacked(path: str | PathLike[str]) -> bytes:
-    """Return what a .gz, .bz2, .xz or .zip file holds; other files as they are.
+    """Return the decompressed content of a .gz, .bz2, .xz or .zip file; other files unchanged.
 
-    A file that unpacks to more than 200 times its size is a CofactorError, unless that is less than 20 MB: a few
-    kilobytes can be made to fill any memory. What was read so far counts, so that little is unpacked before. What else
-    cannot be unpacked raises whatever the unpacking module raises.
+    A file that decompresses to more than 200 times its size raises a CofactorError, unless this is less than 20 MB: a
+    few kilobytes can be made to fill any memory. The ratio is checked while reading, so little is decompressed before.
+    Other errors are those of the decompressing module.
     """
     content = bytearray()
     for piece, limit in _pieces(Path(path)):
         content += piece
         if len(content) > limit:
-            raise CofactorError(f"{path} unpacks to more than {limit} bytes: unpack it yourself if it should")
+            raise CofactorError(f"{path} unpacks to more than {limit} bytes: unpack it yourself if this is intended")
     return bytes(content)
 
 
@@ -184,7 +184,7 @@ def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
             names = [one for one in archive.namelist() if not one.startswith("__MACOSX/") and one[-1] != "/"]
             names = [one for one in names if not one.rpartition("/")[2].startswith(".")]  # .DS_Store and the like
             if len(names) != 1:
-                raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack the one that is meant")
+                raise CofactorError(f"{path} holds {len(names)} files ({listing(names)}): pack only the one to read")
             with archive.open(names[0]) as inner:
                 yield inner
     else:
@@ -195,16 +195,16 @@ def _opened(path: Path, packed: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def from_json(text: str | bytes, **options: Any) -> Any:
-    """Parse JSON as `json.loads` does; lists within lists without end are a ValueError, as all other faults are."""
+    """Parse JSON as `json.loads` does, but raise a ValueError also for too deeply nested lists."""
     try:
         return json.loads(text, **options)
     except RecursionError:
-        raise ValueError("its lists or objects lie too deep within one another") from None
+        raise ValueError("its lists or objects are nested too deeply") from None
 
 
 @contextmanager
 def reading_parquet(name: object) -> Iterator[None]:
-    """Turn errors of pyarrow into a CofactorError that names the file."""
+    """Convert errors of pyarrow into a CofactorError that names the file."""
     try:
         yield
     except CofactorError:
@@ -214,11 +214,11 @@ def reading_parquet(name: object) -> Iterator[None]:
 
 
 def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str], name: object) -> Any:
-    """Read those of the columns that a parquet file has, as a pyarrow table; `name` is for messages.
+    """Read those of the columns that a Parquet file has, as a pyarrow table; `name` is used in messages.
 
-    Columns of text are dictionaries: codes, and their distinct values.
+    Text columns are dictionary-encoded.
 
-    A file that unpacks to more than 200 times its size is refused as by `unpacked`; call it inside `reading_parquet`.
+    A file that decompresses to more than 200 times its size raises as in `unpacked`; call this in `reading_parquet`.
     """
     from pyarrow import parquet, types
 
@@ -240,7 +240,7 @@ def read_parquet(source: io.BytesIO | str | PathLike[str], columns: Sequence[str
 def _refuse_packed(size: int, packed: int, name: object) -> None:
     limit = max(LARGE, RATIO * packed)
     if size > limit:
-        raise CofactorError(f"{name} unpacks to more than {limit} bytes: unpack it yourself if it should")
+        raise CofactorError(f"{name} unpacks to more than {limit} bytes: unpack it yourself if this is intended")
 
 
 def _unfolded(column: Any) -> int:

@@ -1,4 +1,4 @@
-"""The latent-class (naive Bayes) model: variables independent given one latent class.
+"""The latent-class (naive Bayes) model: variables are independent given one latent class.
 
     Pr(x_1, ..., x_N) = sum_f lambda_f prod_n A_n[x_n, f]
 
@@ -47,7 +47,7 @@ def normalize_blocks(stacked: ArrayLike, sizes: ArrayLike) -> Floats:
 
     Returns
     -------
-    Array of the same shape. A column of a block that is all zero carries no evidence and becomes uniform.
+    Array of the same shape. A column of a block that is all zero becomes uniform.
 
     Cost: O(F sum(I_n)) time and memory.
 
@@ -75,7 +75,7 @@ class LatentClassModel:
     conditionals : N arrays of shape (I_n, F)
         ``conditionals[n][i, f]`` = Pr(variable n takes value i | class f); columns sum to one.
 
-    Raises a CofactorError where shapes disagree, entries are negative or not finite, or columns do not sum to one (the
+    Raises a CofactorError if shapes do not match, entries are negative or not finite, or columns do not sum to one (the
     variables are named).
 
     >>> model = LatentClassModel([0.5, 0.5], [[[0.9, 0.2], [0.1, 0.8]]] * 2)
@@ -94,18 +94,18 @@ class LatentClassModel:
             raise CofactorError(f"need a prior of shape (F,) and at least one conditional; got shape {prior.shape}")
         bad = [n for n, A in enumerate(blocks) if A.ndim != 2 or A.shape[1] != len(prior) or not len(A)]
         if bad:
-            raise CofactorError(f"conditionals must have shape (I_n, {len(prior)}); wrong for variables {listing(bad)}")
+            raise CofactorError(f"conditionals must have shape (I_n, {len(prior)}); see variables {listing(bad)}")
         if not _sum_to_one(prior):
             raise CofactorError(f"the prior must be nonnegative and sum to one, got {prior}")
         bad = [n for n, A in enumerate(blocks) if not _sum_to_one(A)]
         if bad:
-            raise CofactorError(f"columns must be nonnegative and sum to one; not so for variables {listing(bad)}")
+            raise CofactorError(f"columns must be nonnegative and sum to one; see variables {listing(bad)}")
         sizes = np.array([len(block) for block in blocks], dtype=np.int64)
         self._store(prior / prior.sum(), normalize_blocks(np.vstack(blocks), sizes), sizes)
 
     @classmethod
     def from_stacked(cls, prior: Floats, stacked: Floats, sizes: Ints) -> LatentClassModel:
-        """Build from already valid arrays: `stacked` is (sum I_n, F), the conditionals one below another."""
+        """Create a model from valid arrays; `stacked` (sum I_n, F) contains the conditionals, one below another."""
         model = cls.__new__(cls)
         model._store(prior, stacked, sizes)
         return model
@@ -147,8 +147,8 @@ class LatentClassModel:
     def log_joint(self, table: CategoricalTable) -> Floats:
         """Return (S, F): log lambda_f + sum over observed n of log A_n[x_n, f]. O(entries F) time.
 
-        The table needs the model's variables. Codes beyond an alphabet of the model count as missing, with a
-        `DataWarning` that says how many.
+        The table must have the model's variables. Codes outside an alphabet of the model count as missing, with a
+        `DataWarning` that gives their number.
         """
         table = self._known_codes(table)
         log_prior = np.log(self.prior, where=self.prior > 0, out=np.full(self.n_classes, -np.inf))
@@ -157,7 +157,7 @@ class LatentClassModel:
 
     def _check_variable(self, n: int) -> None:
         if not isinstance(n, int | np.integer) or not 0 <= n < self.n_variables:
-            raise CofactorError(f"no variable {n!r}: the model has {self.n_variables}, numbered from 0")
+            raise CofactorError(f"there is no variable {n!r}: the model has {self.n_variables}, numbered from 0")
 
     def _known_codes(self, table: CategoricalTable) -> CategoricalTable:
         """Give a table the alphabets of the model."""
@@ -166,14 +166,14 @@ class LatentClassModel:
         if table.n_variables != self.n_variables:
             raise CofactorError(
                 f"the table has {table.n_variables} variables, the model {self.n_variables}: "
-                "use the table it was fitted on, or one like it"
+                "use a table with the variables it was fitted on"
             )
         return table if np.array_equal(table.sizes, self.sizes) else table.with_sizes(self.sizes)
 
     def explain(self, table: CategoricalTable) -> tuple[Floats, Floats]:
-        """Return the (S, F) posterior of every row and the (S,) log-likelihood of what was observed in it (nats).
+        """Return the (S, F) posterior and the (S,) log-likelihood (nats) of the observed entries of every row.
 
-        A row that the model calls impossible has a log-likelihood of minus infinity; its posterior is that of the
+        A row that is impossible under the model has a log-likelihood of minus infinity; its posterior is computed with
         conditionals floored at 1e-12.
         """
         table = self._known_codes(table)
@@ -196,23 +196,23 @@ class LatentClassModel:
         return joint.T, log_likelihood
 
     def posterior(self, table: CategoricalTable) -> Floats:
-        """Return (S, F) class probabilities of every row; a row in which nothing was observed gets the prior."""
+        """Return the (S, F) class probabilities of every row; a row without observed entries gets the prior."""
         return self.explain(table)[0]
 
     def predict(self, table: CategoricalTable) -> Ints:
-        """Return the (S,) most probable class of every row; ties as in `map_class`."""
+        """Return the (S,) most probable class of every row; for ties see `map_class`."""
         return map_class(self.posterior(table), self.prior)
 
     def log_likelihood(self, table: CategoricalTable) -> float:
-        """Return the sum over rows of log Pr(what was observed), in nats; minus infinity where a row is impossible."""
+        """Return the log-likelihood of all observed entries (nats); minus infinity if a row is impossible."""
         return float(self.explain(table)[1].sum())
 
     def conditional(self, table: CategoricalTable, target: int) -> Floats:
-        """Return Pr(variable `target` | all that was observed of the other variables) in every row: (S, I_target).
+        """Return Pr(variable `target` | the other observed entries) for every row: (S, I_target).
 
-        The table has the model's variables, `target` included; what it holds of `target` itself is not looked at. A row
-        in which nothing else was observed gets the marginal distribution of `target`. Raises a CofactorError for no
-        such variable, or another number of variables.
+        The table has all variables of the model; its entries of `target` are ignored. A row without other observed
+        entries gets the marginal distribution of `target`. Raises a CofactorError for an unknown variable or another
+        number of variables.
 
         Cost: O(entries F + S I_target F) time, O(S (F + I_target)) memory. Source: IEEE TSP 2021, Eq. (2) and Sec. 5.3;
         the released code multiplies probabilities, which underflows for long rows.
@@ -243,7 +243,7 @@ class LatentClassModel:
     def expectation(self, table: CategoricalTable, target: int, values: ArrayLike | None = None) -> Floats:
         """Return the (S,) expected value of an ordinal variable given the others: the MMSE estimate.
 
-        `values` are the (I_target,) numbers its codes stand for, such as stars; by default the codes themselves.
+        `values` are the (I_target,) numbers that the codes stand for, such as stars; by default the codes themselves.
         Source: IEEE TSP 2021, Sec. 5.4. The released code leaves lambda out of this sum.
         """
         shares = self.conditional(table, target)
@@ -258,7 +258,7 @@ class LatentClassModel:
         return np.asarray(self.conditionals[n] @ self.prior)
 
     def impute(self, table: CategoricalTable) -> Ints:
-        """Return the (S, N) codes with every missing one replaced by its most probable value given the row."""
+        """Return the (S, N) codes, with each missing one replaced by its most probable value given the row."""
         table = self._known_codes(table)
         Q, codes = self.posterior(table), table.codes
         for n, A in enumerate(self.conditionals):
@@ -267,16 +267,15 @@ class LatentClassModel:
         return codes
 
     def joint_tensor(self, most_bytes: int = MOST_BYTES) -> Floats:
-        """Return the joint PMF itself, an array of shape (I_1, ..., I_N); refused beyond `most_bytes`, with its size.
+        """Return the joint PMF as an array of shape (I_1, ..., I_N); raise if it would exceed `most_bytes`.
 
-        Nearly everything asked of a joint PMF is to be had without it: `conditional`, `log_likelihood`, `pairwise`,
-        `sample`.
+        Most questions about a joint PMF do not need it: see `conditional`, `log_likelihood`, `pairwise` and `sample`.
         """
         needed = 8 * float(np.prod(self.sizes.astype(np.float64)))
         if needed > most_bytes:
             raise CofactorError(
                 f"the joint PMF of {self.n_variables} variables has {needed / 8:.3g} cells, {needed / 1e9:.3g} GB: "
-                "use conditional, log_likelihood, pairwise or sample, which do without it"
+                "use conditional, log_likelihood, pairwise or sample, which do not need it"
             )
         half = self.n_variables // 2
         left = right = np.ones((1, self.n_classes))  # products of all rows of half of the conditionals (Khatri-Rao)
@@ -292,26 +291,26 @@ class LatentClassModel:
         return LatentClassModel.from_stacked(self.prior[order], self.stacked[:, order], self.sizes)
 
     def lift(self, floor: float) -> LatentClassModel:
-        """Return the model with no probability below about `floor`: methods that multiply never leave a zero."""
+        """Return the model with probabilities of at least about `floor`: multiplicative updates never leave zero."""
         prior = np.maximum(self.prior, floor)
         stacked = normalize_blocks(np.maximum(self.stacked, floor), self.sizes)
         return LatentClassModel.from_stacked(prior / prior.sum(), stacked, self.sizes)
 
     def align_to(self, reference: LatentClassModel) -> LatentClassModel:
-        """Return the model with its latent classes ordered as in `reference`, by least squares.
+        """Return the model with its latent classes in the order closest to `reference` in least squares.
 
-        The order is the one that attains the minimum in `mse`.
+        This order attains the minimum in `mse`.
         """
         if self.n_classes != reference.n_classes or not np.array_equal(self.sizes, reference.sizes):
             raise CofactorError(f"cannot align {self!r} to {reference!r}: classes or alphabets differ")
         return self.reorder(match_columns(_with_prior(reference), _with_prior(self)))
 
     def mse(self, estimate: LatentClassModel) -> float:
-        """Return the mean squared error of an estimate of this model, the naming of latent classes removed.
+        """Return the mean squared error of an estimate of this model, up to the order of the latent classes.
 
         MSE = min over permutations P of (||P'lambda - lambda^||^2 + sum_n ||A_n P - A^_n||_F^2) / (N F + 1).
 
-        Raises a CofactorError where the two have different classes or variables. Source: Ibrahim and Fu, ICML 2021,
+        Raises a CofactorError if the two have different classes or variables. Source: Ibrahim and Fu, ICML 2021,
         Eq. (19); the released code matches each annotator separately, this is the one permutation of the equation.
         """
         aligned = estimate.align_to(self)
@@ -324,9 +323,9 @@ class LatentClassModel:
         entries: tuple[ArrayLike, ArrayLike] | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> tuple[CategoricalTable, Ints]:
-        """Draw rows from the model: a table, and the (n_rows,) latent class of every row.
+        """Draw a table of rows from the model, and return it with the (n_rows,) latent class of every row.
 
-        `entries`, a pair of (E,) index arrays (row, variable), says which are observed; default: all of them.
+        `entries`, a pair of (E,) index arrays (row, variable), gives the observed entries; default: all.
         O(E max(I_n)) time, O(E) memory.
         """
         rng = rng_of(random_state)
@@ -344,10 +343,10 @@ class LatentClassModel:
 
 
 def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
-    """Find the order of the (F,) columns of `estimate` that is nearest to `reference`.
+    """Return the order of the F columns of `estimate` that is closest to `reference`.
 
-    Solves min over permutations of ||reference - estimate[:, order]||_F^2 exactly (Hungarian algorithm), such that
-    ``estimate[:, order]`` lines up with `reference`. O(I F^2 + F^3) time.
+    Solves min over permutations of ||reference - estimate[:, order]||_F^2 exactly (Hungarian algorithm), so that
+    ``estimate[:, order]`` matches `reference`. O(I F^2 + F^3) time.
 
     >>> match_columns([[1, 0], [0, 1]], [[0, 1], [1, 0]]).tolist()
     [1, 0]
@@ -361,10 +360,10 @@ def match_columns(reference: ArrayLike, estimate: ArrayLike) -> Indices:
 
 
 def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
-    """Find the order of the columns of `posterior` that agrees most with `votes`, over all rows.
+    """Return the order of the columns of `posterior` that agrees most with `votes`.
 
-    Both are (S, F) class probabilities. No ground truth is needed: majority votes serve as the reference, which
-    fixes the names of the classes as long as the crowd as a whole is better than chance.
+    Both are (S, F) class probabilities. No ground truth is needed: majority votes are the reference, which
+    identifies the classes as long as the crowd as a whole is better than chance.
     """
     votes, posterior = finite_matrix(votes, "votes"), finite_matrix(posterior, "posterior")
     _check_same_rows(votes, posterior)
@@ -373,14 +372,14 @@ def match_classes(votes: ArrayLike, posterior: ArrayLike) -> Indices:
 
 def _check_same_rows(one: Floats, other: Floats) -> None:
     if len(one) != len(other):
-        raise CofactorError(f"matrices of shapes {one.shape} and {other.shape} need the same rows")
+        raise CofactorError(f"matrices must have the same number of rows, got shapes {one.shape} and {other.shape}")
 
 
 def map_class(posterior: ArrayLike, prior: ArrayLike) -> Ints:
-    """Pick the most probable class of each row.
+    """Return the most probable class of each row.
 
-    Ties (within 1e-9) go to the tied class with the larger prior, then to the lower code, so that a tie neither
-    favours the first class nor depends on rounding.
+    Ties (within 1e-9) go to the tied class with the larger prior, then to the lower code, so that ties do not
+    favour the first class and do not depend on rounding.
 
     >>> map_class([[0.5, 0.5], [0.7, 0.3]], prior=[0.4, 0.6]).tolist()
     [1, 0]

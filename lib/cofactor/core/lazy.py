@@ -1,8 +1,8 @@
-"""Libraries that take long to import, each imported when something of it is first used.
+"""Libraries that are slow to import, each imported when it is first used.
 
-A command then takes only the time of what it needs. For readers and for mypy, `pd` of this module is pandas; where the
-program runs, it is a stand-in that imports pandas at the first `pd.DataFrame`. So it must not be asked for anything
-while a module is imported: in a default, a base class, or a decorator.
+A command then spends time only on what it needs. For readers and for mypy, `pd` in this module is pandas; at run time,
+it is a proxy that imports pandas at the first `pd.DataFrame`. So its attributes must not be used while a module is
+imported: in a default, a base class or a decorator.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ else:
             return self.compiled()(*arguments)
 
         def compiled(self) -> Callable[..., Any]:
-            """Return Numba's function; the kernels that it calls must be Numba's before."""
+            """Return the Numba-compiled function; the kernels it calls must be compiled first."""
             if self._compiled is None:
                 names = self.py_func.__globals__
                 for called in self.py_func.__code__.co_names:
@@ -73,7 +73,7 @@ else:
             return self._compiled
 
     def njit(**options: Any) -> Callable[[Callable[..., Any]], _Kernel]:
-        """Compile as `numba.njit` does, at the first call."""
+        """Return a decorator that compiles like `numba.njit`, at the first call."""
         return lambda function: _Kernel(function, options)
 
 
@@ -81,10 +81,10 @@ WORTH_COMPILING = 200_000  # steps of a loop; in fewer, NumPy is done before Num
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package that imports a name of its `__all__` when it is first used.
+    """Return `__getattr__` and `__dir__` for a package that imports each name of its `__all__` at first use.
 
-    Where a name comes from is what the package's `if TYPE_CHECKING` says: the only list of imports is the one that
-    mypy checks.
+    The imports under `if TYPE_CHECKING` in the package define where a name comes from, so the only list of imports is
+    the one that mypy checks.
     """
     module = sys.modules[package]
 

@@ -1,4 +1,4 @@
-"""Pairwise moments: how often two variables took two values together.
+"""Pairwise moments: counts of how often two variables took two values together.
 
     symbol   meaning                                              shape
     F        one-hot indicator of the table                       (S, sum I_n)
@@ -6,18 +6,18 @@
     n_mj     rows in which variables m and j were both observed
     R_mj     C_mj / n_mj, the estimated joint PMF of m and j      (I_m, I_j)
 
-Counts add up over rows, so that moments of parts (files, days, machines) merge exactly.
+Counts are sums over rows, so moments of parts (files, days, machines) merge exactly.
 
-Under a latent-class model, two variables depend on one another through
+Under a latent-class model, the dependence of two variables is
 
     A_m (diag(lambda) - lambda lambda') A_j',    of rank at most F - 1
 
-The counts of all pairs, each less what independence expects and divided by the square root of that, make one symmetric
-matrix, of which F - 1 eigenvalues exceed the noise. The size of the noise is read off tables in which every variable's
-values are shuffled over the rows where it was observed.
+The counts of all pairs, minus their expectation under independence and divided by its square root, form one symmetric
+matrix, of which F - 1 eigenvalues exceed the noise. The noise level is estimated from tables in which the values of
+every variable are shuffled over the rows where it was observed.
 
     symbol   meaning                                                              shape
-    E        what independence expects, given each pair's own margins             (sum I_n, sum I_n)
+    E        expected counts under independence, given each pair's margins       (sum I_n, sum I_n)
     Z        (C - E) / sqrt(E), zero where E is                                   (sum I_n, sum I_n)
 
 Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation and provable symmetric
@@ -50,19 +50,19 @@ SCAN = 64  # cells that may be looked at per pair: beyond, a sparse product is f
 
 @dataclass(frozen=True)
 class PairwiseMoments:
-    """Counts of all pairs of values of all pairs of variables; add two of them to merge.
+    """Counts of all pairs of values of all pairs of variables; `+` merges two of them.
 
     Attributes
     ----------
     counts : sparse (sum I_n, sum I_n), int64
-        Symmetric. Block (m, j) holds C_mj; diagonal blocks are empty, since one variable with itself is no evidence.
-        Floats where tables of probabilities were given, as are `singles`.
+        Symmetric. Block (m, j) is C_mj; diagonal blocks are empty, since a variable paired with itself is no evidence.
+        Floats, like `singles`, if tables of probabilities were given.
     singles : (sum I_n,) int64
         How often each variable took each value.
     sizes : (N,) ints
         Alphabet sizes I_n.
     n_rows : int
-        Rows counted.
+        Number of rows counted.
     """
 
     counts: sparse.csr_array
@@ -74,7 +74,7 @@ class PairwiseMoments:
         """Merge the moments of two disjoint sets of rows of the same variables."""
         if not np.array_equal(self.sizes, other.sizes):
             raise CofactorError(
-                "only moments of the same variables can be merged: "
+                "only moments of the same variables can be added: "
                 f"{len(self.sizes)} variables with {self.singles.size} values against "
                 f"{len(other.sizes)} with {other.singles.size}, or other alphabet sizes"
             )
@@ -84,14 +84,14 @@ class PairwiseMoments:
 
     @cached_property
     def n_joint(self) -> sparse.csr_array:
-        """Sparse (N, N): in how many rows each pair of variables was observed together."""
+        """Sparse (N, N) number of rows in which each pair of variables was observed together."""
         owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
         blocks = self.counts.tocoo()
         total = sparse.coo_array((blocks.data, (owner[blocks.row], owner[blocks.col])), shape=(len(self.sizes),) * 2)
         return total.tocsr()
 
     def joint(self, m: int, j: int) -> NDArray[np.float64]:
-        """Return R_mj, the (I_m, I_j) joint PMF of variables m and j as estimated; refuse pairs never observed."""
+        """Return R_mj, the estimated (I_m, I_j) joint PMF of m and j; raise if they were never observed together."""
         offsets = np.concatenate([[0], np.cumsum(self.sizes)])
         block = self.counts[offsets[m] : offsets[m + 1], offsets[j] : offsets[j + 1]].toarray()
         if block.sum() == 0:
@@ -109,8 +109,8 @@ def _square(counts: Ints, columns: Ints, starts: Ints) -> sparse.csr_array:
 def pairwise_moments(table: CategoricalTable) -> PairwiseMoments:
     """Count all pairs of values in a table.
 
-    Cost: O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells looked at; memory
-    O(pairs of values that occurred), or V^2 / 2 cells where there are as many pairs to count, V = sum I_n.
+    Cost: O(sum over rows of (entries in the row)^2) time, and at most SCAN times as many cells scanned; memory
+    O(pairs of values that occur), or V^2 / 2 cells if there are as many pairs to count, V = sum I_n.
 
     >>> pairwise_moments(CategoricalTable([[0, 1], [1, 1], [0, -1]])).joint(0, 1)
     array([[0. , 0.5],
@@ -207,16 +207,16 @@ def _append_nonzero(row: Ints, place: int, columns: Ints, counts: Ints) -> int:
 
 
 def classes_told_apart(table: CategoricalTable, random_state: int = 0) -> tuple[int, Floats]:
-    """Count the latent classes that pairwise counts tell apart: one, and one for each eigenvalue above chance.
+    """Return the number of latent classes that pairwise counts can distinguish: one plus the eigenvalues above chance.
 
     Returns
     -------
     n_classes : int
-        A lower bound of F as soon as the table is large: directions weaker than the noise are missed. Rows that are
-        alike in other ways than the latent class, such as their difficulty, add to it.
+        For large tables, a lower bound of F: directions weaker than the noise are missed. If rows differ in other ways
+        than the latent class, such as their difficulty, it is larger.
     strength : array
-        Eigenvalues of Z, falling, in units of what chance reaches; those above one are counted. Empty where no two
-        variables of up to 150 values can be looked at.
+        Eigenvalues of Z in descending order, relative to the chance level; those above one are counted. Empty unless
+        there are two variables of up to 150 values.
 
     Cost: eleven times the pairwise moments of at most 20,000 rows, and eigenvalues of at most 300 values.
 
@@ -262,4 +262,4 @@ def _shuffled(table: CategoricalTable, rng: np.random.Generator) -> CategoricalT
     variables, values = table.variables, table.values
     shuffled: Ints = np.empty_like(values)
     shuffled[np.argsort(variables, kind="stable")] = values[np.lexsort((rng.random(len(values)), variables))]
-    return CategoricalTable.from_entries(table.rows, variables, shuffled, table.sizes, table.n_rows)
+    return CategoricalTable.of_columns(table.rows, table.offsets[variables] + shuffled, table.sizes, table.n_rows)

@@ -1,4 +1,4 @@
-"""Is a nonnegative factor unique? The sufficiently scattered condition, decided exactly for few columns.
+"""Uniqueness of nonnegative factors: the sufficiently scattered condition, decided exactly for few columns.
 
 With C = {x : 1'x >= sqrt(K-1) ||x||}, a nonnegative H of rank K is sufficiently scattered if
 
@@ -6,9 +6,9 @@ With C = {x : 1'x >= sqrt(K-1) ||x||}, a nonnegative H of rank K is sufficiently
     (2)  cone(H') lies in cone(Q) for no orthonormal Q other than a permutation.
 
 Then H is the only nonnegative factor of H H' with K columns, up to their order. Dual cones turn (1) around:
-P = {x : H x >= 0} must lie in C* = {x : 1'x >= ||x||}. Cut at 1'x = 1, P becomes the slice T, and (1) holds if and
-only if T is bounded and max ||x|| over T is one: a question about vertices. A Q as in (2) consists of vertices of T
-of norm one, at right angles.
+P = {x : H x >= 0} must be contained in C* = {x : 1'x >= ||x||}. The slice of P at 1'x = 1 is T, and (1) holds if and
+only if T is bounded and max ||x|| over T is one, which depends on its vertices. A Q as in (2) consists of orthogonal
+vertices of T with norm one.
 
     symbol   meaning                                                        shape
     H        nonnegative factor, rows h_i                                   (I, K)
@@ -17,11 +17,11 @@ of norm one, at right angles.
     T        {x : H x >= 0, 1'x = 1}, x = 1/K + B y
     r        max ||x|| over T; 1 or more, since T holds the unit vectors
 
-The middle of the plane (y = 0) is strictly inside every constraint g_i'y >= -1/K, so T is the polar of the hull of the
+The centre of the plane (y = 0) is strictly inside every constraint g_i'y >= -1/K, so T is the polar of the hull of the
 g_i: the facet a'g <= b of the hull is the vertex y = -a / (K b) of T.
 
-Source: Ibrahim and Fu, ICML 2021, Definition 1; Huang, Sidiropoulos and Swami, IEEE TSP 2014. The certificate is this
-kit's own: the papers state the condition and leave open how to check it.
+Source: Ibrahim and Fu, ICML 2021, Definition 1; Huang, Sidiropoulos and Swami, IEEE TSP 2014. The certificate is
+cofactor's own: the papers state the condition but not how to check it.
 """
 
 from __future__ import annotations
@@ -52,28 +52,28 @@ SEARCH_STEPS = 100_000  # of the search for right angles, before it gives up
 
 @dataclass(frozen=True)
 class Certificate:
-    """Verdicts on both conditions, with the evidence. Prints as text, shows as a table in a notebook.
+    """Verdicts on both conditions, with the evidence. Printed as text; shown as a table in a notebook.
 
     Attributes
     ----------
     condition1, condition2 : "holds", "fails" or "cannot tell"
         The second is only decided where the first holds.
     radius : float
-        r, the largest norm in T; infinite where T is unbounded, and a lower bound where `exact` is false.
+        r, the largest norm in T; infinite if T is unbounded, and a lower bound if `exact` is false.
     margin : float
-        One minus the largest norm among the vertices of T other than unit vectors: how far (1) is from failing
-        (negative: failing). At most 1 - 1/sqrt(K-1), as for a separable H; zero where a vertex touches, which may
-        violate (2). Where `exact` is false an upper bound, or NaN if the search found nothing.
+        One minus the largest norm of the vertices of T other than unit vectors: how far (1) is from failing (if
+        negative, it fails). At most 1 - 1/sqrt(K-1), as for a separable H; zero if a vertex has norm one, which may
+        violate (2). If `exact` is false, an upper bound, or NaN if the search found nothing.
     worst : (K,) array
-        A longest such vertex; where T is unbounded, a direction x of norm one with H x >= 0 and 1'x <= 0.
+        A longest such vertex; if T is unbounded, a direction x of norm one with H x >= 0 and 1'x <= 0.
     distances : (K,) array
-        Per class, min_i ||h_i / 1'h_i - e_k||: all zero means separable, a special case of sufficiently scattered.
+        For each class, min_i ||h_i / 1'h_i - e_k||: all zero means separable, a special case of sufficiently scattered.
     n_rows, n_given : int
-        Different nonzero rows that were used, and rows given.
+        Numbers of distinct nonzero rows used, and of rows given.
     threshold : float
-        Entries below this share of their row's sum counted as zero.
+        Entries below this share of their row's sum were set to zero.
     exact : bool
-        Whether all vertices were looked at.
+        Whether all vertices were examined.
     """
 
     condition1: Verdict
@@ -89,23 +89,23 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether both conditions are proved to hold."""
+        """Whether both conditions are proven."""
         return self.condition1 == self.condition2 == "holds"
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """The certificate as a `Diagnosis`, for text, HTML and programs."""
-        title = f"sufficiently scattered? {len(self.distances)} columns, {self.n_rows} different rows of {self.n_given}"
+        """The certificate as a `Diagnosis`, with text, HTML and dictionary output."""
+        title = f"sufficiently scattered? {len(self.distances)} columns, {self.n_rows} distinct rows of {self.n_given}"
         if self.threshold:
-            title += f"; entries below {self.threshold:g} of their row's sum counted as zero: a verdict on that matrix"
+            title += f"; entries below {self.threshold:g} of their row's sum set to zero for this verdict"
         size = "unbounded" if np.isinf(self.radius) else f"r = {self.radius:.6g}, margin {self.margin:.3g}"
         size = size if self.exact else f"r is at least {self.radius:.6g} (from a search)"
         farthest, largest = int(np.argmax(self.distances)), float(self.distances.max())
         failed = [one == "fails" for one in (self.condition1, self.condition2)]
         first, second = (STATUS_OF_VERDICT[one] for one in (self.condition1, self.condition2))
-        away = f"no row is near unit vector {farthest}: distance {largest:.3g}"
-        asked = " (only asked where the first holds)" if self.condition1 != "holds" else ""
-        turned = "another rotation keeps every row nonnegative"
+        away = f"no row is close to unit vector {farthest} (distance {largest:.3g})"
+        asked = " (decided only if the first holds)" if self.condition1 != "holds" else ""
+        turned = "another rotation keeps all rows nonnegative"
         apart = "separable" if largest <= TOLERANCE else f"nearest rows at most {largest:.3g} from the unit vectors"
         checks = (
             Check("1: hull of rows covers C", first, f"{self.condition1}: {size}", away * failed[0]),
@@ -116,7 +116,7 @@ class Certificate:
         if self.holds:
             verdict = "the factor is unique up to the order of its columns"
         elif any(failed):
-            verdict = "not sufficiently scattered: other nonnegative factors may fit as well"
+            verdict = "not sufficiently scattered: other nonnegative factors may fit equally well"
         return Diagnosis(title, checks, verdict)
 
     def __str__(self) -> str:
@@ -146,20 +146,20 @@ def scattering_certificate(
     H : (I, K) array, nonnegative, K >= 2
         Rows may have any scale; zero and repeated rows are left out.
     threshold : float in [0, 1)
-        Entries below this share of their row's sum count as zero first. An estimate has no exact zeros, so without a
-        threshold its verdict is nearly always "fails"; with one, the verdict is about the changed matrix.
+        Entries below this share of their row's sum are first set to zero. An estimate has no exact zeros, so without a
+        threshold its verdict is nearly always "fails"; with one, the verdict is on the changed matrix.
     tol : float
-        Norms within this of one count as one.
+        Norms within this distance of one count as one.
     max_classes : int
-        Up to this K all vertices are listed. Above, `n_searches` climbs (linear programs from random directions) look
-        for a vertex longer than one: evidence against only, so the answer is "fails" or "cannot tell" (but a
-        separable H is recognised at any K).
+        Up to this K, all vertices are listed. Above, `n_searches` climbs (linear programs from random directions) look
+        for a vertex longer than one. They can only disprove, so the answer is "fails" or "cannot tell" (but a separable
+        H is recognised at any K).
     n_searches, random_state : int
-        Of that search.
+        Number of climbs, and their seed.
 
-    Raises a CofactorError where H is no nonnegative finite matrix with two or more columns, has no nonzero row, or
-    `threshold` is no share. Cost: one convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds for a
-    few hundred rows at K = 8, where a hull can have O(I^((K-1)/2)) facets.
+    Raises a CofactorError if H is not a nonnegative finite matrix with two or more columns, has no nonzero row, or if
+    `threshold` is out of range. Cost: one convex hull of I points in K-1 dimensions: milliseconds for K <= 5; seconds
+    for a few hundred rows at K = 8, where a hull can have O(I^((K-1)/2)) facets.
 
     Source: Ibrahim and Fu, ICML 2021, Definition 1. Deviation: none in the condition; how to check it is cofactor's.
 
@@ -179,29 +179,29 @@ def scattering_certificate(
 def slice_vertices(H: ArrayLike, threshold: float = 0.0) -> Floats:
     """Return the (V, K) vertices of T = {x : H x >= 0, 1'x = 1}; H and `threshold` as in `scattering_certificate`.
 
-    Raises a CofactorError where T is unbounded, or H is too close to lower rank for its vertices to be distinguished.
+    Raises a CofactorError if T is unbounded, or if H is too close to lower rank to distinguish its vertices.
     """
     rows = _different_rows(_nonnegative(H, threshold), threshold)
     full = np.linalg.matrix_rank(rows) == rows.shape[1]
     vertices = _vertices(rows) if full else None
     if vertices is None or abs(vertices[0].sum()) < 0.5:
-        raise CofactorError("the slice {x : H x >= 0, 1'x = 1} is unbounded: the rows do not surround the middle")
+        raise CofactorError("the slice {x : H x >= 0, 1'x = 1} is unbounded: the rows do not surround the centre")
     return vertices
 
 
 def _nonnegative(H: ArrayLike, threshold: float) -> Floats:
     given = numbers(H, "H")
     if given.ndim != 2 or given.shape[1] < 2:
-        raise CofactorError(f"H must be a matrix with one column per class, two or more; its shape is {given.shape}")
+        raise CofactorError(f"H must be a matrix with one column per class, at least two; got shape {given.shape}")
     bad = np.flatnonzero(~np.isfinite(given).all(axis=1) | (given < 0).any(axis=1))
     if bad.size:
         raise CofactorError(
-            f"H must be finite and nonnegative; rows {listing(bad)} are not: clip it, or use symnmf's H"
+            f"H must be finite and nonnegative; rows {listing(bad)} are not: clip it, or use the H of symnmf"
         )
     if not given.any():
-        raise CofactorError("H has no nonzero row, so there is nothing to certify")
+        raise CofactorError("H has no nonzero row")
     if not 0 <= threshold < 1:
-        raise CofactorError(f"threshold={threshold}: it is a share of the row's sum, at least 0 and below 1")
+        raise CofactorError(f"threshold={threshold}: must be at least 0 and below 1, as a share of the row's sum")
     return given
 
 
@@ -213,7 +213,7 @@ def _different_rows(H: Floats, threshold: float) -> Floats:
     rows = np.where(rows < threshold, 0.0, rows)
     rows = rows[rows.any(axis=1)]
     if not len(rows):
-        raise CofactorError(f"threshold={threshold} leaves no entry of H: lower it")
+        raise CofactorError(f"threshold={threshold} sets all entries of H to zero: lower it")
     rows = rows / rows.sum(axis=1, keepdims=True)
     _, first = np.unique(np.round(rows / SAME_ROW), axis=0, return_index=True)
     return np.asarray(rows[np.sort(first)])
@@ -321,7 +321,7 @@ def _has_clique(neighbours: NDArray[np.bool_], size: int, n_starts: int) -> bool
     while pending:
         steps += 1
         if steps > SEARCH_STEPS:
-            warnings.warn("too many touching vertices to search them all for right angles", DataWarning, stacklevel=2)
+            warnings.warn("too many vertices of norm one to search all for orthogonal sets", DataWarning, stacklevel=2)
             return None
         depth, rest = pending.pop()
         if depth == size:

@@ -1,12 +1,12 @@
-"""The probability simplex: projecting onto it, and successive projection (SPA) to its corners.
+"""The probability simplex: projection onto it, and successive projection (SPA) to find its corners.
 
-SPA finds the columns that all other columns are mixtures of. Model: X = W H, columns of H on the simplex, and
-(separability) W = X[:, anchors]. A convex function on a polytope peaks at a vertex, so the longest column is an anchor;
-project it away and repeat.
+SPA finds the columns of which all other columns are mixtures. Model: X = W H, columns of H on the simplex, and
+(separability) W = X[:, anchors]. A convex function on a polytope is largest at a vertex, so the longest column is an
+anchor; project it out and repeat.
 
     symbol   meaning                                        shape
     X        data, one point per column                     (M, N), dense or sparse
-    r        squared length left of each column             (N,)
+    r        squared residual length of each column         (N,)
     u        direction of the newest anchor                 (M,)
 
 Source: Gillis and Vavasis, "Fast and robust recursive algorithms for separable nonnegative matrix
@@ -42,7 +42,7 @@ def project_to_simplex(V: ArrayLike) -> Floats:
     Raises
     ------
     CofactorError
-        V is not a matrix, is empty, or holds NaN or infinity.
+        V is not a matrix, is empty, or contains NaN or infinity.
 
     Cost: O(N K log K) time, O(N K) memory.
 
@@ -54,7 +54,7 @@ def project_to_simplex(V: ArrayLike) -> Floats:
     """
     points = numbers(V, "V")
     if points.ndim != 2 or points.size == 0 or not np.isfinite(points).all():
-        raise CofactorError(f"expected a non-empty matrix of finite numbers, one point per column: {points.shape}")
+        raise CofactorError(f"expected a non-empty matrix of finite numbers, one point per column; got {points.shape}")
     points = points - points.max(axis=0)  # the projection does not change, and large entries do not swallow the one
     falling = -np.sort(-points, axis=0)
     excess = np.cumsum(falling, axis=0) - 1.0
@@ -68,9 +68,9 @@ def project_to_simplex(V: ArrayLike) -> Floats:
 def project_vector(x: Floats) -> None:
     """Project one finite vector onto the simplex, in place and unchecked: `project_to_simplex` for compiled loops.
 
-    Entries at or below the threshold of those that are left are dropped until none is; O(K) memory-free passes, few in
-    practice. Source: Michelot, "A finite algorithm for finding the projection of a point onto the canonical simplex
-    of R^n", 1986.
+    Entries at or below the threshold of the remaining ones are dropped until there are none; O(K) passes without extra
+    memory, few in practice. Source: Michelot, "A finite algorithm for finding the projection of a point onto the
+    canonical simplex of R^n", 1986.
     """
     top, support, threshold = x.max(), len(x) + 1, -np.inf
     while True:
@@ -98,43 +98,42 @@ RANK_SHARE = 1e-9  # stop when the longest squared residual has shrunk to this s
 
 
 def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart: bool = False) -> NDArray[np.intp]:
-    """Find up to `n_anchors` anchor columns of X, in the order found.
+    """Return the indices of up to `n_anchors` anchor columns of X, in the order found.
 
     Repeats n_anchors times
 
         a = argmax_n r_n,   u = (I - U U') x_a / ||(I - U U') x_a||,   r_n = r_n - (u' x_n)^2
 
-    from r_n = ||x_n||^2, U the directions so far.
+    starting from r_n = ||x_n||^2, where U are the directions so far.
 
     Parameters
     ----------
     X : (M, N) array or scipy.sparse matrix
-        One point per column. Finite, of any sign. Columns are used as they are: normalise them first where the model
-        asks for it (topics, co-occurrences: columns summing to one). Columns of zeros are never chosen.
+        One point per column; finite, of any sign. Columns are not normalised: do so first if the model requires it
+        (topics, co-occurrences: columns that sum to one). Columns of zeros are never chosen.
     n_anchors : int in [1, N]
     restart : bool
-        When no direction is left, start over on the columns not chosen yet: more anchors than X has rank, as a start
-        for methods that allow that.
+        When no direction is left, start over on the remaining columns, to get more anchors than the rank of X as a
+        start for methods that allow it.
 
     Returns
     -------
-    (K,) indices into the columns of X. K < n_anchors when X has no further direction left (with `restart`: no
-    further column other than zero).
+    (K,) column indices. K < n_anchors if X has no further direction (with `restart`: no further nonzero column).
 
     Raises
     ------
     CofactorError
-        X is not a matrix, a column holds NaN or infinity (the first ten are named), or `n_anchors` is out of range.
+        X is not a matrix, a column contains NaN or infinity (the first ten are named), or `n_anchors` is out of range.
 
-    Cost: O(nonzeros K) time, O(M K + N) memory beyond X. A sparse X stays sparse.
+    Cost: O(nonzeros K) time, O(M K + N) memory in addition to X. A sparse X stays sparse.
 
     Deviations
     ----------
-    Ties go to the longer *original* column, then to the lower index (the paper leaves them open), so that the answer
+    Ties go to the longer *original* column, then to the lower index (the paper leaves them open), so that the result
     depends neither on rounding nor on the number of threads. Directions are orthogonalised twice against rounding.
-    Where squares of entries would leave the range of numbers, X is divided by a power of two first, which changes no
-    digit. The released `SPAselect` restarts after min(M, N) columns and stops where max(X) <= 0, which is wrong for
-    data of both signs; here residual norms decide.
+    If squares of entries would overflow or underflow, X is first divided by a power of two, which changes no digit.
+    The released `SPAselect` restarts after min(M, N) columns and stops if max(X) <= 0, which is wrong for data of both
+    signs; here residual norms are the criterion.
 
     >>> spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], n_anchors=2)
     array([1, 0])
@@ -163,9 +162,9 @@ def spa(X: ArrayLike | sparse.sparray | sparse.spmatrix, n_anchors: int, restart
 
 
 def require_anchors(n_anchors: int, n_points: int) -> None:
-    """Refuse more anchors than there are points, fewer than one, and parts of one."""
+    """Raise a CofactorError unless `n_anchors` is a whole number from 1 to the number of points."""
     if not is_whole(n_anchors) or not 1 <= n_anchors <= n_points:
-        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so ask for 1 to that many")
+        raise CofactorError(f"n_anchors={n_anchors!r}: X has {n_points} columns, so choose from 1 to {n_points}")
 
 
 def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
@@ -187,7 +186,7 @@ def _successive_projection(X: Points, n_anchors: int) -> NDArray[np.intp]:
 
 
 def with_squares(X: Points) -> Points:
-    """Return X, divided by a power of two where squares of its largest entries would be no numbers, or all zero."""
+    """Return X, divided by a power of two if squares of its largest entries would overflow or underflow."""
     values = X if isinstance(X, np.ndarray) else X.data
     exponent = int(np.frexp(max(values.max(initial=0), -values.min(initial=0)))[1])
     if abs(exponent) <= SQUARES:

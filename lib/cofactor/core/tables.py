@@ -1,9 +1,9 @@
-"""CategoricalTable: S rows of N discrete variables, most of them possibly missing.
+"""CategoricalTable: S rows of N discrete variables, of which most entries may be missing.
 
 A crowd is such a table (rows are tasks, variables are annotators, codes are labels), and so is a sample of
-discrete random variables. Only what was observed is stored, as a sparse one-hot matrix F: the row of F for
+discrete random variables. Only observed entries are stored, as a sparse one-hot matrix F: the row of F for
 table row s has a one in column offset[n] + code for every observed variable n. Then F'F counts all pairs of
-values at once, F log(A) adds up log-likelihoods, and F'Q adds up soft counts.
+values at once, F log(A) sums log-likelihoods, and F'Q sums soft counts.
 
     symbol   meaning                                   shape
     S, N     rows, variables
@@ -33,7 +33,7 @@ LARGEST_EXACT_CODE = 2.0**53  # code; above, floats leave whole numbers out
 
 
 class CategoricalTable:
-    """S rows of N categorical variables as integer codes, missing entries allowed.
+    """S rows of N categorical variables as integer codes, perhaps with missing entries.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class CategoricalTable:
     sizes : (N,) ints, optional
         Alphabet sizes I_n. Default: the largest code of each variable plus one (at least one).
 
-    Raises a CofactorError for what is no matrix of integers, codes outside their alphabet (the first ten are named), or
-    sizes that do not fit into memory. Masked entries are missing.
+    Raises a CofactorError if `codes` is not a matrix of integers, for codes outside their alphabet (the first ten are
+    named), and for sizes that do not fit into memory. Masked entries are missing.
     Cost: O(observed entries) memory, 12 bytes each.
 
     >>> table = CategoricalTable([[0, 1], [1, -1]])
@@ -61,7 +61,7 @@ class CategoricalTable:
             sizes = np.maximum(codes.max(axis=0, initial=MISSING) + 1, 1)
         if unmasked(sizes).shape != codes.shape[1:]:
             raise CofactorError(
-                f"{codes.shape[1]} variables need as many sizes; got an array of shape {np.shape(sizes)}"
+                f"sizes must have one entry for each of the {codes.shape[1]} variables; got shape {np.shape(sizes)}"
             )
         self._store(row, variable, codes[row, variable], _integer_codes(sizes, ndim=1), len(codes))
 
@@ -75,12 +75,12 @@ class CategoricalTable:
         n_rows: int,
         shares: Floats | None = None,
     ) -> CategoricalTable:
-        """Build a table from its observed entries only, in any order.
+        """Create a table from its observed entries, in any order.
 
-        Entry e says that `variable[e]` took the value `code[e]` in `row[e]`; `sizes` are the (N,) alphabets. Rows
-        without an entry are rows in which nothing was observed. Raises a CofactorError for an index or code out of
-        range, or a variable observed twice in one row (the first ten are named). With (E,) `shares`, each above zero,
-        a variable may have several values in a row, of which each counts its share; they add up to one.
+        Entry e means that `variable[e]` took the value `code[e]` in `row[e]`; `sizes` are the (N,) alphabet sizes. Rows
+        may have no entry. Raises a CofactorError for an index or code out of range, or a variable observed twice in one
+        row (the first ten are named). With (E,) `shares`, each positive, a variable may have several values in a row,
+        each counted by its share; the shares of a variable in a row sum to one.
 
         >>> CategoricalTable.from_entries([0, 2], [1, 0], [1, 0], sizes=[2, 2], n_rows=3).codes.tolist()
         [[-1, 1], [-1, -1], [0, -1]]
@@ -90,7 +90,7 @@ class CategoricalTable:
         table = cls.__new__(cls)
         row, variable, code = (_integer_codes(array, ndim=1) for array in (row, variable, code))
         if not len(row) == len(variable) == len(code):
-            raise CofactorError(f"{len(row)} rows, {len(variable)} variables and {len(code)} codes: lengths differ")
+            raise CofactorError(f"row, variable and code differ in length: {len(row)}, {len(variable)} and {len(code)}")
         table._store(row, variable, code, _integer_codes(sizes, ndim=1), int(n_rows), shares)
         return table
 
@@ -98,14 +98,14 @@ class CategoricalTable:
         self, row: Ints, variable: Ints, code: Ints, sizes: Ints, n_rows: int, shares: Floats | None = None
     ) -> None:
         if n_rows < 0 or (sizes < 1).any():
-            raise CofactorError(f"need n_rows of at least 0 and sizes of at least 1, got {n_rows} and {listing(sizes)}")
+            raise CofactorError(f"n_rows must be at least 0 and sizes at least 1, got {n_rows} and {listing(sizes)}")
         values = sizes.sum(dtype=np.float64)
         require_bytes(40 * (n_rows + values), f"{n_rows} rows of {len(sizes)} variables with {values:.0f} values")
         _check_range("row", row, n_rows)
         _check_range("variable", variable, len(sizes))
         if (bad := np.flatnonzero((code < 0) | (code >= sizes[variable]))).size:
             found = (f"row {row[e]}, variable {variable[e]}: {code[e]}" for e in bad)
-            raise CofactorError(f"codes outside their alphabet (0..size-1, or -1 for missing): {listing(found)}")
+            raise CofactorError(f"codes outside their alphabet (0..size-1, or -1 if missing): {listing(found)}")
         self.sizes = sizes
         shape = (n_rows, int(sizes.sum()))
         index = np.int32 if max(*shape, len(row)) < np.iinfo(np.int32).max else np.int64
@@ -119,10 +119,10 @@ class CategoricalTable:
 
     @classmethod
     def of_columns(cls, row: Ints, column: Ints, sizes: Ints, n_rows: int) -> CategoricalTable:
-        """Build a table from valid entries (row, column of the indicator), which need not be one for each variable.
+        """Create a table from valid entries (row, column of the indicator), perhaps several per variable.
 
-        Four bytes an entry are kept, those of `column` where they are such, and each row's place; rows that rise are
-        not sorted again.
+        Four bytes per entry are stored, without a copy if `column` has four bytes, and the start of each row; sorted
+        rows are not sorted again.
         """
         width = int(sizes.sum())
         index = np.int32 if max(n_rows, width, len(row)) < np.iinfo(np.int32).max else np.int64
@@ -138,7 +138,7 @@ class CategoricalTable:
         return cls._with(indicator, sizes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what is observed: entries of one, which share one number, take no bytes."""
+        """Pickle the observed entries; entries of one, which share one number, need no bytes."""
         F = self.indicator
         data = None if F.data.strides == (0,) else F.data
         return _unpickled, (F.indices, F.indptr, F.shape, data, self.sizes)
@@ -160,7 +160,7 @@ class CategoricalTable:
 
     @cached_property
     def shared(self) -> bool:
-        """Whether a variable has several values in a row, each with a share (the entries of `indicator`)."""
+        """Whether some variable has several values in a row, with shares (the entries of `indicator`)."""
         return bool((self.indicator.data != 1).any())
 
     @cached_property
@@ -170,7 +170,7 @@ class CategoricalTable:
 
     @cached_property
     def rows(self) -> Ints:
-        """(E,) row of each observed entry, rising."""
+        """(E,) row of each observed entry, sorted."""
         return np.repeat(np.arange(self.n_rows), self.entries_per_row)
 
     @cached_property
@@ -186,18 +186,18 @@ class CategoricalTable:
 
     @property
     def entries_per_row(self) -> Ints:
-        """(S,) how many variables were observed in each row."""
+        """(S,) number of observed variables in each row."""
         return np.diff(self.indicator.indptr).astype(np.int64)
 
     @property
     def entries_per_variable(self) -> Ints:
-        """(N,) in how many rows each variable was observed."""
+        """(N,) number of rows in which each variable was observed."""
         up_to = np.append(0, np.cumsum(self.frequencies))
         return np.diff(up_to[np.append(self.offsets, len(self.frequencies))])
 
     @cached_property
     def frequencies(self) -> Ints:
-        """(sum I_n,) in how many rows each value was observed."""
+        """(sum I_n,) number of rows in which each value was observed."""
         return counted(self.indicator.indices, int(self.sizes.sum()))
 
     @property
@@ -208,14 +208,14 @@ class CategoricalTable:
         return dense
 
     def parts(self) -> Iterator[tuple[slice, CategoricalTable]]:
-        """Yield some rows after the others, about a million entries at once, with their places."""
+        """Yield consecutive parts of about a million entries, with the slices of their rows."""
         places = np.arange(AT_ONCE, self.n_entries, AT_ONCE)
         ends = np.unique([*np.searchsorted(self.indicator.indptr, places), self.n_rows])
         for i, j in pairwise([0, *ends.tolist()]):
             yield slice(i, j), self.rows_between(i, j)
 
     def by_rows(self, f: Callable[[CategoricalTable], NDArray[Any]]) -> NDArray[Any]:
-        """Return f of the table, whose rows are those of the table; made by parts, to save memory."""
+        """Return f(table), computed in parts to save memory; f must return one row for each row of the table."""
         found = None
         for rows, part in self.parts():
             made = f(part)
@@ -225,14 +225,14 @@ class CategoricalTable:
         return found
 
     def column(self, variable: int) -> tuple[Ints, Ints]:
-        """Return the rows in which a variable was observed, rising, and its codes there."""
+        """Return the sorted rows in which a variable was observed, and its codes there."""
         mine = np.flatnonzero(self.variables == variable)
         return self.rows[mine], self.values[mine]
 
     def with_sizes(self, sizes: ArrayLike) -> CategoricalTable:
-        """Return the table with other alphabet sizes, for a model that was fitted with these.
+        """Return the table with other alphabet sizes, such as those of a fitted model.
 
-        Codes beyond them become missing, with a `DataWarning` that counts and names them.
+        Codes outside them become missing, with a `DataWarning` that counts and names them.
         """
         sizes = _integer_codes(sizes, ndim=1)
         outside = self.values >= sizes[self.variables]
@@ -249,12 +249,12 @@ class CategoricalTable:
         return CategoricalTable.from_entries(*entries, sizes, self.n_rows, shares)
 
     def take_rows(self, rows: ArrayLike | slice) -> CategoricalTable:
-        """Return the table of these rows, in this order (indices, a mask, or a slice)."""
+        """Return the table of the given rows, in this order (indices, a mask or a slice)."""
         chosen = rows if isinstance(rows, slice) else positions(rows, self.n_rows, "rows")
         return self._with(self.indicator[chosen], self.sizes)
 
     def rows_between(self, first: int, end: int) -> CategoricalTable:
-        """Return the rows from `first` to before `end`, which share the memory of this table."""
+        """Return the rows from `first` to before `end`, sharing the memory of this table."""
         F = self.indicator
         a, b = int(F.indptr[first]), int(F.indptr[end])
         part = sparse.csr_array((F.data[a:b], F.indices[a:b], F.indptr[first : end + 1] - a), (end - first, F.shape[1]))
@@ -264,14 +264,14 @@ class CategoricalTable:
         return table
 
     def take_variables(self, variables: ArrayLike) -> CategoricalTable:
-        """Return the table of these variables, in this order (indices or a mask)."""
+        """Return the table of the given variables, in this order (indices or a mask)."""
         chosen = positions(variables, self.n_variables, "variables")
         spans = [np.arange(self.offsets[n], self.offsets[n] + self.sizes[n]) for n in chosen]
         columns = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
         return self._with(self.indicator[:, columns], self.sizes[chosen])
 
     def take_values(self, columns: Ints) -> CategoricalTable:
-        """Return the table of these values only (rising columns of `indicator`); some alphabets may become empty."""
+        """Return the table of the given values (sorted columns of `indicator`); some alphabets may become empty."""
         if len(columns) == self.sizes.sum():
             return self
         variable = np.repeat(np.arange(self.n_variables), self.sizes)[columns]
@@ -297,7 +297,7 @@ class CategoricalTable:
 
 
 def counted(codes: Ints, n: int) -> Ints:
-    """Return (n,) how often each code occurs; `np.bincount`, which copies, of some after the others."""
+    """Return the (n,) counts of codes, by `np.bincount` in parts, since it copies."""
     some = (codes[first : first + AT_ONCE] for first in range(0, len(codes), AT_ONCE))
     return sum((np.bincount(part, minlength=n) for part in some), np.zeros(n, dtype=np.int64))
 
@@ -315,17 +315,17 @@ def _integer_codes(values: ArrayLike, ndim: int = 2) -> Ints:
     try:
         array = unmasked(values, np.int64(MISSING))
     except ValueError:
-        raise CofactorError("rows of different lengths: mark missing entries with -1") from None
+        raise CofactorError("rows must have the same length: mark missing entries with -1") from None
     if array.ndim != ndim:
         raise CofactorError(f"expected {ndim} dimension(s), got an array of shape {array.shape}")
     fits = array.dtype.kind in "iu" and np.can_cast(array.dtype, np.int64)
     if array.size and not fits:
         if array.dtype.kind not in "uf":
-            raise CofactorError(f"codes must be integers, missing ones -1; got {array.dtype}")
+            raise CofactorError(f"codes must be integers, or -1 if missing; got {array.dtype}")
         bad = np.argwhere(~(np.abs(array) <= LARGEST_EXACT_CODE) | (np.floor(array) != array))
         if len(bad):
             raise CofactorError(
-                f"codes must be integers, missing ones -1; not so at {listing(map(tuple, bad.tolist()))}"
+                f"codes must be integers, or -1 if missing; found others at {listing(map(tuple, bad.tolist()))}"
             )
     return array.astype(np.int64)
 
@@ -341,4 +341,4 @@ def _check_unique(table: CategoricalTable) -> None:
     bad = np.flatnonzero(np.append(twice, False) | (table.indicator.data > 1))
     if bad.size:
         found = (f"row {table.rows[e]}, variable {table.variables[e]}" for e in bad)
-        raise CofactorError(f"observed more than once (keep one value each): {listing(found)}")
+        raise CofactorError(f"observed more than once (keep one value for each): {listing(found)}")

@@ -1,4 +1,4 @@
-"""Names of types that all packages use."""
+"""Type aliases used by all packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crowd labels to true labels: co-occurrences, imputation, SymNMF, EM, and what they are compared with."""
+"""From crowd labels to true labels: co-occurrences, imputation, SymNMF, EM, and methods to compare with."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The vote, EM from it, the aggregators of the paper (co-occurrences, imputation, SymNMF, MAP label), the user's own.
+"""Majority vote, EM, the aggregators of the paper (co-occurrences, imputation, SymNMF, MAP label), user methods.
 
 Source: Dawid and Skene, 1979 (EM); Ibrahim and Fu, ICML 2021, Section 3 ("RobSymNMF", "DesSymNMF", "SymNMF (w/o
 imput.)", each also "-EM").
@@ -53,17 +53,17 @@ TINY = 1e-12
 
 @dataclass(eq=False, repr=False)
 class MajorityVote(Aggregator):
-    """Let the most frequent label of each task win; where skills of workers are known, the label of most weight.
+    """Choose the most frequent label of each task, or the label with the largest weight if skills are known.
 
-    `predict_proba` returns vote shares (uniform for a task without labels); `model_` holds the confusion matrices
-    that result when these shares count as soft truth. `predict` breaks ties as every aggregator does; score
+    `predict_proba` returns vote shares (uniform for a task without labels); `model_` contains the confusion matrices
+    that result if these shares count as soft truth. `predict` breaks ties as every aggregator does; score
     `predict_proba` with `error_rate` to split ties instead.
 
     Parameters
     ----------
     skills : dict or Series of worker to weight, optional
-        Weights of the votes, at least zero; workers without one get the mean, with a `DataWarning`. Where gold tasks
-        are given to `fit` and no skills, the skill of a worker is the share of the gold tasks they labelled rightly.
+        Nonnegative weights of the votes; workers without one get the mean, with a `DataWarning`. If `fit` gets gold
+        tasks and no skills are given, the skill of a worker is the fraction of gold tasks they labelled correctly.
         Default: all equal.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
@@ -72,7 +72,7 @@ class MajorityVote(Aggregator):
     ----------------------
     weights_ : (n_workers,) array
 
-    Raises `CofactorError` in `fit`: a skill is no number of at least zero, all are zero, or are of no worker there is.
+    `fit` raises `CofactorError` if a skill is not a number of at least zero, or if no worker has a positive skill.
     Cost: O(labels). Source: the baseline of every table of Ibrahim and Fu, ICML 2021. Skills as in crowd-kit
     (`MajorityVote(skills)` and `GoldMajorityVote`).
 
@@ -83,18 +83,15 @@ class MajorityVote(Aggregator):
     [1, 1]
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     skills: Mapping[Any, float] | pd.Series[Any] | None = None
     random_state: int | None = None
     verbose: bool = False
 
-    def _takes_gold(self) -> bool:
-        return True
-
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         if self.skills is not None:
             if not isinstance(self.skills, Mapping | pd.Series):
-                raise CofactorError(f"skills are a dict or a Series by worker, got {type(self.skills).__name__}")
+                raise CofactorError(f"skills must be a dict or a Series by worker, got {type(self.skills).__name__}")
             self.weights_ = known_skills(dict(self.skills.items()), labels.workers)
         else:
             self.weights_ = np.ones(labels.n_workers) if gold is None else skills_on_gold(labels, gold)
@@ -106,32 +103,32 @@ class MajorityVote(Aggregator):
         self.result_ = CLOSED_FORM
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
-        """Return the (n_tasks, n_classes) weighted shares; who was not there in `fit` counts as the mean."""
+        """Return the (n_tasks, n_classes) weighted shares; workers not seen in `fit` count as the mean."""
         place = {worker: m for m, worker in enumerate(self.workers_)}
         everybody = np.append(self.weights_, self.weights_.mean())
         return weighted_shares(labels, everybody[[place.get(worker, -1) for worker in labels.workers]])
 
 
 def known_skills(skills: Mapping[Any, float], workers: Sequence[Any]) -> Floats:
-    """Return the (M,) weights of workers; without one, the mean of the others."""
+    """Return the (M,) weights of the workers; those without a skill get the mean of the others."""
     bad = [repr(worker) for worker, skill in skills.items() if not (is_number(skill) and 0 <= skill < np.inf)]
     if bad:
-        raise CofactorError(f"a skill is a number of at least zero, the weight of a vote; not so for {listing(bad)}")
+        raise CofactorError(f"skills are weights, so they must be numbers of at least 0; invalid for {listing(bad)}")
     weights = np.array([skills.get(worker, np.nan) for worker in workers], dtype=np.float64)
     if not np.nansum(weights) > 0:
-        raise CofactorError(f"no worker has a skill above zero; skills are of {listing(map(repr, skills))}")
+        raise CofactorError(f"no worker has a skill above zero; skills were given for {listing(map(repr, skills))}")
     return _filled(weights, workers, "without a skill")
 
 
 def skills_on_gold(labels: CrowdLabels, gold: Ints) -> Floats:
-    """Return the (M,) share of the gold tasks that each worker labelled rightly; of who saw none, the mean."""
+    """Return the (M,) fraction of gold tasks that each worker labelled correctly; the mean for workers without any."""
     table = labels.table
     known, weight = gold[table.rows] >= 0, table.indicator.data
     right = known & (table.values == gold[table.rows])
     asked, hits = (np.bincount(table.variables, weight * part, labels.n_workers) for part in (known, right))
     if not hits.any():
-        raise CofactorError("no worker labelled a gold task rightly: skills cannot be learned from these")
-    return _filled(np.where(asked > 0, hits / np.maximum(asked, TINY), np.nan), labels.workers, "who saw no gold task")
+        raise CofactorError("no worker labelled a gold task correctly, so skills cannot be learned from gold")
+    return _filled(np.where(asked > 0, hits / np.maximum(asked, TINY), np.nan), labels.workers, "without gold tasks")
 
 
 def _filled(weights: Floats, workers: Sequence[Any], who: str) -> Floats:
@@ -143,7 +140,7 @@ def _filled(weights: Floats, workers: Sequence[Any], who: str) -> Floats:
 
 
 def weighted_shares(labels: CrowdLabels, weights: Floats) -> Floats:
-    """Return (N, K) shares of the votes of workers who count `weights`; plain shares where no vote has any weight."""
+    """Return (N, K) vote shares with workers weighted by `weights`; plain shares if all votes of a task weigh zero."""
     columns = np.kron(weights[:, None], np.eye(labels.n_classes))
     votes = np.asarray(labels.table.indicator @ columns)
     totals = votes.sum(axis=1, keepdims=True)
@@ -152,24 +149,24 @@ def weighted_shares(labels: CrowdLabels, weights: Floats) -> Floats:
 
 @dataclass(eq=False, repr=False)
 class MVEM(Aggregator):
-    """MV-EM: the Dawid-Skene model by EM, started from the majority vote.
+    """MV-EM: the Dawid-Skene model fitted by EM, started from the majority vote.
 
-    Where majority vote is a poor start, it stays in the wrong basin. Without a prior (`pseudo_counts=(0, 0)`) it
-    overfits workers of few labels.
+    If majority vote is a poor start, EM stays in the wrong basin. Without a prior (`pseudo_counts=(0, 0)`) it overfits
+    workers with few labels.
 
     Parameters
     ----------
     pseudo_counts : (float, float)
         The prior, see `Aggregator`; (0, 0) is the maximum likelihood of 1979.
     max_iter, tol
-        Most rounds, and the relative change of the objective that ends them.
+        Maximum number of rounds; relative change of the objective at which they stop.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
     Cost: O(labels K) per round. Source: Dawid and Skene, 1979. Deviations from the code released with the ICML 2021
     paper: confusion matrices have a prior, the class prior is estimated, posteriors are computed in the log domain
-    (there, one task without a label turns everything to NaN), and rounds go on until the posterior settles instead of
-    ten.
+    (there, one task without labels turns everything into NaN), and rounds continue until convergence instead of
+    stopping after ten.
     """
 
     em, takes_shares = True, True
@@ -186,10 +183,10 @@ class MVEM(Aggregator):
         return self.max_iter, self.tol
 
     def rounds(self, labels: Labels, gold: Gold | None = None) -> Iterator[LatentClassModel]:
-        """Yield the model of the vote, then the model after every round, to look at them one by one.
+        """Yield the model of the vote, then the model after every round.
 
-        Parameters as in `fit`, which goes through the same rounds, and at the end names the classes by the votes. The
-        iterator ends as `fit` does, by `tol` or `max_iter`, without a warning. Cost: O(labels K) for each model.
+        Parameters as in `fit`, which takes the same rounds and finally matches the classes to the votes. The iterator
+        ends as `fit` does, by `tol` or `max_iter`, without a warning. Cost: O(labels K) for each model.
 
         Examples
         --------
@@ -219,7 +216,7 @@ UNREACHED = 0.1  # share of blocks left zero from which designated imputation sa
 
 @dataclass(eq=False, repr=False)
 class SymNMF(Aggregator):
-    """SymNMF of the co-occurrences as they are, missing blocks zero ("w/o imput." in the tables).
+    """SymNMF of the co-occurrences without imputation: missing blocks are zero ("w/o imput." in the tables).
 
     Parameters
     ----------
@@ -228,11 +225,11 @@ class SymNMF(Aggregator):
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises in `fit` `NotIdentifiableError` where the co-labelling graph is disconnected or bipartite, `CofactorError`
-    where there are more classes than the co-occurrences have rank.
+    `fit` raises `NotIdentifiableError` if the co-labelling graph is disconnected or bipartite, and `CofactorError` if
+    there are more classes than the rank of the co-occurrences.
 
     Cost: see `square_root` and `symnmf`. Source: ICML 2021, Eq. (6), (12)-(13), Proposition 1. Deviation: the class
-    prior is uniform here, since blocks left at zero distort the column sums of H; with imputation it is read off H.
+    prior is uniform here, since blocks left at zero distort the column sums of H; with imputation it is taken from H.
     """
 
     _imputes = False
@@ -248,7 +245,7 @@ class SymNMF(Aggregator):
         return name_classes(model, labels), result
 
     def estimate_from(self, moments: CrowdMoments) -> tuple[LatentClassModel, Result]:
-        """Estimate the model from sums over tasks alone; which latent class is which label is not settled yet."""
+        """Estimate the model from sums over tasks; latent classes are not yet matched to labels."""
         require_used_classes(moments)
         cooc = Cooccurrences.from_moments(moments.pairs, self.min_common)
         cooc.require_identifiable(moments.workers)
@@ -267,7 +264,7 @@ class SymNMF(Aggregator):
 class DesSymNMF(SymNMF):
     """SymNMF after designated-annotator imputation, from all linking pairs of annotators at once.
 
-    Parameters as `SymNMF`. Warns where links reach less than 90 % of the blocks. Cost: see `designated_imputation`.
+    Parameters as in `SymNMF`. Warns if less than 90 % of the blocks can be imputed. Cost: see `designated_imputation`.
     Source: ICML 2021, Eq. (7)-(8), (12)-(13).
     """
 
@@ -277,8 +274,8 @@ class DesSymNMF(SymNMF):
         imputed = designated_imputation(cooc)
         if imputed.unreached_share > UNREACHED:
             message = (
-                f"designated imputation left {imputed.unreached_share:.0%} of the co-occurrence blocks empty: too few "
-                "annotators are linked by well-conditioned blocks; prefer RobSymNMF or MV-EM"
+                f"designated imputation left {imputed.unreached_share:.0%} of the co-occurrence blocks empty because "
+                "too few annotators are linked by well-conditioned blocks; prefer RobSymNMF or MV-EM"
             )
             warnings.warn(message, DataWarning, stacklevel=2)
         return square_root(imputed.X, cooc.n_classes)
@@ -290,18 +287,18 @@ class RobSymNMF(SymNMF):
     Parameters
     ----------
     p : float
-        1 is the robust criterion; 2 weighs all blocks by their sample size alone ("w=1" in the tables).
+        1 is the robust criterion; 2 weights all blocks by sample size only ("w=1" in the tables).
     min_common, em, pseudo_counts, random_state, verbose
         As in `SymNMF`.
 
     Cost: see `robust_imputation`. Source: ICML 2021, Eq. (9)-(13), (17)-(18). The fitted factors U_m are the square
     root of the completed matrix, which is never formed.
 
-    Order: the sweeps go over the workers as they stand in the labels, and end before the minimum is met exactly. In 20
-    other orders, probabilities moved by up to .042 on bluebird, .068 on rte, .0056 on face_sentiment and .009 on dog,
-    where one task of 807 got another class; with `em` by .0005 on dog, .0007 or less on the others, and no class
-    changed. With p = 2 it was up to .072 (rte), with `em` .0002 (dog). Swept on to a relative change of 1e-13, 6 orders
-    of bluebird differ by 2e-5. So the minimum is one, and where the sweeps end depends on the order.
+    Order: the sweeps process the workers in the order of the labels and stop before the exact minimum. In 20 other
+    orders, probabilities changed by up to .042 on bluebird, .068 on rte, .0056 on face_sentiment and .009 on dog, where
+    one task of 807 got another class; with `em` by .0005 on dog, .0007 or less on the others, and no class changed.
+    With p = 2 it was up to .072 (rte), with `em` .0002 (dog). With sweeps down to a relative change of 1e-13, 6 orders
+    of bluebird differ by 2e-5. So there is one minimum, and where the sweeps stop depends on the order.
     """
 
     _imputes = True
@@ -326,7 +323,7 @@ class RobSymNMF(SymNMF):
 
 @dataclass(frozen=True)
 class Start:
-    """One start of `MultiStartEM`: its posterior density after EM (log, nats), or why it could not be had."""
+    """One start of `MultiStartEM`: its log posterior density after EM (nats), or why it failed."""
 
     name: str
     log_posterior: float
@@ -335,15 +332,15 @@ class Start:
 
 @dataclass(eq=False, repr=False)
 class MultiStartEM(Aggregator):
-    """EM from majority vote, DesSymNMF and RobSymNMF; the run with the highest posterior density wins.
+    """EM from majority vote, DesSymNMF and RobSymNMF; the run with the highest posterior density is kept.
 
-    Useful where the vote is a poor start: workers who are wrong more often than right. On most crowds `WorkerTypes`
-    is better. The choice needs no ground truth; it protects from bad starts, it does not pick the lowest error among
-    good ones. Without a prior (`pseudo_counts=(0, 0)`) it picks by likelihood, and with few labels a worker the start
-    that overfits most wins. A start whose method refuses the data (for example a disconnected co-labelling graph) is
-    left out, with a `DataWarning`; so are the two SymNMF starts where there are more than 30 classes. Parameters: see
-    `Aggregator`. Where RobSymNMF wins, the order of the workers moves probabilities as with RobSymNMF-EM: by up to
-    .0005 in 20 orders of dog, of rte .0004; where another start wins (bluebird, face_sentiment), by less than 1e-8.
+    Useful if the vote is a poor start because workers are wrong more often than right. On most crowds `WorkerTypes` is
+    better. The choice needs no ground truth; it protects against bad starts but does not find the lowest error among
+    good ones. Without a prior (`pseudo_counts=(0, 0)`) it chooses by likelihood, and with few labels per worker the
+    start that overfits most wins. A start whose method fails on the data (for example on a disconnected co-labelling
+    graph) is left out, with a `DataWarning`; so are the two SymNMF starts with more than 30 classes. Parameters: see
+    `Aggregator`. If RobSymNMF wins, probabilities depend on the order of the workers as with RobSymNMF-EM: by up to
+    .0005 in 20 orders of dog, of rte .0004; if another start wins (bluebird, face_sentiment), by less than 1e-8.
 
     Attributes after `fit`
     ----------------------
@@ -364,8 +361,8 @@ class MultiStartEM(Aggregator):
         methods: list[Aggregator] = [MajorityVote()]
         if labels.n_classes > MANY_CLASSES:  # a pair of workers shares far fewer tasks than K^2
             message = (
-                f"started from the vote only: with {labels.n_classes} classes the co-occurrences of two workers have "
-                f"{labels.n_classes**2} cells, too many for the labels to fill"
+                f"started only from the vote: with {labels.n_classes} classes, the co-occurrences of two workers have "
+                f"{labels.n_classes**2} cells, too many for the number of labels"
             )
             warnings.warn(message, DataWarning, stacklevel=3)
         else:
@@ -390,24 +387,24 @@ class MultiStartEM(Aggregator):
 
 
 def require_used_classes(moments: CrowdMoments) -> None:
-    """Refuse classes that no label has, and name them."""
+    """Raise a CofactorError that names the classes without labels, if there are any."""
     used = moments.pairs.singles.reshape(-1, len(moments.classes)).sum(axis=0)
     never = [moments.classes[k] for k in np.flatnonzero(used == 0)]
     if never:
         raise CofactorError(
-            f"more classes ({len(moments.classes)}) than the co-occurrences have rank: no label is of class "
-            f"{listing(never)}; leave it out, or use MV-EM or MajorityVote"
+            f"more classes ({len(moments.classes)}) than the rank of the co-occurrences: no label has class "
+            f"{listing(never)}; remove it, or use MV-EM or MajorityVote"
         )
 
 
 def informative_workers(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[np.bool_]:
-    """Mark the workers who share enough tasks with another worker; the others are named in a warning."""
+    """Return a mask of the workers who share enough tasks with another worker; a warning names the others."""
     informative = np.ones(cooc.n_workers, dtype=bool)
     informative[cooc.isolated] = False
     if cooc.isolated.size:
         message = (
-            "workers who share too few tasks with anybody, kept out of the factorisation (EM still uses their labels): "
-            f"{listing(workers[m] for m in cooc.isolated)}"
+            "left out of the factorisation because they share too few tasks with any other worker (EM still uses their "
+            f"labels): workers {listing(workers[m] for m in cooc.isolated)}"
         )
         warnings.warn(message, DataWarning, stacklevel=3)
     return informative
@@ -417,33 +414,33 @@ def informative_workers(cooc: Cooccurrences, workers: Sequence[Any]) -> NDArray[
 
 
 FRAME_NAMES = ("data", "df", "frame")  # of the first parameter of a method that wants a DataFrame
-DONE = Result(np.zeros(0), 0, True, "a method from outside, which does not say how it ended")
+DONE = Result(np.zeros(0), 0, True, "a user-defined method, which does not report convergence")
 
 
 @dataclass(eq=False, repr=False)
 class Outside(TaskScorer):
-    """A method that is not one of cofactor's classes, with everything that an `Aggregator` has.
+    """Wraps a method that is not one of cofactor's classes as an `Aggregator`.
 
     Parameters
     ----------
     method : callable, object or str
-        A function of `CrowdLabels`; an object with `fit(labels)` and `predict_proba(labels)`; or where to find one, as
-        `FILE.py:NAME`, `PACKAGE.MODULE:NAME`, with options as `FILE.py:NAME(alpha=2)`. It answers with (N, K)
-        probabilities or scores, not negative, or with N class codes. Where its first parameter is called data, df or
-        frame, or is annotated as a DataFrame, it gets one with the columns task, worker, label, and may answer with a
-        Series (class by task) or a DataFrame (tasks by classes): so the classes of crowd-kit run as they are,
-        `crowdkit.aggregation:DawidSkene`. An object is copied, so that every fit is anew.
+        A function of `CrowdLabels`; an object with `fit(labels)` and `predict_proba(labels)`; or its location, such as
+        `FILE.py:NAME` or `PACKAGE.MODULE:NAME`, optionally with arguments as in `FILE.py:NAME(alpha=2)`. It returns
+        (N, K) nonnegative probabilities or scores, or N class codes. If its first parameter is called data, df or
+        frame, or is annotated as a DataFrame, it gets one with the columns task, worker, label, and may return a Series
+        (class by task) or a DataFrame (tasks by classes); so the classes of crowd-kit work unchanged, for example
+        `crowdkit.aggregation:DawidSkene`. An object is copied, so that every fit starts afresh.
     random_state, verbose
-        See `Aggregator`; they are not passed on.
+        See `Aggregator`; they are not passed to the method.
 
     Attributes after `fit`
     ----------------------
     posterior_ : (N, K) array
-        What the method said, rows scaled to sum to one; where it says nothing of a task, all classes alike.
+        The method's answer, with rows scaled to sum to one; uniform for tasks that it does not answer.
     model_ : LatentClassModel
-        The Dawid-Skene model in which these count as soft classes: from it come accuracies of workers.
+        The Dawid-Skene model in which these count as soft classes; accuracies of workers are computed from it.
 
-    Raises `CofactorError` where the method fails (the last line of its traceback is named) or answers in another shape.
+    Raises `CofactorError` if the method fails (the last line of its traceback is named) or returns another shape.
 
     Examples
     --------
@@ -464,7 +461,7 @@ class Outside(TaskScorer):
 
 
 def answer_of(method: Any, given: Any) -> Any:
-    """Return what a function, or a fresh copy of an object with `fit` and `predict_proba`, says of what it is given."""
+    """Return the answer of a function, or of a fresh copy of an object with `fit` and `predict_proba`, to an input."""
     try:
         if isinstance(given, CrowdLabels) and takes_frame(method):
             method, given = copy.deepcopy(method), given.to_frame()
@@ -485,7 +482,7 @@ def answer_of(method: Any, given: Any) -> Any:
 
 
 def takes_frame(method: Any) -> bool:
-    """Return whether a method wants a DataFrame, by the name or the annotation of its first parameter."""
+    """Return whether a method expects a DataFrame, by the name or annotation of its first parameter."""
     try:
         parameters = inspect.signature(getattr(method, "fit", method)).parameters
     except (TypeError, ValueError):  # of compiled code
@@ -495,15 +492,15 @@ def takes_frame(method: Any) -> bool:
 
 
 def by_ids(answer: pd.Series | pd.DataFrame, labels: CrowdLabels) -> Floats:
-    """Return (N, K) scores from an answer by the ids of tasks: a class each, or a column a class; raises on others."""
+    """Return (N, K) scores from an answer indexed by task id: one class per task, or one column per class."""
     if isinstance(answer, pd.DataFrame):
         if strange := [name for name in answer.columns if name not in labels.classes]:
-            raise CofactorError(f"the method answers with columns that are no classes: {listing(map(repr, strange))}")
+            raise CofactorError(f"the method answers with columns that are not classes: {listing(map(repr, strange))}")
         return answer.reindex(index=labels.tasks, columns=labels.classes).fillna(0.0).to_numpy(dtype=np.float64)
     code = {name: k for k, name in enumerate(labels.classes)}
     said = answer.reindex(labels.tasks)
     if strange := [name for name in said.dropna().unique() if name not in code]:
-        raise CofactorError(f"the method answers with classes that are none: {listing(map(repr, strange))}")
+        raise CofactorError(f"the method answers with unknown classes: {listing(map(repr, strange))}")
     found = np.zeros((labels.n_tasks, labels.n_classes))
     known = said.notna().to_numpy()
     found[known, [code[name] for name in said[known]]] = 1.0
@@ -511,7 +508,7 @@ def by_ids(answer: pd.Series | pd.DataFrame, labels: CrowdLabels) -> Floats:
 
 
 def probabilities(answer: Any, labels: CrowdLabels) -> Floats:
-    """Return (N, K) probabilities from such scores, or from N class codes; refuse what is neither."""
+    """Return (N, K) probabilities from (N, K) scores or N class codes; raise for anything else."""
     N, K = labels.n_tasks, labels.n_classes
     if isinstance(answer, pd.Series | pd.DataFrame):
         answer = by_ids(answer, labels)
@@ -529,6 +526,6 @@ def probabilities(answer: Any, labels: CrowdLabels) -> Floats:
         raise CofactorError(f"the method must answer with ({N}, {K}) probabilities or {N} class codes, not {kind}")
     bad = np.flatnonzero(~np.isfinite(found).all(axis=1) | (found < 0).any(axis=1))
     if bad.size:
-        raise CofactorError(f"the method answers with NaN or below zero for tasks {listing(bad.tolist())}")
+        raise CofactorError(f"the method answers with NaN or negative values for tasks {listing(bad.tolist())}")
     total = found.sum(axis=1, keepdims=True)
     return np.where(total > 0, found / np.where(total > 0, total, 1.0), 1 / K)

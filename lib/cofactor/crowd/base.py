@@ -1,4 +1,4 @@
-"""What every aggregator has in common: fit, predict, gold tasks, and labels of workers that were not there before."""
+"""The base class of all aggregators: fit, predict, gold tasks, and workers not seen in `fit`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Estimator, History, NotFittedError, Result, clone
 from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
-from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.fit import Evidence
-from cofactor.crowd.labels import UNKNOWN, CrowdLabels, vote_shares
+from cofactor.crowd.labels import UNKNOWN, CrowdLabels, recoded, vote_shares
 from cofactor.crowd.model import PRIOR, PseudoCounts, prior_cells
 
 
 def own_class(labels: CrowdLabels) -> Floats:
-    """Return (M K, K) columns for classes on which a worker was never seen: always right; none for who gave no label.
+    """Return (M K, K) columns for classes on which a worker has no label: always right; zero for workers without any.
 
-    Such a worker never gave that label. In the equations of 1979 the column is 0 / 0, and code that leaves it at zero
-    excludes the class on the tasks of the worker; so does this one, which is a distribution. A uniform column would
-    bring in classes that no worker chose on a task: where workers have four labels each of five classes, EM then ends
-    elsewhere, five points lower.
+    Such a worker never gave that label. In the equations of 1979 the column is 0 / 0. Code that leaves it at zero
+    excludes the class on all tasks of this worker; so does this column, but it is a distribution. A uniform column
+    would bring in classes that no worker chose on a task: with four labels per worker and five classes, EM then ends at
+    another solution, with an accuracy five points lower.
     """
     given = labels.table.entries_per_variable > 0
     return np.asarray(np.kron(given[:, None], np.eye(labels.n_classes)), dtype=np.float64)
@@ -46,32 +45,31 @@ EM_TOL = 1e-6  # relative change of EM's objective at which it stops
 
 
 class Aggregator(Estimator):
-    """Base class: turns crowd labels into one label per task.
+    """Base class of methods that turn crowd labels into one label per task.
 
-    A method implements `_estimate`, which returns the Dawid-Skene model and how its iteration went; where `em` is
-    set, expectation-maximisation goes on from there.
+    A method implements `_estimate`, which returns the Dawid-Skene model and the report of its iteration; if `em` is
+    set, expectation-maximisation continues from there.
 
     Parameters
     ----------
     em : bool
         Refine by expectation-maximisation.
     pseudo_counts : (float, float)
-        For EM: labels imagined for every worker and class before the first, right ones and each wrong one. They keep
-        the confusion matrix of a worker with few labels from following every one of them. (0, 0) is maximum
-        likelihood, as in the papers.
+        For EM: prior counts of correct labels and of each wrong label, for every worker and class. They keep the
+        confusion matrix of a worker with few labels from overfitting. (0, 0) is maximum likelihood, as in the papers.
 
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
         Class prior (K,) and one (K, K) annotator confusion matrix per worker, Pr(label i | class c) in [i, c].
     result_ : Result
-        Of the last iterative stage.
+        The report of the last iterative stage.
     workers_, classes_ : lists
-        The ids fitted on.
+        The ids seen in `fit`.
     labels_given_ : (n_workers,) array
         How many labels each worker gave.
     gold_ : dict of task to class code
-        The tasks whose class was known.
+        Tasks of known class.
     """
 
     model_: LatentClassModel
@@ -82,6 +80,7 @@ class Aggregator(Estimator):
     gold_: dict[Any, int]
 
     takes_shares = False  # whether several answers of one worker to one task can count in parts
+    takes_gold: bool | None = None  # None: if it ends in EM
     em: bool = False  # a method has these as fields, if they can be chosen
     pseudo_counts: PseudoCounts = PRIOR
     random_state: int | None = None  # part of the common signature: most methods are deterministic
@@ -93,15 +92,15 @@ class Aggregator(Estimator):
         Parameters
         ----------
         labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
-        gold : (n_tasks,) class codes with -1 where unknown, or a class by task, optional
-            Tasks of known class: their labels teach the confusion matrices. A class by task is a dict, a Series by
-            task, or a table with columns task and truth (or label). For methods that end in EM, WorkerTypes, and
-            MajorityVote, which learns skills from them.
+        gold : (n_tasks,) class codes with -1 where unknown, or classes by task, optional
+            Tasks of known class, from which confusion matrices are learned. Classes by task are a dict, a Series
+            indexed by task, or a table with columns task and truth (or label). Accepted by WorkerTypes, by methods that
+            end in EM, and by MajorityVote, which learns skills from them.
 
         Raises
         ------
         CofactorError
-            Labels that cannot be read, or gold for a method that has no use for it.
+            Labels that cannot be read, or gold for a method that cannot use it.
         """
         known = self._countable(as_labels(labels), warn=True)
         codes = None if gold is None else self._checked_gold(gold, known)
@@ -119,7 +118,7 @@ class Aggregator(Estimator):
     def fit_predict(self, labels: Table, gold: Gold | None = None) -> pd.Series[Any]: ...
 
     def fit_predict(self, labels: Labels, gold: Gold | None = None) -> Ints | pd.Series[Any]:
-        """Fit, and return what `predict` says of the same labels."""
+        """Fit, and return `predict` of the same labels."""
         return self.fit(labels, gold).predict(labels)
 
     def _countable(self, labels: CrowdLabels, warn: bool = False) -> CrowdLabels:
@@ -127,7 +126,7 @@ class Aggregator(Estimator):
         if not labels.table.shared or self.takes_shares:
             return labels
         if warn:
-            message = f"{type(self).__name__} counts the most frequent of a worker's answers to a task only"
+            message = f"{type(self).__name__} counts only the most frequent of a worker's answers to a task"
             warnings.warn(message, DataWarning, stacklevel=3)
         return labels.whole
 
@@ -158,14 +157,11 @@ class Aggregator(Estimator):
         cells = np.tile(prior_cells(self.pseudo_counts, labels.n_classes), (labels.n_workers, 1))
         return em_rounds(Evidence.of(labels, gold).e_step, model, history, cells, own_class(labels))
 
-    def _takes_gold(self) -> bool:
-        return self.em
-
     def _checked_gold(self, gold: Gold, labels: CrowdLabels) -> Ints:
-        if not self._takes_gold():
+        if not (self.em if self.takes_gold is None else self.takes_gold):
             raise CofactorError(
-                f"{type(self).__name__} cannot use gold tasks: give them to WorkerTypes, a method that ends in -EM, or "
-                "MajorityVote, which then weighs workers by them"
+                f"{type(self).__name__} cannot use gold tasks: use WorkerTypes, a method whose name ends in -EM, or "
+                "MajorityVote, which then weights workers by them"
             )
         codes = gold_codes(gold, labels)
         if message := gold_against_vote(labels, codes):
@@ -184,18 +180,18 @@ class Aggregator(Estimator):
         Parameters
         ----------
         labels : as in `fit`, of any tasks
-            Workers and classes are matched by their ids. Workers who were not there in `fit` count as the average of
-            those who were, with a `DataWarning`. Tasks that were gold keep their class.
+            Workers and classes are matched by their ids. Workers not seen in `fit` count as the average of those who
+            were, with a `DataWarning`. Gold tasks keep their class.
 
         Returns
         -------
-        (n_tasks, n_classes) array in the order of `classes_`; a table of tasks by classes where `labels` is a table or
+        (n_tasks, n_classes) array in the order of `classes_`; a DataFrame of tasks by classes if `labels` is a table or
         a path. A task without labels gets the prior.
 
         Raises
         ------
         CofactorError
-            Not fitted yet, or labels of classes that were not there in `fit` (they are named).
+            Not fitted yet, or classes that were not seen in `fit` (they are named).
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
         known = self._countable(known)
@@ -219,8 +215,8 @@ class Aggregator(Estimator):
 
         Returns
         -------
-        (n_tasks,) class codes; where `labels` is a table or a path, a Series of the classes themselves by task. Ties
-        go to the class with the larger prior, then to the lower code.
+        (n_tasks,) class codes; if `labels` is a table or a path, a Series of the classes themselves, indexed by task.
+        Ties go to the class with the larger prior, then to the lower code.
         """
         posterior = self.predict_proba(labels)
         codes = self.answers(np.asarray(posterior))
@@ -229,7 +225,7 @@ class Aggregator(Estimator):
         return pd.Series([self.classes_[k] for k in codes], posterior.index, name="label")
 
     def answers(self, posterior: Floats) -> Ints:
-        """Return the class codes (N,) that are answered with these (N, K) probabilities; ties as in `predict`."""
+        """Return the (N,) class codes that these (N, K) probabilities lead to; ties as in `predict`."""
         return map_class(posterior, self.model_.prior)
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
@@ -244,29 +240,23 @@ class Aggregator(Estimator):
     def _recoded(self, labels: CrowdLabels) -> CrowdLabels:
         """Return labels with the classes of the fit, in their order."""
         self._check_fitted()
-        if labels.classes == self.classes_:
-            return labels
-        code = {known: k for k, known in enumerate(self.classes_)}
-        other = [known for known in labels.classes if known not in code]
+        there = set(self.classes_)
+        other = [known for known in labels.classes if known not in there]
         if other:
             raise CofactorError(
-                f"classes that were not there in fit: {listing(map(repr, other))}; fit again with labels of all classes"
+                f"classes not seen in fit: {listing(map(repr, other))}; fit again on labels of all classes"
             )
-        table, to_fitted = labels.table, np.array([code[known] for known in labels.classes])
-        sizes, values = np.full(labels.n_workers, len(self.classes_)), to_fitted[table.values]
-        shares = table.indicator.data if table.shared else None
-        recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
-        return CrowdLabels(recoded, labels.tasks, labels.workers, self.classes_)
+        return recoded(labels, self.classes_)
 
     def _for_workers(self, model: LatentClassModel, workers: list[Any]) -> LatentClassModel:
-        """Return the model of these workers; who was not there in `fit` gets the population's confusion matrix."""
+        """Return the model of these workers; those not seen in `fit` get the population's confusion matrix."""
         if workers == self.workers_:
             return model
         place = {worker: m for m, worker in enumerate(self.workers_)}
         blocks = model.stacked.reshape(len(self.workers_), len(self.classes_), -1)
         unknown = [worker for worker in workers if worker not in place]
         if unknown:
-            message = f"workers who were not there in fit count as the average of those who were: {listing(unknown)}"
+            message = f"workers not seen in fit count as the average of those who were: {listing(unknown)}"
             warnings.warn(message, DataWarning, stacklevel=5)
         everybody = np.concatenate([blocks, self._population(blocks)[None]])
         chosen = everybody[[place.get(worker, -1) for worker in workers]]
@@ -283,25 +273,26 @@ class Aggregator(Estimator):
         if not np.array_equal(labels.table.sizes, self.model_.sizes):
             raise CofactorError(
                 f"fitted on {self.model_.n_variables} workers and {self.model_.n_classes} classes, "
-                f"asked about {labels.n_workers} and {labels.n_classes}: give labels of the same crowd"
+                f"but the labels have {labels.n_workers} and {labels.n_classes}: pass labels of the same crowd"
             )
         fitted = [*self.workers_, *self.classes_]
         asked = [*labels.workers, *labels.classes]
-        other = [f"{new!r} for {old!r}" for old, new in zip(fitted, asked, strict=True) if old != new]
+        other = [f"{new!r} instead of {old!r}" for old, new in zip(fitted, asked, strict=True) if old != new]
         if other:
-            raise CofactorError(f"not the workers and classes fitted on, in the same order: {listing(other)}")
+            raise CofactorError(f"workers and classes must be those of fit, in the same order; found {listing(other)}")
 
 
 class TaskScorer(Aggregator):
-    """Base class of methods that score the tasks themselves instead of fitting a model that could score others.
+    """Base class of methods that score the given tasks directly, without a model that could score other tasks.
 
-    A method implements `_score`, which returns (N, K) class probabilities of the tasks and how its iteration went.
-    `model_` then holds the Dawid-Skene model in which these count as soft classes; with `em`, EM goes on from it.
+    A method implements `_score`, which returns (N, K) class probabilities of the tasks and the report of its
+    iteration. `model_` is then the Dawid-Skene model in which these count as soft classes; with `em`, EM continues from
+    it.
 
     Attributes after `fit`
     ----------------------
     posterior_ : (n_tasks, n_classes) array
-        The scores, for the tasks fitted on.
+        The scores of the tasks in `fit`.
     model_, result_, workers_, classes_ : see `Aggregator`
     """
 
@@ -317,21 +308,21 @@ class TaskScorer(Aggregator):
         return maximization(labels.table.take_rows(labelled), self.posterior_[labelled]), result
 
     def _posterior(self, labels: CrowdLabels) -> Floats:
-        """Return the (n_tasks, n_classes) scores of the tasks fitted on; after EM, the posterior of any tasks."""
+        """Return the (n_tasks, n_classes) scores of the tasks in `fit`; after EM, the posterior of any tasks."""
         if self.em:
             return super()._posterior(labels)
         self._check_same_crowd(labels)
         asked = labels.table.indicator
         if asked.shape != self._fitted.shape or (asked != self._fitted).nnz:
             raise CofactorError(
-                f"{type(self).__name__} scores only the labels it was fitted on: fit it on these, "
+                f"{type(self).__name__} scores only the labels it was fitted on: fit it on these labels, "
                 "or use model_.posterior(labels.table)"
             )
         return self.posterior_
 
 
 def as_labels(labels: Labels, classes: list[Any] | None = None) -> CrowdLabels:
-    """Return labels as they are, or read them, of these classes, from a table or a file; refuse anything else."""
+    """Return `CrowdLabels` unchanged, or read them from a table or a file, with these classes; else raise."""
     if isinstance(labels, str | PathLike):
         return CrowdLabels.from_file(labels, classes=classes)
     if not isinstance(labels, CrowdLabels) and isinstance(labels, pd.DataFrame):
@@ -346,14 +337,14 @@ def _index(ids: list[Any], name: str) -> pd.Index[Any]:
 
 
 def require_labels(labels: object) -> None:
-    """Refuse anything but `CrowdLabels`, and say how to make one."""
+    """Raise a CofactorError for anything but `CrowdLabels`; it says how to create them."""
     if not isinstance(labels, CrowdLabels):
-        how = "make them with CrowdLabels.from_frame or from_arrays"
+        how = "create them with CrowdLabels.from_frame or from_arrays"
         raise CofactorError(f"expected CrowdLabels, got {type(labels).__name__}: {how}")
 
 
 def fitted_on(method: Aggregator, labels: CrowdLabels) -> Aggregator:
-    """Return the method, if it was fitted on this crowd, or a copy that is fitted now."""
+    """Return the method if it is fitted, which must be on this crowd; otherwise a copy that is fitted now."""
     require_labels(labels)
     check_kind(Aggregator, method=method)
     fitted = method if hasattr(method, "model_") else clone(method).fit(labels)
@@ -374,26 +365,26 @@ def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassMod
 
 
 def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
-    """Return the known class of every task as a code, -1 where unknown; `gold` is that, or a class for some tasks.
+    """Return the known class of every task as a code, -1 where unknown; `gold` is such codes, or classes by task.
 
-    Raises a CofactorError for other than one whole number a task, codes or classes that are none, tasks of two classes
-    (their tasks are named), or where no task is known. Tasks that are not among the labels are passed over, with a
-    `DataWarning` that names them.
+    Raises a CofactorError for anything but one whole number per task, for codes or classes that do not exist, for tasks
+    of two classes (they are named), or if no task is known. Gold tasks without labels are ignored, with a `DataWarning`
+    that names them.
     """
     if not isinstance(gold, np.ndarray) and isinstance(gold, Mapping | pd.Series | pd.DataFrame):
         return _codes_by_task(_one_class_each(gold, labels), labels)
     codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
         raise CofactorError(
-            f"gold must hold one class code a task, -1 where unknown: {labels.n_tasks} whole numbers, "
+            f"gold must have one class code per task, -1 where unknown: expected {labels.n_tasks} whole numbers, "
             f"got shape {codes.shape} of {codes.dtype}"
         )
     bad = np.flatnonzero((codes < UNKNOWN) | (codes >= labels.n_classes))
     if bad.size:
         tasks = listing(f"task {labels.tasks[n]!r}: {codes[n]}" for n in bad)
-        raise CofactorError(f"gold codes must lie between -1 and {labels.n_classes - 1}; not so for {tasks}")
+        raise CofactorError(f"gold codes must be between -1 and {labels.n_classes - 1}; found {tasks}")
     if (codes == UNKNOWN).all():
-        raise CofactorError("gold knows the class of no task: leave it out")
+        raise CofactorError("gold contains no known class: omit it")
     return codes.astype(np.int64)
 
 
@@ -403,7 +394,7 @@ def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame, labels: 
         name = next((name for name in ("truth", "label") if name in gold), None)
         if "task" not in gold or name is None:
             found = listing(gold.columns)
-            raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label), found {found}")
+            raise CofactorError(f"a table of gold tasks needs the columns task and truth (or label); found {found}")
         tasks, classes = gold["task"].tolist(), gold[name].tolist()
     else:
         tasks, classes = list(gold.keys()), [truth for _, truth in gold.items()]
@@ -411,7 +402,8 @@ def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame, labels: 
     known: dict[Any, Any] = {}
     twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
     if twice:
-        raise CofactorError(f"gold gives two classes for tasks {listing(map(repr, dict.fromkeys(twice)))}: leave one")
+        tasks = listing(map(repr, dict.fromkeys(twice)))
+        raise CofactorError(f"gold gives two classes for tasks {tasks}: keep only one")
     return known
 
 
@@ -428,22 +420,22 @@ def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
     code = {known: k for k, known in enumerate(labels.classes)}
     bad = [f"task {task!r}: {known!r}" for task, known in gold.items() if known not in code]
     if bad:
-        raise CofactorError(f"gold of classes that no label has: {listing(bad)}; the classes are {listing(code)}")
+        raise CofactorError(f"gold has classes that no label has: {listing(bad)}; the classes are {listing(code)}")
     codes = np.array([code[gold[task]] if task in gold else UNKNOWN for task in labels.tasks], dtype=np.int64)
     if (codes == UNKNOWN).all():
-        raise CofactorError(f"gold has none of the labelled tasks; its tasks are {listing(map(repr, gold))}")
+        raise CofactorError(f"gold contains none of the labelled tasks; its tasks are {listing(map(repr, gold))}")
     there = set(labels.tasks)
     other = [repr(task) for task in gold if task not in there]
     if other:
-        message = f"{len(other)} gold tasks have no labels and are passed over: {listing(other)}"
+        message = f"{len(other)} gold tasks have no labels and are ignored: {listing(other)}"
         warnings.warn(message, DataWarning, stacklevel=5)
     return codes
 
 
 def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
-    """Return a question where gold (N,), -1 where unknown, contradicts the vote on most tasks, and on most clear ones.
+    """Return a question if gold (N,), -1 where unknown, contradicts the vote on most tasks, and on most clear ones.
 
-    Clear are tasks with four fifths of the votes for one class; those that readings of the labels dispute are not.
+    A task is clear if four fifths of its votes are for one class, so tasks that readings dispute are not.
     """
     known = np.flatnonzero((gold != UNKNOWN) & (labels.table.entries_per_row > 0))
     votes = vote_shares(labels)[known]
@@ -455,7 +447,7 @@ def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
 
 
 def tied_share(labels: CrowdLabels) -> float:
-    """Share of all tasks on which the vote is tied, those without any label included."""
+    """Return the fraction of all tasks on which the vote is tied, including tasks without labels."""
     return float(np.mean(np.sum(labels.votes == labels.votes.max(axis=1, keepdims=True), axis=1) > 1))
 
 
@@ -463,5 +455,5 @@ def worker_accuracy(model: LatentClassModel) -> Floats:
     """Return (M,) Pr(label is the true class) = sum_c lambda_c A_m[c, c] of every annotator."""
     check_kind(LatentClassModel, model=model)
     if (other := np.flatnonzero(model.sizes != model.n_classes)).size:
-        raise CofactorError(f"not one label per class, as a crowd's model has: variables {listing(other.tolist())}")
+        raise CofactorError(f"the model of a crowd has one label per class; variables {listing(other.tolist())} do not")
     return np.array([model.prior @ np.diag(A) for A in model.conditionals])

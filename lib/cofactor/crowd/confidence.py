@@ -1,41 +1,42 @@
-"""How sure labels are: whether workers err together, tasks that differ in difficulty, the design effect, gold tasks.
+"""The uncertainty of labels: shared errors of workers, difficulty of tasks, the design effect, gold tasks.
 
-**Errors together.** A task can mislead several workers at once. Then errors of workers come together:
+**Errors together.** A task can mislead several workers at once. Then the errors of workers are correlated:
 
     e_wk = 1[label of w is k] - p_wk                      zero on average for a task of class k
     T_i  = sum_k z_ik sum over pairs w != v of e_wk e_vk  zero on average if workers are independent
 
     symbol   meaning                                                                        shape
     z        posterior of the classes, not tempered                                         (N, K)
-    p        probability that worker w is right on class k, drawn to the crowd's mean       (M, K)
-    T        of every task, see above                                                       (N,)
+    p        probability that worker w is right on class k, shrunk to the crowd's mean      (M, K)
+    T        excess of shared errors of every task, see above                               (N,)
 
-**Difficulty.** If workers err independently given the class, five equal labels of six are nearly certain. But a task
-may be hard for all of its workers, and then they are not. So each task has a random effect, shared by its workers:
+**Difficulty.** If workers err independently given the class, a label that five of six workers agree on is nearly
+certain. But a task may be hard for all of its workers, and then it is not. So each task has a random effect, shared by
+its workers:
 
     Pr(worker w is right | class k, effect b) = Phi(ability_wk + spread b),   b ~ N(0, 1) of every task
 
-A wrong label is one of the errors that the whole crowd makes on class k. The effect is integrated out over Q points b_q
-of weights g_q (Gauss and Hermite), so this is a latent-class model of the states (k, q), and a round of
+Wrong labels follow the errors that the whole crowd makes on class k. The effect is integrated out over Q points b_q
+with weights g_q (Gauss-Hermite), so this is a latent-class model of the states (k, q), and a round of
 expectation-maximisation is a sum over tasks. The M-step for abilities and spread is one step of Fisher scoring.
 
     symbol   meaning                                                                 shape
     s        state (k, q): class k, point q                                          S = K Q of them
-    right    expected labels k of each worker on tasks of state s                    (M, K, Q)
+    right    expected correct labels k of each worker on tasks of state s            (M, K, Q)
     given    expected labels of each worker on tasks of state s                      (M, K, Q)
 
-**Design effect.** A task that misleads most of its workers looks like an easy one of another class, so labels do not
-show all that workers have in common. For the rest there is one constant, c = `RESIDUAL_DESIGN_EFFECT`, by which the
-posterior p of this model is flattened. The design effect of WorkerTypes, whose posterior is z and whose label is k_i =
-argmax_k z_ik, is the one under which both give the labels the same mean probability:
+**Design effect.** A task that misleads most of its workers looks like an easy task of another class, so labels do not
+show all dependence between workers. One constant, c = `RESIDUAL_DESIGN_EFFECT`, accounts for the rest: it flattens the
+posterior p of this model. The design effect of WorkerTypes, whose posterior is z and whose label is k_i = argmax_k
+z_ik, is the one under which both give the labels the same mean probability:
 
     mean_i tempered(z, effect)_i,k_i = mean_i tempered(p, c)_i,k_i,   tempered(z, e) ~ z^(1 / sqrt(1 + e (n - 1)))
 
 Sources: Qu, Tan and Kutner, "Random effects models in latent class analysis for evaluating accuracy of diagnostic
-tests", Biometrics 1996, for the model (here errors are shared, and abilities are drawn to the crowd's mean) and for
+tests", Biometrics 1996, for the model (here errors are shared, and abilities are shrunk to the crowd's mean) and for
 residual correlations (here summed over all pairs); Kish, "Survey sampling", 1965: correlated answers widen the standard
-error of their mean by the root of 1 + rho (n - 1). The constant, and that the confidence is handed to z, are this
-library's.
+error of their mean by the square root of 1 + rho (n - 1). The constant, and the transfer of the mean probability to z,
+are this library's own.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.fit import WITH_OWN, WITHOUT_OWN, Fit, Piece, Rounds, class_posterior
 from cofactor.crowd.labels import most_frequent
-from cofactor.crowd.model import PRIOR, Belief, Rows, right_and_given
+from cofactor.crowd.model import PRIOR, Belief, Rows, crowd_errors, right_and_given
 
 SHRINKAGE_COUNT = 5.0  # labels for which the crowd's mean accuracy counts in a worker's
 MAX_INDEPENDENT_Z = 2.0  # above it, workers are taken to err together
@@ -82,7 +83,7 @@ N_FOLDS = 5  # of gold tasks
 
 @dataclass(frozen=True)
 class Dependence:
-    """Sums over tasks; add two of them to merge disjoint sets of tasks.
+    """How far workers err together, as sums over tasks; `+` merges disjoint sets of tasks.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class Dependence:
     squares : float
         sum_i T_i^2.
     most : float
-        The excess if all errors of a task came together.
+        The excess if all errors on a task were fully correlated.
     """
 
     excess: float
@@ -104,25 +105,26 @@ class Dependence:
 
     @property
     def correlation(self) -> float:
-        """Mean correlation of two errors on a task, given its class; below the truth, since z bends to the errors."""
+        """Mean correlation of two errors on a task, given its class; too low, since z partly follows the errors."""
         return self.excess / max(self.most, TINY)
 
     @property
     def z(self) -> float:
-        """How many standard errors the excess lies above zero."""
+        """Number of standard errors by which the excess is above zero."""
         return self.excess / max(float(np.sqrt(self.squares)), TINY)
 
 
 def accuracies(right: Floats, given: Floats) -> Floats:
-    """p: (M, K) probabilities of being right, from the expected numbers of right labels and of all, by class."""
+    """Return p, (M, K) probabilities of being right, from expected counts of right and of all labels by class."""
     crowd = (right.sum(axis=0) + PRIOR[0]) / (given.sum(axis=0) + sum(PRIOR))
     return np.asarray((right + SHRINKAGE_COUNT * crowd) / (given + SHRINKAGE_COUNT))
 
 
 def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows) -> Dependence:
-    """Sum up some tasks, from their (N, K) posterior and the workers' (M, K) accuracies; `rows` are the columns.
+    """Return the sums for some tasks, from their (N, K) posterior and the workers' (M, K) accuracies p.
 
-    Cost: O(labels K) time; of many labels, no memory beside.
+    `rows` are the pairs (worker, label) of the table's columns. Cost: O(labels K) time; for many labels, no extra
+    memory.
     """
     F, K = table.indicator, p.shape[1]
     if table.n_entries * K > WORTH_COMPILING:
@@ -135,21 +137,19 @@ def dependence(table: CategoricalTable, posterior: Floats, p: Floats, rows: Rows
 
 
 def dependence_of(piece: Piece, model: LatentClassModel, p: Floats, rows: Rows) -> Dependence:
-    """Return how far workers err together on a piece, under a model of K classes; p are their (M, K) accuracies."""
-    table = piece.table
-    if table.shared:
-        table = CategoricalTable.from_entries(*most_frequent(table), table.sizes, table.n_rows)
+    """Return how far workers of (M, K) accuracies p err together on a piece, under a model of K classes."""
+    table = most_frequent(piece.table)
     return dependence(table, class_posterior(piece, model, rows.n_classes), p, rows)
 
 
 def errors_together(fit: Fit, belief: Belief) -> Dependence:
-    """Return how far the workers of a fit err together, given what is believed of each."""
+    """Return how far the workers of a fit err together, under the given belief."""
     p = accuracies(*belief.right_and_given)
     return fit.of_rows.pieces.sum(partial(dependence_of, model=belief.model, p=p, rows=fit.rows))
 
 
 def offered_types(fit: Fit) -> tuple[tuple[str, ...], Dependence | None]:
-    """Return the types: "own" where labels are enough and workers do not err together, "graded" with an order."""
+    """Return the types to fit: "own" if labels suffice and workers do not err together, "graded" with an order."""
     types: tuple[str, ...] = WITHOUT_OWN
     together = None
     if len(fit.alpha) >= 3 and fit.n_labels >= fit.n_cells:
@@ -197,12 +197,12 @@ class Difficulty:
     Attributes
     ----------
     prior : (K,) array
-        Of the classes.
+        Probabilities of the classes.
     errors : (K, K) array
-        How often class k (column) is taken for the label (row) where it is not recognised; zero on the diagonal.
+        Share of each wrong label (row) among the errors on class k (column); zero on the diagonal.
     ability : (M, K) array
     spread : float
-        Zero: tasks of a class are equally hard.
+        Zero if tasks of a class are equally hard.
     """
 
     prior: Floats
@@ -212,19 +212,19 @@ class Difficulty:
 
     @classmethod
     def start(cls, counts: SoftCounts, rows: Rows, alpha: Floats, spread: float) -> Difficulty:
-        """Return the crowd with these expected labels of the rows (R, K), and some spread."""
+        """Return the starting parameters from expected labels by row (R, K), with the given spread."""
         right, given = (x[:, :, 0] for x in right_and_given(counts.cells, rows))
         mean = special.ndtri(np.clip(accuracies(right, given), MIN_PROBABILITY, 1 - MIN_PROBABILITY))
         ability = mean * np.sqrt(1 + spread**2)  # so that the mean over effects is as before
-        return cls(_prior(counts.classes, alpha), _errors(rows.by_label(counts.cells)), ability, spread)
+        return cls(_prior(counts.classes, alpha), crowd_errors(rows.by_label(counts.cells)), ability, spread)
 
     @property
     def correlation(self) -> float:
-        """Of two workers' dispositions to be right on the same task: spread^2 / (1 + spread^2)."""
+        """Correlation of two workers' latent scores on the same task: spread^2 / (1 + spread^2)."""
         return self.spread**2 / (1 + self.spread**2)
 
     def model(self, rows: Rows) -> LatentClassModel:
-        """Return the latent-class model of the states, of these rows alone."""
+        """Return the latent-class model of the states, restricted to these rows."""
         cells = np.empty((len(rows.owner), rows.n_classes, len(NODES)))
         for workers, places, part in rows.pieces:
             right, of_part = replace(self, ability=self.ability[workers])._right(), cells[places]
@@ -235,7 +235,7 @@ class Difficulty:
         return LatentClassModel.from_stacked(prior.ravel(), cells.reshape(len(cells), -1), rows.sizes)
 
     def after(self, counts: SoftCounts, rows: Rows, alpha: Floats) -> Difficulty:
-        """M-step: the crowd that makes the expected labels of the rows (R, S) more probable."""
+        """Return the parameters after an M-step on the expected labels by row (R, S)."""
         K = rows.n_classes
         of_crowd = rows.by_label(counts.cells).reshape(K, K, -1)
         all_labels, classes = of_crowd.sum(axis=0), np.arange(K)
@@ -252,7 +252,7 @@ class Difficulty:
         score, information = np.sum([by_spread for _, by_spread in steps], axis=0)
         spread = self.spread and float(np.clip(self.spread + score / max(information, TINY), 0.0, MAX_SPREAD))
         by_class = counts.classes.reshape(K, -1).sum(axis=1)
-        return Difficulty(_prior(by_class, alpha), _errors(of_crowd.sum(axis=2)), ability, spread)
+        return Difficulty(_prior(by_class, alpha), crowd_errors(of_crowd.sum(axis=2)), ability, spread)
 
     def _effects(self) -> Floats:
         """Return ability + spread b of every worker and state: (M, K, Q)."""
@@ -264,7 +264,7 @@ class Difficulty:
         return np.clip(p, MIN_PROBABILITY, 1 - MIN_PROBABILITY, out=p)
 
     def _scores(self, right: Floats, given: Floats) -> tuple[Floats, Floats]:
-        """Return slope and expected curvature of the binomial log-likelihood by ability + spread b: (M, K, Q)."""
+        """Return slope and expected curvature of the binomial log-likelihood in ability + spread b: (M, K, Q)."""
         p, slope = self._right(), self._effects()
         slope *= slope
         slope /= -2
@@ -289,12 +289,6 @@ def _prior(by_class: Floats, alpha: Floats) -> Floats:
     return np.asarray((by_class + alpha) / (by_class + alpha).sum())
 
 
-def _errors(labels: Floats) -> Floats:
-    """Return the shares of each wrong label, from the crowd's (K, K) expected labels and one more of each."""
-    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
-    return np.asarray(wrong / wrong.sum(axis=0))
-
-
 def fit_difficulty(
     e_step: Callable[[LatentClassModel], SoftCounts],
     model: LatentClassModel,
@@ -302,24 +296,24 @@ def fit_difficulty(
     alpha: Floats,
     spread: float = INITIAL_SPREAD,
 ) -> tuple[Difficulty, float]:
-    """Estimate abilities and spread by expectation-maximisation; return them, and the log-likelihood (nats).
+    """Estimate abilities and spread by expectation-maximisation; also return the log-likelihood (nats).
 
     Parameters
     ----------
     e_step : callable
-        From a model of any states to the soft counts of all tasks.
+        Maps a model of any states to the soft counts of all tasks.
     model : LatentClassModel
-        Of the K classes, to start from.
+        Starting model of the K classes.
     rows : Rows
-        The rows of the model, and of the counts.
+        The rows of the model and of the counts.
     alpha : (K,) array
-        Tasks imagined of each class.
+        Prior counts of the classes.
     spread : float
-        To start from; 0 stays.
+        Starting value; 0 stays 0.
 
     Cost
     ----
-    Up to 50 rounds, each an E-step of 7 K states; in memory, two arrays of rows by states.
+    Up to 50 rounds, each an E-step of 7 K states; memory for two arrays of rows by states.
     """
     crowd, before = Difficulty.start(e_step(model), rows, alpha, spread), np.nan  # which nothing is near
     del model  # many numbers
@@ -334,7 +328,7 @@ def fit_difficulty(
 
 
 def gain_of_difficulty(fit: Fit) -> float:
-    """Return the nats that tasks of different difficulty gain; at least zero."""
+    """Return how many nats the log-likelihood gains if tasks may differ in difficulty; at least zero."""
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         start = fit.of_rows_alone(fit.expected(fit.run(WITHOUT_OWN).counts))
     fits = [
@@ -347,7 +341,7 @@ def gain_of_difficulty(fit: Fit) -> float:
 
 
 def power(n_labels: Ints, design_effect: Floats | float) -> Floats:
-    """beta: the power that flattens a posterior, 1 / sqrt(1 + effect (n - 1)); 1 for a task without labels."""
+    """Return beta, the power that flattens a posterior: 1 / sqrt(1 + effect (n - 1)); 1 for a task without labels."""
     return np.asarray(1 / np.sqrt(1 + design_effect * np.maximum(n_labels - 1, 0)))
 
 
@@ -358,9 +352,9 @@ class Confidence:
     Attributes
     ----------
     by_difficulty : float
-        Sum of the probabilities by the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
+        Sum of the probabilities under the model of difficulty, flattened by `RESIDUAL_DESIGN_EFFECT`.
     tempered : (D,) array
-        The same sums by the other model, flattened by each of `DESIGN_EFFECTS`; they fall as the effect rises.
+        The same sum under the other model, flattened by each of `DESIGN_EFFECTS`; it falls as the effect rises.
     """
 
     by_difficulty: float
@@ -372,12 +366,12 @@ class Confidence:
 
     @property
     def design_effect(self) -> float:
-        """The design effect under which both models give the labels the same mean probability (interpolated)."""
+        """The interpolated design effect under which both models give the labels the same mean probability."""
         return float(np.interp(self.by_difficulty, self.tempered[::-1], DESIGN_EFFECTS[::-1]))
 
 
 def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
-    """Sum up some tasks: posterior z, posterior p of the model with effects of tasks, both (N, K), labels n (N,).
+    """Return the sums for some tasks from posteriors z and p (of the model of difficulty), both (N, K), and n (N,).
 
     Cost: O(N K) time for each of `DESIGN_EFFECTS`.
     """
@@ -393,16 +387,16 @@ def confidence(z: Floats, p: Floats, n_labels: Ints) -> Confidence:
 
 
 def confidence_of(piece: Piece, model: LatentClassModel, other: LatentClassModel, n_classes: int) -> Confidence:
-    """Return how probable the labels chosen by a model are, flattened, and under `other`, that of difficulty."""
+    """Return the sums of the probabilities of the labels under a model, and under `other`, the model of difficulty."""
     z, p = (class_posterior(piece, one, n_classes) for one in (model, other))
     return confidence(z, p, piece.table.entries_per_row)
 
 
 def learned_effect(fit: Fit, found: Rounds) -> tuple[float, Difficulty | None]:
-    """Return the design effect under which the posterior is as sure as the model of difficulty, and that model.
+    """Return the design effect under which the posterior is as certain as the model of difficulty, and that model.
 
-    Of very many tasks, a sample says how sure both are, with the matrices of all. With an order the effect is at
-    most 5; with more than 50 classes it is 2.4, and no model is fitted.
+    With very many tasks, the certainty of both is measured on a sample, with the matrices of all tasks. With an order,
+    the effect is at most 5; with more than 50 classes it is 2.4, and no model is fitted.
     """
     if len(fit.alpha) > MAX_CLASSES:
         return USUAL_DESIGN_EFFECT, None
@@ -416,16 +410,16 @@ def learned_effect(fit: Fit, found: Rounds) -> tuple[float, Difficulty | None]:
 
 
 def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
-    """Flatten posteriors of tasks whose labels repeat one another: p ~ z^beta, beta = 1 / sqrt(1 + effect (n - 1)).
+    """Flatten posteriors to account for dependent labels: p ~ z^beta, beta = 1 / sqrt(1 + effect (n - 1)).
 
     Parameters
     ----------
     posterior : (N, K) array
         z.
     n_labels : (N,) ints
-        n, labels of every task. With one label or none, p is z.
+        n, the number of labels of every task. With one label or none, p is z.
     design_effect : float
-        0: p is z everywhere.
+        With 0, p is z for all tasks.
     """
     with np.errstate(divide="ignore"):
         return np.asarray(special.softmax(np.log(posterior) * power(n_labels, design_effect)[:, None], axis=1))
@@ -436,17 +430,17 @@ def tempered(posterior: Floats, n_labels: Ints, design_effect: float) -> Floats:
 
 @dataclass(frozen=True)
 class GoldCheck:
-    """How well gold tasks are predicted by fits that were not shown them.
+    """How well gold tasks are predicted by fits from which they were held out.
 
     Attributes
     ----------
     n_tasks : int
     error : float
-        Share labelled wrongly.
+        Fraction labelled wrongly.
     confidence : float
-        Mean probability of the label: one minus the error, if the probabilities can be believed.
+        Mean probability of the label; if the probabilities are calibrated, one minus the error.
     log_loss : float
-        Nats.
+        In nats.
     """
 
     n_tasks: int
@@ -457,23 +451,23 @@ class GoldCheck:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Posteriors (n, K) of gold tasks that were held out, with their labels' numbers and classes (n,)."""
+    """Posteriors (n, K) of held-out gold tasks, with their numbers of labels and classes, both (n,)."""
 
     posterior: Floats
     n_labels: Ints
     truth: Ints
 
     def log_loss(self, design_effect: float) -> float:
-        """Mean negative logarithm of the true class's tempered probability."""
+        """Return the mean negative logarithm of the tempered probability of the true class."""
         p = tempered(self.posterior, self.n_labels, design_effect)[np.arange(len(self.truth)), self.truth]
         return float(-np.mean(np.log(np.maximum(p, FLOOR))))
 
     def best_design_effect(self) -> float:
-        """Return the design effect of the smallest log-loss."""
+        """Return the design effect with the smallest log-loss."""
         return float(optimize.minimize_scalar(self.log_loss, bounds=(0.0, MAX_DESIGN_EFFECT), method="bounded").x)
 
     def check(self, design_effect: float) -> GoldCheck:
-        """Say how well the held-out tasks are predicted."""
+        """Return how well the held-out tasks are predicted."""
         p = tempered(self.posterior, self.n_labels, design_effect)
         tied = p >= p.max(axis=1, keepdims=True) - TIE
         right = tied[np.arange(len(p)), self.truth] / tied.sum(axis=1)
@@ -481,14 +475,14 @@ class HeldOut:
 
 
 def held_out_gold(predict: Callable[[Ints], tuple[Floats, Ints]], tasks: Ints, classes: Ints) -> HeldOut:
-    """Predict gold tasks from fits that know the other gold tasks only.
+    """Predict each fold of the gold tasks from a fit that knows only the other folds.
 
     Parameters
     ----------
     predict : callable
-        From the numbers of the tasks that are asked about, rising, to their posteriors and numbers of labels.
+        Maps the sorted indices of tasks to their posteriors and numbers of labels.
     tasks, classes : (n,) arrays
-        Numbers of the gold tasks, rising, and their classes.
+        Sorted indices of the gold tasks, and their classes.
     """
     posterior, n_labels = zip(*(predict(tasks[fold::N_FOLDS]) for fold in range(N_FOLDS)), strict=True)
     truth = np.concatenate([classes[fold::N_FOLDS] for fold in range(N_FOLDS)])

@@ -1,8 +1,8 @@
-"""Co-occurrences of annotators: the observed K x K blocks, who is connected with whom, and what that allows.
+"""Co-occurrences of annotators: the observed K x K blocks, their graph, and what it identifies.
 
     symbol   meaning                                                  shape
     C        counts of label pairs, `PairwiseMoments`                 (M K, M K), sparse
-    F'V      votes of every worker by vote share of the task's labels (M K, K)
+    F'V      labels of every worker, weighted by the vote shares      (M K, K)
     n_mj     tasks that annotators m and j both labelled
     R_mj     joint frequencies of their labels, sums to one           (K, K)
     Omega    pairs with n_mj >= min_common; the rest is missing
@@ -35,14 +35,14 @@ from cofactor.crowd.labels import CrowdLabels
 
 @dataclass(frozen=True)
 class CrowdMoments:
-    """Sums over tasks: label pairs, and majority votes as soft classes.
+    """Sums over tasks: counts of label pairs, and soft counts of the majority vote.
 
     Attributes
     ----------
     pairs : PairwiseMoments
         `n_rows` is the number of tasks.
     votes : SoftCounts
-        Of the vote shares, over tasks with a label: `votes.model()` is the start from majority vote.
+        Soft counts of the vote shares, over tasks with labels: `votes.model()` is the start from majority vote.
     workers, classes : lists
         Ids, in the order of the codes.
     """
@@ -54,16 +54,12 @@ class CrowdMoments:
 
     @classmethod
     def of(cls, labels: CrowdLabels) -> CrowdMoments:
-        """Count labels that are in memory. Cost as `pairwise_moments`."""
-        return cls(pairwise_moments(labels.table), votes_of(labels), labels.workers, labels.classes)
-
-
-def votes_of(labels: CrowdLabels) -> SoftCounts:
-    """Return the soft counts of the vote shares, over tasks with a label."""
-    F, K = labels.table.indicator, labels.n_classes
-    cells, classes = np.zeros((F.shape[1], K)), np.zeros(K)
-    n_tasks = _add_votes(F.indptr, F.indices, cells, classes)
-    return SoftCounts(cells, classes, n_tasks, labels.table.sizes)
+        """Return the sums for labels in memory. Cost: that of `pairwise_moments`."""
+        F, K = labels.table.indicator, labels.n_classes
+        cells, classes = np.zeros((F.shape[1], K)), np.zeros(K)
+        n_tasks = _add_votes(F.indptr, F.indices, cells, classes)
+        votes = SoftCounts(cells, classes, n_tasks, labels.table.sizes)
+        return cls(pairwise_moments(labels.table), votes, labels.workers, labels.classes)
 
 
 @njit(cache=True, nogil=True)
@@ -94,8 +90,8 @@ THIN_TASKS = 5  # ... that is, pairs with at most this many tasks in common
 class Cooccurrences:
     """Observed co-occurrence blocks R_mj of M annotators.
 
-    Row m of the pattern lists the annotators `indices[indptr[m]:indptr[m + 1]]` that m shares blocks with, rising;
-    `blocks` and `n` follow the same order. Both (m, j) and (j, m) are there.
+    Row m of the pattern lists the annotators `indices[indptr[m]:indptr[m + 1]]` that m shares blocks with, sorted;
+    `blocks` and `n` are in the same order. Both (m, j) and (j, m) are included.
     """
 
     indptr: Ints  # (M + 1,)
@@ -105,14 +101,14 @@ class Cooccurrences:
 
     @classmethod
     def from_moments(cls, moments: PairwiseMoments, min_common: int | None = None) -> Cooccurrences:
-        """Estimate R_mj = C_mj / n_mj of all pairs with at least `min_common` tasks in common; Eq. (3).
+        """Estimate R_mj = C_mj / n_mj for all pairs with at least `min_common` tasks in common; Eq. (3).
 
-        All variables need the same alphabet, else `CofactorError`. `min_common` is by default 1, but 6 where the median
-        pair has 10 tasks or more (then a thin pair is the exception, and noise) and nobody is cut off by it.
+        Raises a `CofactorError` unless all variables have the same alphabet. `min_common` is 1 by default, but 6 if the
+        median pair has 10 tasks or more (thin pairs are then exceptions, and noise) and no worker is cut off by it.
         """
         sizes = np.unique(moments.sizes)
         if len(sizes) > 1:
-            raise CofactorError(f"annotators must share one set of classes, found alphabets of size {listing(sizes)}")
+            raise CofactorError(f"annotators must have the same classes, found alphabets of size {listing(sizes)}")
         K = int(sizes[0])
         pairs = moments.n_joint.astype(np.float64)
         if min_common is not None:
@@ -150,7 +146,7 @@ class Cooccurrences:
         """
         M = model.n_variables
         if len(set(model.sizes.tolist())) > 1:
-            raise CofactorError(f"annotators must share one set of classes, found sizes {listing(model.sizes)}")
+            raise CofactorError(f"annotators must have the same classes, found sizes {listing(model.sizes)}")
         mask = np.ones((M, M), dtype=bool) if observed is None else numbers(observed, "observed") != 0
         if mask.shape != (M, M):
             raise CofactorError(f"observed must be a mask of shape {(M, M)}, one row per annotator; got {mask.shape}")
@@ -172,34 +168,34 @@ class Cooccurrences:
 
     @property
     def missing_share(self) -> float:
-        """Share of the M(M-1) off-diagonal blocks that are not observed."""
+        """Fraction of the M(M-1) off-diagonal blocks that are not observed."""
         return 1.0 - len(self.indices) / max(self.n_workers * (self.n_workers - 1), 1)
 
     @cached_property
     def rows(self) -> Ints:
-        """(E,) first annotator of each block."""
+        """(E,) the first annotator of each block."""
         return np.repeat(np.arange(self.n_workers), np.diff(self.indptr))
 
     @cached_property
     def graph(self) -> sparse.csr_array:
-        """(M, M) co-labelling graph, edges weighted with n_mj."""
+        """(M, M) co-labelling graph, with edges weighted by n_mj."""
         return sparse.csr_array((self.n, self.indices, self.indptr), shape=(self.n_workers,) * 2)
 
     @cached_property
     def isolated(self) -> Ints:
-        """Annotators who share no observed block with anybody."""
+        """Annotators without any observed block."""
         return np.flatnonzero(np.diff(self.indptr) == 0)
 
     @cached_property
     def components(self) -> list[Ints]:
-        """Connected components of the co-labelling graph, isolated annotators left out, largest first."""
+        """Connected components of the co-labelling graph without isolated annotators, largest first."""
         _, component = csgraph.connected_components(self.graph, directed=False)
         groups = [np.flatnonzero(component == c) for c in np.unique(np.delete(component, self.isolated))]
         return sorted(groups, key=len, reverse=True)
 
     @cached_property
     def bipartite(self) -> list[bool]:
-        """For each component, whether its annotators form two teams that never overlap within a team."""
+        """Whether each component is bipartite: two teams, and no observed block within a team."""
         found = []
         for component in self.components:
             order, parent = csgraph.breadth_first_order(self.graph, component[0], directed=False)
@@ -220,24 +216,24 @@ class Cooccurrences:
         return sparse.bsr_array((self.blocks, self.indices, self.indptr), shape=(size, size))
 
     def require_identifiable(self, names: list[object] | None = None) -> None:
-        """Refuse, with a `NotIdentifiableError`, patterns of blocks from which no method can recover the model.
+        """Raise a `NotIdentifiableError` if no method can recover the model from this pattern of blocks.
 
-        No two annotators share tasks, the co-labelling graph falls apart (its components are listed), or it is
-        bipartite. `names` are the annotators' ids for the message.
+        This is so if no two annotators share tasks, or if the co-labelling graph is disconnected (its components are
+        listed) or bipartite. `names` are the annotators' ids for the message.
         """
         names = list(range(self.n_workers)) if names is None else names
         if not self.components:
-            raise NotIdentifiableError("no two workers labelled enough tasks in common: there are no co-occurrences")
+            raise NotIdentifiableError("no two workers labelled enough tasks in common, so there are no co-occurrences")
         if len(self.components) > 1:
             listed = "; ".join(f"[{listing(names[m] for m in c)}]" for c in self.components[:10])
             raise NotIdentifiableError(
-                f"the co-labelling graph falls into {len(self.components)} components: {listed}. Classes could be "
-                "named differently in each. Let some workers share more tasks across components, aggregate the "
-                "components one by one, or use MV-EM or MajorityVote"
+                f"the co-labelling graph has {len(self.components)} components, so classes cannot be matched between "
+                f"them: {listed}. Let some workers share more tasks across components, aggregate each component "
+                "separately, or use MV-EM or MajorityVote"
             )
         if self.bipartite[0]:
             raise NotIdentifiableError(
-                "the co-labelling graph is bipartite: the workers form two teams, and no two of one team share a "
-                "task. Such data is fitted perfectly by wrong models. One shared task within a team mends it; "
-                "MV-EM and MajorityVote still run"
+                "the co-labelling graph is bipartite, so wrong models fit it perfectly: the workers form two teams, "
+                "and no two of one team share a task. Let two workers of one team share tasks, or use MV-EM or "
+                "MajorityVote"
             )

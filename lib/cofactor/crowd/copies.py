@@ -1,33 +1,33 @@
-"""Copies: workers with equal labels on all common tasks, who also err alike; and what labels gain by workers as one.
+"""Copies: workers with equal labels on all common tasks and the same errors; and the gain from merging workers.
 
-A group of workers is merged into one worker, who says what most members say of a task (ties: the first in the file).
-Its labels are explained in two steps, the merged ones by the classes, and the members' by the merged ones:
+A group of workers is merged into one worker, whose label of a task is that of most members (ties: the first in the
+file). Its labels are explained in two steps: the merged labels by the classes, the members' by the merged labels:
 
     F(labels)  = bound of the log-probability of the labels: types coin, class, none                     nats
-    members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w said l, the group v
+    members(G) = sum_(w in G) sum_v [log B(N_w.v + prior_.v) - log B(prior_.v)],   N_wlv: w gave l, the group v
     gain(G)    = F(labels with G merged) + members(G) - F(labels) - log(M binomial(M, n))
 
-with M workers, n of them in the group. Workers who err independently, given the class, gain nothing as one, however
-often they are right alike: what they have in common is explained. Tasks that are hard for all bring errors together,
-too; what the labels gain by difficulty, h, is therefore taken off: + h(G merged) - h(all apart).
+with M workers, n of them in the group. Merging workers who err independently given the class gains nothing, however
+often both are right: the class explains what they have in common. Tasks that are hard for all workers also correlate
+their errors; the gain from difficulty, h, is therefore subtracted: + h(G merged) - h(all apart).
 
 **Copies.** Two workers with the same label on all of their n common tasks may be one person, or one model asked
-twice. They are candidates where that can hardly be chance, by what the others say of the same tasks:
+twice. They are candidates if this is unlikely to be chance, judging by the labels of others on the same tasks:
 
     d = (labels of others that are different + 1/2) / (labels of others + 1)       on those n tasks
     (1 - d)^n < `FALSE_ALARMS` / pairs of workers
 
-Those who know agree, too, where most do not. What tells copies is that they are wrong alike. With the candidates as one
+But experts also agree where most workers do not. Copies are recognised by equal errors. With the candidates as one
 worker g, whose matrix is A, and the class of task i known from the labels of all others, rho_i,
 
     rho_ik proportional to exp(log pi_k + [sum over (w, l) of i, w != g: log A_w,lk] / sqrt(1 + effect (n_i - 2)))
     D_uv   = - sum over common tasks of log [ sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk ]
 
-is minus the log chance that v says what u said: being right alike has A^2 / A near 1 and adds nothing. Candidates are
-copies of the first of their group if -D_uv is below the log of the chance above, and if the group gains as one worker
-by gain(G), difficulty not taken off.
+is minus the log probability that v gives the labels of u: where both are right, A^2 / A is near 1 and adds nothing.
+Candidates are copies of the first of their group if -D_uv is below the log of the probability above, and if merging the
+group gains, by gain(G) without subtracting difficulty.
 
-Source: this library's; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
+Source: this library's own; errors in common are the oldest sign of copied answers (Angoff, JASA 1974).
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ HOPELESS = -10.0  # nats after a few rounds: a gain that is not looked at for lo
 
 
 def joined(owner: Ints, group: Sequence[int] | Ints) -> Ints:
-    """Return the owners (M,) after the workers of a group, and all who belong to them, become one."""
+    """Return the owners (M,) after merging the workers of a group and all who already belong to them."""
     inside = np.isin(owner, owner[np.asarray(group, dtype=np.int64)])
     return np.where(inside, np.flatnonzero(inside)[:1], owner)
 
 
 def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
-    """Return labels in which owners speak for their group: what most of it say of a task; ties: the first of the file.
+    """Return labels in which each group has one worker, its owner, with the most frequent label (ties: the first).
 
     Cost: O(labels) time and memory.
     """
@@ -76,7 +76,7 @@ def merged(labels: CrowdLabels, owner: Ints) -> CrowdLabels:
 
 
 def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
-    """Return the table of `merged` labels."""
+    """Return the table of `merged` labels, with one label per group and task."""
     here = np.flatnonzero(table.entries_per_variable)
     if np.array_equal(owner[here], here):
         return table
@@ -85,8 +85,8 @@ def one_label_each(table: CategoricalTable, owner: Ints) -> CategoricalTable:
     place = np.unique(pair * K + table.values, return_inverse=True)[1]
     order = np.argsort(-np.bincount(place, table.indicator.data)[place], kind="stable")
     kept = np.sort(order[np.unique(pair[order], return_index=True)[1]])
-    entries = table.rows[kept], variable[kept], table.values[kept]
-    return CategoricalTable.from_entries(*entries, table.sizes, table.n_rows)
+    column = table.offsets[variable[kept]] + table.values[kept]
+    return CategoricalTable.of_columns(table.rows[kept], column, table.sizes, table.n_rows)
 
 
 def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
@@ -96,7 +96,7 @@ def groups(owner: Ints, workers: Sequence[Any]) -> list[list[Any]]:
 
 
 def members(labels: CrowdLabels, together: CrowdLabels, owner: Ints) -> float:
-    """Return the log marginal of what members of groups say, given the group's label (nats). O(labels + M K^2)."""
+    """Return the log marginal likelihood (nats) of members' labels given their group's. O(labels + M K^2)."""
     M, K, table, of_group = labels.n_workers, labels.n_classes, labels.table, together.table
     grouped = np.bincount(owner, minlength=M)[owner] > 1
     inside = grouped[table.variables]
@@ -117,16 +117,16 @@ def _log_beta(x: Floats) -> Floats:
 
 
 class Gains:
-    """Gains of groups of a crowd as one worker, over the crowd with all apart; what is asked twice is computed once.
+    """Gains from merging groups of workers, compared with the crowd unmerged; results are cached.
 
     Parameters
     ----------
     labels : CrowdLabels
-        Without several answers of one worker to a task.
+        With at most one answer per worker and task.
     owner : (M,) ints, optional
-        Workers who count as one on both sides.
+        Workers who are merged on both sides of the comparison.
 
-    Cost of a gain: two fits at most, of 30 rounds at first, and with the difficulty of tasks four more.
+    Cost of a gain: at most two fits, of 30 rounds at first, and four more with the difficulty of tasks.
     """
 
     def __init__(self, labels: CrowdLabels, owner: Ints | None = None) -> None:
@@ -136,7 +136,7 @@ class Gains:
         self._fits: dict[bytes, tuple[Fit, float]] = {}
 
     def of(self, group: Sequence[int] | Ints, difficulty: bool = True) -> float:
-        """Return the gain of a group (nats), less what difficulty explains if that decides; rough below -10."""
+        """Return the gain of a group (nats), minus what difficulty explains if that matters; approximate below -10."""
         owner = joined(self.owner, group)
         n, M = int(np.count_nonzero(owner == owner[group[0]])), self.n_workers
         log_ = special.gammaln
@@ -180,15 +180,15 @@ FIRST_ROUNDS = 10  # of a first look at who errs alike
 
 
 def owners(labels: CrowdLabels) -> Ints:
-    """Return, of every worker, the first worker of the group of copies; of most, the worker.
+    """Return for every worker the first worker of their group of copies; a worker without copies is their own owner.
 
     Parameters
     ----------
     labels : CrowdLabels
 
-    Nobody is a copy among fewer than four workers, or where no task has two labels.
+    With fewer than four workers, or if no task has two labels, there are no copies.
 
-    Cost: that of `candidates`; where there are any, a fit, and two more for each group.
+    Cost: that of `candidates`; if there are any, one fit, and two more for each group.
 
     >>> rng, task, worker = np.random.default_rng(0), *np.divmod(np.arange(1000), 5)
     >>> wrong = rng.random((200, 5)) < 0.2
@@ -218,14 +218,14 @@ def _limit(n_workers: int) -> float:
 
 
 def candidates(table: CategoricalTable) -> Ints:
-    """Return, of every worker, the first worker of a group who answer alike on all common tasks.
+    """Return for every worker the first worker of a group that gave equal labels on all common tasks.
 
     Parameters
     ----------
     table : CategoricalTable
         Tasks by workers.
 
-    A pair whose common tasks nobody else labelled is no candidate: nothing tells how easy these tasks are.
+    A pair whose common tasks no other worker labelled is not a candidate: it is unknown how easy these tasks are.
 
     Cost: O(sum over tasks of labels^2) time, O(labels) memory.
 
@@ -240,7 +240,7 @@ def candidates(table: CategoricalTable) -> Ints:
     limit = _limit(max(int(np.count_nonzero(table.entries_per_variable)), 2))
     start, d = table.indicator.indptr, table.entries_per_row
     if int(d @ d) <= WORTH_COMPILING:
-        pairs = _alike_of_few(start, table.variables, table.values, _same_label(table), limit)
+        pairs = _alike_of_few(table, limit)
     else:
         pairs = _alike(start, table.indicator.indices, table.sizes, table.entries_per_variable, limit)
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(M, M))
@@ -250,9 +250,9 @@ def candidates(table: CategoricalTable) -> Ints:
 
 
 def wrong_together(labels: CrowdLabels, alike: Ints, limit: float) -> Ints:
-    """Return the owners (M,) after only those of each group of candidates are left who err like its first worker.
+    """Return the owners (M,) after keeping, in each group of candidates, only workers who err like its first worker.
 
-    Ten rounds tell already where no pair is anywhere near; else the fit is run to its end, and flattened.
+    If no pair is near the limit after ten rounds, there are none; otherwise the fit runs to convergence, flattened.
     """
     together, owner = merged(labels, alike), np.arange(len(alike))
     fit = Fit(Evidence.of(together))
@@ -276,7 +276,9 @@ def _surprise(
 ) -> list[tuple[int, int, Floats]]:
     """Return the first worker of a group, another, and D by common task, for all others of all groups."""
     nu, K, A = fit.alpha + counts.classes, labels.n_classes, fit.expected(counts).stacked
-    log_A, table, (order, start) = np.log(A), labels.table, _by_worker(labels.table)
+    log_A, table = np.log(A), labels.table
+    order = np.argsort(table.variables, kind="stable")  # labels by worker
+    start = np.append(0, np.cumsum(table.entries_per_variable))
     found = []
     for first in np.flatnonzero(np.bincount(alike, minlength=len(alike)) > 1):
         mine = order[start[first] : start[first + 1]]
@@ -291,22 +293,12 @@ def _surprise(
     return found
 
 
-def _by_worker(table: CategoricalTable) -> tuple[Ints, Ints]:
-    """Return the places of the labels (in the order of the table) by worker, and where each worker begins."""
-    order = np.argsort(table.variables, kind="stable")
-    return order, np.append(0, np.cumsum(table.entries_per_variable))
-
-
-def _same_label(table: CategoricalTable) -> Ints:
-    """Return, of every label, how many labels of its task are the same."""
-    K = int(table.sizes.max(initial=1))
-    cell = table.rows * np.int64(K) + table.values
-    _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
-    return np.asarray(count[place], dtype=np.int64)
-
-
-def _alike_of_few(start: Ints, worker: Ints, label: Ints, same: Ints, limit: float) -> NDArray[np.int64]:
+def _alike_of_few(table: CategoricalTable, limit: float) -> NDArray[np.int64]:
     """As `_alike`, with all pairs of labels of a task side by side; O(sum over tasks of labels^2) memory."""
+    start, worker, label = table.indicator.indptr, table.variables, table.values
+    cell = table.rows * table.sizes.max(initial=1) + label
+    _, place, count = np.unique(cell, return_inverse=True, return_counts=True)
+    same = count[place]  # labels of the task that are the same
     d = np.repeat(np.diff(start), np.diff(start))  # labels of the task, of every label
     e = np.repeat(np.arange(len(worker)), d)
     other = np.repeat(np.repeat(start[:-1], np.diff(start)) + d - np.cumsum(d), d) + np.arange(len(e))

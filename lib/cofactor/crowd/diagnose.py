@@ -1,4 +1,4 @@
-"""Before aggregating: whether these labels can tell the truth apart, and by which methods."""
+"""Checks before aggregation: whether the labels can identify the truth, and which methods suit them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cofactor.crowd.workers import NO_INFORMATION, why_not_judged, without_infor
 FEW_PER_TASK = 3  # a median below this leaves majority vote little to go by
 FEW_PER_WORKER = 10  # below this a worker's confusion matrix is mostly prior
 MANY_TIES = 0.1
-AGREEMENT, NO_AGREEMENT = "agreement", "labels agree no more than chance: there is nothing to aggregate"
+AGREEMENT, NO_AGREEMENT = "agreement", "the labels agree no more than by chance: there is nothing to aggregate"
 WELL_REACHED = 0.9
 PAIRS, OF_PAIRS = (
     "pairs of workers",
@@ -30,11 +30,11 @@ PAIRS, OF_PAIRS = (
 )
 MOST_MEGABYTES = 500  # of the co-occurrences
 LABELS_PER_CELL = 2  # of a confusion matrix; a median below this leaves most of its cells to chance
-METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF and others without -EM; pseudo_counts=(0, 0))"
+METHODS_WITHOUT_PRIOR = "methods without a prior (RobSymNMF, DesSymNMF, others without -EM, or pseudo_counts=(0, 0))"
 
 
 def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | None = None) -> Diagnosis:
-    """Check labels before aggregation: amounts, ties, the co-labelling graph, and what imputation can reach.
+    """Check labels before aggregation: numbers of labels, ties, the co-labelling graph, and the reach of imputation.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def diagnose(labels: CrowdLabels, min_common: int | None = None, gold: Gold | No
     min_common : int, optional
         Pairs of workers with fewer common tasks count as missing; default as in `Cooccurrences.from_moments`.
     gold : optional
-        Known classes, as in `Aggregator.fit`; held against the vote. Default: what a file of labels knows itself.
+        Known classes, as in `Aggregator.fit`, to compare with the vote. Default: those in the file of labels, if any.
 
     Returns
     -------
     Diagnosis
-        Its verdict says which methods suit the labels, and which are ruled out.
+        Its verdict says which methods suit the labels, and which cannot be used.
 
     Cost
     ----
@@ -89,10 +89,10 @@ def _of_amounts(labels: CrowdLabels) -> Iterator[Check]:
     below = f"{amount(few, 'worker')} below {FEW_PER_WORKER}"
     spread = f"median {np.median(workers):g}, {workers.min()} to {workers.max()}; {below}"
     status: Status = "warn" if few > labels.n_workers / 2 else "pass"
-    yield Check("labels per worker", status, spread, "their estimated accuracy is not to be trusted" if few else "")
+    yield Check("labels per worker", status, spread, "do not trust their estimated accuracy" if few else "")
     cells = float(np.median(workers)) / K**2
-    value = f"median {cells:.2g} for each of {K} x {K} cells of a worker's confusion matrix"
-    advice = "a full confusion matrix is beyond most workers' labels: use WorkerTypes, whose prior fills it"
+    value = f"median {cells:.2g} for each of the {K} x {K} cells of a worker's confusion matrix"
+    advice = "most workers have too few labels for a full confusion matrix: use WorkerTypes, which has a prior"
     yield _check("labels per cell", value, advice, warn=cells < LABELS_PER_CELL)
     used = labels.votes.sum(axis=0)
     never, rarest = [labels.classes[k] for k in np.flatnonzero(used == 0)], int(np.argmin(used))
@@ -100,23 +100,23 @@ def _of_amounts(labels: CrowdLabels) -> Iterator[Check]:
     value = f"never used: {listing(never)}" if never else share
     yield _check("classes", value, "leave these classes out", fail=bool(never))
     tied = tied_share(labels)
-    advice = "majority vote guesses there; score it with ties split"
+    advice = "majority vote has to guess on these tasks; score it with ties split"
     yield _check("tied votes", f"{tied:.1%} of the tasks", advice, warn=tied > MANY_TIES)
 
 
 def agreement(labels: CrowdLabels) -> str:
-    """Return Krippendorff's alpha in words."""
+    """Return Krippendorff's alpha as text, or why it is not defined."""
     try:
         alpha = krippendorff_alpha(labels)
     except CofactorError:
         return "not defined: no task has two labels"
-    return "not defined: one class has all labels" if np.isnan(alpha) else f"{alpha:.2f}"
+    return "not defined: all labels are of one class" if np.isnan(alpha) else f"{alpha:.2f}"
 
 
 def _of_agreement(labels: CrowdLabels, gold: Gold | None) -> Iterator[Check]:
     """Hold labels against chance (labels whose interval of alpha holds zero say nothing), gold, and steps of grades."""
     low, high = alpha_interval(labels)
-    interval = "" if np.isnan(low) else f" ({low:.2f} to {high:.2f} with 90 %)"
+    interval = "" if np.isnan(low) else f" (90 % interval {low:.2f} to {high:.2f})"
     yield _check(AGREEMENT, f"Krippendorff's alpha {agreement(labels)}{interval}", NO_AGREEMENT, fail=low <= 0)
     if gold is not None:
         codes = gold_codes(gold, labels)
@@ -124,8 +124,8 @@ def _of_agreement(labels: CrowdLabels, gold: Gold | None) -> Iterator[Check]:
         yield _check("gold", f"{amount(np.sum(codes != UNKNOWN), 'task')} of known class", against, fail=bool(against))
     order = suggested_order(labels)
     if order is not None:
-        advice = "if classes are grades, declare it: order=[...], or --order; no worker is judged before"
-        yield Check("grades", "pass", f"perhaps: workers agree by steps in the order {listing(order)}", advice)
+        advice = "if the classes are grades, declare their order (order=[...], --order); until then no worker is judged"
+        yield Check("grades", "pass", f"perhaps: most disagreements are small in the order {listing(order)}", advice)
 
 
 def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
@@ -134,16 +134,17 @@ def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
     n_pairs = min(met, labels.n_workers**2)
     blocks = (8 * n_pairs * K**2 + 16 * min(met, n_pairs * K**2)) / 1e6  # frequencies; counts with their indices
     if blocks > MOST_MEGABYTES:
-        value = f"left out: the co-occurrences of {labels.n_workers:,} workers would take about {blocks:,.0f} MB"
-        advice = f"{', '.join(OF_PAIRS)} are not known; only methods of the SymNMF family need them"
+        value = f"not checked: the co-occurrences of {labels.n_workers:,} workers would take about {blocks:,.0f} MB"
+        advice = f"{', '.join(OF_PAIRS)} are unknown; only methods of the SymNMF family need them"
         return (Check(PAIRS, "warn", value, advice),)
     cooc = Cooccurrences.from_moments(pairwise_moments(labels.table), min_common)
     parts, alone = [len(part) for part in cooc.components], len(cooc.isolated)
-    value = f"{len(parts)} components of {listing(parts)} workers" if parts else "no two workers share a task"
+    value = f"{len(parts)} components of {listing(parts)} workers" if parts else "no two workers share enough tasks"
     advice = "let workers of different components share tasks"
     if len(parts) == 1:
-        value = f"connected, {parts[0]} workers" + (f"; {alone} share too few tasks with anybody" if alone else "")
-        advice = "kept out of the factorisation; EM uses their labels"
+        few = f"; {amount(alone, 'other')} with too few shared tasks" if alone else ""
+        value = f"connected, {parts[0]} workers{few}"
+        advice = "these are left out of the factorisation; EM uses their labels"
     graph = _check("co-labelling graph", value, advice, warn=alone > 0, fail=len(parts) != 1)
     return (graph, *_of_blocks(cooc)) if parts else (graph,)
 
@@ -151,41 +152,41 @@ def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:
 def _of_blocks(cooc: Cooccurrences) -> Iterator[Check]:
     """Check the blocks of co-occurrences: what they identify, how many are there, and which can be had from others."""
     two_teams, missing = any(cooc.bipartite), cooc.missing_share
-    advice = "a third worker, or two of one team, must share tasks: wrong models fit two separate teams perfectly"
+    advice = "let a third worker, or two of one team, share tasks: wrong models fit two separate teams perfectly"
     yield _check("co-labelling cycle", "bipartite" if two_teams else "odd cycle found", advice, fail=two_teams)
     blocks = 1 - len(cooc.indices) / cooc.n_workers**2
     value = f"{missing:.1%} of worker pairs ({blocks:.1%} of blocks with the diagonal)"
-    advice = "of the SymNMF family, only methods that impute use what is there: RobSymNMF, DesSymNMF"
+    advice = "of the SymNMF family, use only methods that impute: RobSymNMF or DesSymNMF"
     yield Check("missing co-occurrences", "pass", value, advice if missing > 0 else "")
     cells, median = cooc.n_classes**2, float(np.median(cooc.n)) if cooc.n.size else 0.0
-    advice = "blocks are noise one by one; methods that weigh by sample size cope"
+    advice = "single blocks are noisy; use methods that weight by sample size"
     yield _check("tasks per pair", f"median {median:g} for {cells} cells", advice, warn=median < cells)
     if too_large(cooc):
         value, advice = (
-            f"{cooc.n_workers} workers: too many to complete",
-            "DesSymNMF refuses; RobSymNMF never forms the whole matrix",
+            f"{cooc.n_workers} workers are too many to complete the matrix",
+            "DesSymNMF cannot be used; RobSymNMF can, since it never forms the whole matrix",
         )
         yield Check("reach of imputation", "warn", value, advice)
         return
     reached = float(reachable_blocks(cooc).mean()) if cooc.n.size else 0.0
-    advice = "designated imputation leaves holes: prefer RobSymNMF or MV-EM"
+    advice = "designated imputation leaves blocks empty: prefer RobSymNMF or MV-EM"
     value = f"{reached:.1%} of blocks observed or linked"
     yield _check("reach of imputation", value, advice, warn=reached <= WELL_REACHED)
 
 
 def _told_apart(labels: CrowdLabels) -> Check:
     K, (found, strength) = labels.n_classes, classes_told_apart(labels.table)
-    value = f"{found} of {K} by pairs of labels"
+    value = f"{found} of {K} from pairs of labels"
     if not strength.size:
         return Check("classes told apart", "warn", "no two workers to compare", "let two workers or more share tasks")
     if found < K:
-        advice = "collect more labels, or merge classes that workers take for one another"
+        advice = "collect more labels, or merge classes that workers confuse"
         return Check("classes told apart", "warn", value, advice)
     if found > K:
-        advice = "tasks probably differ in difficulty, too: the probabilities of any model are too high"
-        return Check("classes told apart", "warn", f"{found}, more than the {K} there are", advice)
+        advice = "tasks probably also differ in difficulty: the probabilities of any model are too high"
+        return Check("classes told apart", "warn", f"{found}, more than the actual {K}", advice)
     return Check(
-        "classes told apart", "pass", f"{value}; the weakest signal is {strength[K - 2]:.1f} times that of chance"
+        "classes told apart", "pass", f"{value}; the weakest signal is {strength[K - 2]:.1f} times the chance level"
     )
 
 
@@ -206,12 +207,12 @@ def _of_fit(labels: CrowdLabels) -> Iterator[Check]:
     if fit.copies_:
         groups = listing(" = ".join(map(str, group)) for group in fit.copies_)
         value = f"{amount(len(fit.copies_), 'group')} with the same labels and the same mistakes: {groups}"
-        advice = "are they one person, or one model asked twice? They count as one worker"
+        advice = "they may be one person, or one model asked twice, and count as one worker"
         yield Check("copies", "warn", value, advice)
     if (none := without_information(fit)).any() and not why_not_judged(fit, labels):
         share = labels.table.entries_per_variable[none].sum() / labels.n_labels
         named = listing(labels.workers[w] for w in np.flatnonzero(none))
-        advice = "their answers did not affect any label: look at their work before judging them"
+        advice = "their answers did not affect any label: check their work before judging them"
         yield Check(
             NO_INFORMATION, "warn", f"{amount(none.sum(), 'worker')} ({share:.1%} of the labels): {named}", advice
         )
@@ -225,11 +226,11 @@ def _verdict(checks: tuple[Check, ...]) -> str:
     if AGREEMENT in failed:
         return NO_AGREEMENT
     if failed:
-        said.append(f"WorkerTypes, MajorityVote and MV-EM can run; the SymNMF family refuses ({listing(failed)})")
+        said.append(f"use WorkerTypes, MajorityVote or MV-EM; the SymNMF family cannot be used ({listing(failed)})")
     if status["labels per cell"] == "warn":
-        said.append(f"the default method (WorkerTypes) suits so few labels a worker; {METHODS_WITHOUT_PRIOR} do not")
+        said.append(f"with so few labels per worker, use the default (WorkerTypes), not {METHODS_WITHOUT_PRIOR}")
     elif not failed:
-        said.append("the default method (WorkerTypes) suits these labels; they are enough for other methods, too")
+        said.append("the default method (WorkerTypes) suits these labels; there are enough for other methods, too")
     if status.get("readings") == "warn":
-        said.append("no probability is sure before it was checked on tasks of known truth")
+        said.append("do not trust the probabilities before checking them on tasks of known truth")
     return "; ".join(said)

@@ -1,20 +1,21 @@
-"""A fit as sums over tasks, and its iterations; see `cofactor.crowd.model` for the types of workers.
+"""Fits as sums over tasks, and their iterations; see `cofactor.crowd.model` for the types of workers.
 
-A fit by expectation-maximisation or by variational Bayes adds up vote shares, to start, and posteriors, once a round.
-Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each may be anywhere: `Pieces`
-have one method, `sum(f)`, where f makes counts of a piece that add up. Tasks of known class (gold tasks) take part with
-their class instead of a posterior: they teach the confusion matrices.
+A fit by expectation-maximisation or variational Bayes adds up vote shares to start, and posteriors in every round.
+Both are sums over tasks. So a crowd may be cut into pieces of whole tasks, and each piece may be anywhere: `Pieces` has
+the method `sum(f)`, where f computes counts of a piece that can be added. Tasks of known class (gold tasks) take part
+with their class instead of a posterior, and so inform the confusion matrices.
 
     symbol   meaning                                                         shape
     v_i      vote shares of task i; one at the known class of a gold task    (K,)
     r_i      share of every state s = (class k, kind m) in task i            (K M,), kinds of one class side by side
 
-Models and counts have a row for every pair of a worker and a label, or for those that occur (`Rows`).
+Models and counts have one row for every pair of a worker and a label, or for every pair that occurs (`Rows`).
 
-From r = vote shares and rho = 1 / T, a round is a belief (M-step) and its posterior (E-step). Where workers have few
-labels, types are hard to tell apart, and rho takes hundreds of rounds to settle. So after 40 rounds, a round takes the
-rho of the highest bound (`cofactor.crowd.model`), not one step towards it. Fits are the same, sooner. Not from the
-start: shares that settle while r is near the votes can lead to a lower bound.
+Starting from r = vote shares and rho = 1 / T, a round consists of a belief (M-step) and its posterior (E-step). If
+workers have few labels, types are hard to distinguish, and rho takes hundreds of rounds to converge. So after 40
+rounds, each round uses the rho that maximises the bound (`cofactor.crowd.model`) instead of one step towards it. The
+fits are the same and take fewer rounds. This is not done from the start, since shares that converge while r is still
+near the votes can lead to a lower bound.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Piece:
-    """Whole tasks of a crowd.
+    """A set of whole tasks of one crowd.
 
     Attributes
     ----------
     table : CategoricalTable
-        Tasks by workers; its columns are the rows of counts and models.
+        Tasks by workers; its columns correspond to the rows of counts and models.
     gold : (N,) class codes, -1 where unknown, optional
     first : int
-        Number of its first task in the crowd.
+        Index of its first task in the crowd.
     step : int
-        Its tasks have the numbers first, first + step, ...
+        Its tasks have the indices first, first + step, ...
     """
 
     table: CategoricalTable
@@ -72,13 +73,13 @@ class Piece:
     step: int = 1
 
     def every(self, step: int) -> Piece:
-        """Return the tasks whose numbers are multiples of `step`."""
+        """Return the tasks whose index is a multiple of `step`."""
         start = -self.first % step
         gold = None if self.gold is None else self.gold[start::step]
         return Piece(self.table.take_rows(slice(start, None, step)), gold, self.first + start, step)
 
     def hiding(self, tasks: Ints) -> Piece:
-        """Return the same tasks, of which those of these numbers (rising) are no longer known."""
+        """Return the same tasks without the known classes of those with these indices (sorted)."""
         if self.gold is None:
             return self
         numbers = self.first + self.step * np.arange(self.table.n_rows)
@@ -86,26 +87,26 @@ class Piece:
 
 
 class Pieces(Protocol):
-    """Whole tasks of one crowd, in memory or elsewhere; every table has the columns of the same workers and labels."""
+    """Whole tasks of one crowd, in memory or elsewhere; all tables have the same columns (workers and labels)."""
 
     def sum(self, f: Callable[[Piece], T]) -> T:
-        """Return what f makes of every piece, added up; f must be picklable, and its results must add up."""
+        """Return the sum of f(piece) over all pieces; f must be picklable, and its results must support `+`."""
         ...
 
     def map(self, f: Callable[[Piece], Piece]) -> Pieces:
-        """Return the pieces that f makes of these; they stay where they are."""
+        """Return the pieces f(piece), each kept where the piece is."""
         ...
 
 
 @dataclass(frozen=True)
 class InMemory:
-    """Pieces in the memory of this process: one, or several that threads add up, in the order of the tasks."""
+    """Pieces in the memory of this process: one, or several that threads process and add in the order of the tasks."""
 
     pieces: list[Piece]
 
     @classmethod
     def of(cls, table: CategoricalTable, gold: Ints | None = None) -> InMemory:
-        """Cut a table into pieces of whole tasks, which share its memory. The cuts depend on the table alone."""
+        """Cut a table into pieces of whole tasks that share its memory. The cuts depend only on the table."""
         F = table.indicator
         n_pieces = max(F.nnz // max(LABELS_OF_A_PIECE, 4 * F.shape[1]), 1)
         if n_pieces == 1:
@@ -116,47 +117,46 @@ class InMemory:
         return cls([Piece(table.rows_between(i, j), None if gold is None else gold[i:j], i) for i, j in parts])
 
     def sum(self, f: Callable[[Piece], T]) -> T:
-        """Return what f makes of every piece, added up in the order of the tasks: the same at any number of threads."""
+        """Return the sum of f(piece) in the order of the tasks, so that it does not depend on the number of threads."""
         if len(self.pieces) == 1:
             return f(self.pieces[0])
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             return reduce(add, threads.map(f, self.pieces))
 
     def map(self, f: Callable[[Piece], Piece]) -> InMemory:
-        """Return the pieces that f makes of these."""
+        """Return the pieces f(piece)."""
         return InMemory([f(piece) for piece in self.pieces])
 
 
 class Evidence:
-    """The sums over tasks that fits need: of vote shares to start from, and of posteriors in each round.
+    """The sums over tasks that fits need: of vote shares at the start, and of posteriors in each round.
 
     Parameters
     ----------
     pieces : Pieces
-        Every task has a label.
+        Every task must have a label.
     rows : Rows
-        The pairs (worker, label) that are the columns of their tables.
+        The pairs (worker, label) that correspond to the columns of their tables.
     """
 
     def __init__(self, pieces: Pieces, rows: Rows) -> None:
         self.pieces, self.rows = pieces, rows
 
     @classmethod
-    def of(cls, labels: CrowdLabels, gold: Ints | None = None, occurring: bool = False) -> Evidence:
-        """Return the evidence of labels in memory; tasks without a label add nothing to the sums and are left out.
+    def of(cls, labels: CrowdLabels, gold: Ints | None = None) -> Evidence:
+        """Return the evidence of labels in memory; tasks without labels add nothing to the sums and are left out.
 
-        `gold` are class codes, -1 where unknown. `occurring`: with rows for those pairs alone that occur.
+        `gold` holds class codes, -1 where unknown.
         """
         seen = labels.table.entries_per_row > 0
         if not seen.any():
             raise CofactorError("no task has a label")
         if not seen.all():
             labels, gold = labels.take_tasks(seen), None if gold is None else gold[seen]
-        found = cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
-        return found.occurring() if occurring else found
+        return cls(InMemory.of(labels.table, gold), Rows.all(labels.n_workers, labels.n_classes))
 
     def occurring(self) -> Evidence:
-        """Return the same labels, with rows for those pairs of worker and label alone that occur."""
+        """Return the same labels with rows only for the pairs of worker and label that occur."""
         places = np.flatnonzero(self.pieces.sum(partial(_frequencies, n_rows=len(self.rows.owner))))
         if len(places) == len(self.rows.owner):
             return self
@@ -164,34 +164,34 @@ class Evidence:
         return Evidence(self.pieces.map(partial(_of_columns, columns=places)), rows)
 
     def sample(self, n_tasks: int) -> Evidence:
-        """Return every m-th task, by number, so that at most about `n_tasks` are left; all, if they are no more."""
+        """Return every m-th task, so that about `n_tasks` are left at most; all tasks if there are no more."""
         step = -(-self.pieces.sum(_n_tasks) // n_tasks)
         return self if step == 1 else Evidence(self.pieces.map(partial(Piece.every, step=step)), self.rows)
 
     def hiding(self, tasks: Ints) -> Evidence:
-        """Return the same labels, without the known classes of these tasks (numbers, rising)."""
+        """Return the same labels without the known classes of these tasks (sorted indices)."""
         return Evidence(self.pieces.map(partial(Piece.hiding, tasks=tasks)), self.rows)
 
     def gold(self) -> tuple[Ints, Ints]:
-        """Return the numbers of the tasks of known class, rising, and their classes."""
+        """Return the sorted indices of the tasks of known class, and their classes."""
         parts = self.pieces.sum(_gold_of)
         tasks, classes = (np.concatenate(found) for found in zip(*parts, strict=True))
         order = np.argsort(tasks)
         return tasks[order], classes[order]
 
     def start(self, split: Split | None = None) -> SoftCounts:
-        """Return the soft counts of the vote shares, or of the (N, S) states that `split` makes of them.
+        """Return the soft counts of the vote shares, or of the (N, S) states that `split` turns them into.
 
-        `split` gets the number of the first task, too: what it draws for some tasks must depend on that alone.
+        `split` also gets the index of the first task: any random draws must depend on that alone.
         """
         return self.pieces.sum(partial(_start, rows=self.rows, split=split))
 
     def e_step(self, model: LatentClassModel) -> SoftCounts:
-        """Return the soft counts of the posterior states; the states of a gold task are those of its class."""
+        """Return the soft counts of the posterior states; gold tasks can only be in states of their class."""
         return self.pieces.sum(partial(_expectation, model=model, n_classes=self.rows.n_classes))
 
     def posterior(self, model: LatentClassModel, tasks: Ints) -> tuple[Floats, Ints]:
-        """Return the (n, K) posterior of tasks (numbers, rising) and how many labels each has."""
+        """Return the (n, K) posterior of tasks (sorted indices), and how many labels each has."""
         parts = self.pieces.sum(partial(_posterior_of, model=model, n_classes=self.rows.n_classes, tasks=tasks))
         numbers, posteriors, amounts = (np.concatenate(found) for found in zip(*parts, strict=True))
         order = np.argsort(numbers)
@@ -226,14 +226,9 @@ def _with_gold(shares: Floats, gold: Ints | None) -> Floats:
 
 
 def class_posterior(piece: Piece, model: LatentClassModel, n_classes: int) -> Floats:
-    """Return the (N, K) posterior of the classes, their kinds added up."""
+    """Return the (N, K) posterior of the classes, summed over their kinds."""
     states = model.posterior(piece.table)
-    return _with_gold(_by_class(states, n_classes), piece.gold)
-
-
-def _by_class(states: Floats, n_classes: int) -> Floats:
-    """Add up (N, K M) states by class: (N, K)."""
-    return states.reshape(len(states), n_classes, states.shape[1] // n_classes).sum(axis=2)
+    return _with_gold(within_classes(states, n_classes), piece.gold)
 
 
 def _start(piece: Piece, rows: Rows, split: Split | None) -> SoftCounts:
@@ -258,7 +253,7 @@ def _posterior_of(
     mine = mine[(mine - piece.first) % piece.step == 0]
     table = piece.table.take_rows((mine - piece.first) // piece.step)
     states = model.posterior(table)
-    return [(mine, _by_class(states, n_classes), table.entries_per_row)]
+    return [(mine, within_classes(states, n_classes), table.entries_per_row)]
 
 
 def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
@@ -271,21 +266,21 @@ def within(model: LatentClassModel, k: int, n_classes: int) -> LatentClassModel:
 
 
 def majorities(shares: Floats, first: int) -> Floats:
-    """Return (N, K) shares of the majority vote, ties split, from vote shares; a `Split` of the evidence."""
+    """Return (N, K) shares of the majority vote, with ties split, from vote shares; a `Split` of the evidence."""
     most = shares == shares.max(axis=1, keepdims=True)
     return np.asarray(most / most.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """What rounds led to.
+    """The outcome of the rounds of a fit.
 
     Attributes
     ----------
     model : Model
     belief : Belief
     counts : SoftCounts
-        Of the posterior under this belief.
+        Soft counts of the posterior under this belief.
     result : Result
         `objective` is the lower bound of the log-probability of the labels (nats), up to a constant; it never falls.
     """
@@ -297,18 +292,18 @@ class Rounds:
 
 
 class Fit:
-    """Fits worker types to one set of labels, with different types; the sums that every fit starts from are made once.
+    """Fits models with different worker types to one set of labels; the sums at the start are computed once.
 
     Parameters
     ----------
     evidence : Evidence
         Labels in which copies are merged.
     prior : (a, b)
-        Labels imagined for every worker before the first: right ones, and each wrong one.
+        Prior counts for every worker: of correct labels, and of each wrong label.
     max_iter, tol, verbose
-        Rounds stop when one moves the expected labels by at most `tol`, on average over the labels.
+        Rounds stop when one changes the expected labels by at most `tol`, on average over the labels.
     grades : (K,) ints, optional
-        Place of each class in a declared order.
+        Position of each class in a declared order.
 
     Cost: a round costs an E-step of K states (3 K with an order), and O(rows K types) digamma functions.
     """
@@ -332,7 +327,7 @@ class Fit:
         self.n_labels, self.n_cells = round(float(votes.cells.sum())), int(self.active.sum()) * K
 
     def run(self, types: tuple[str, ...], max_iter: int | None = None) -> Rounds:
-        """Iterate from the votes."""
+        """Iterate from the votes, and return the outcome."""
         model = Model(types, self.rows, self.alpha, self.active, self.prior, self.grades)
         history = History("worker types", max_iter or self.max_iter, self.tol, self.verbose)
         counts = model.begin(self.start)
@@ -344,22 +339,22 @@ class Fit:
         return Rounds(model, belief, counts, history.result())
 
     def log_probability(self, max_iter: int) -> float:
-        """Return the bound of the log-probability of the labels after so many rounds of coin, class and none (nats)."""
+        """Return the bound of the labels' log-probability (nats) after `max_iter` rounds with coin, class and none."""
         with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
             found = self.run(WITHOUT_OWN, max_iter)
         return found.model.log_probability(found.belief, found.counts)
 
     def uninformed(self, found: Rounds) -> bool:
-        """Return whether more than `UNINFORMED` of the labels are of workers without information."""
+        """Return whether more than the share `UNINFORMED` of the labels is from workers without information."""
         n = self.rows.by_worker(self.start.cells.sum(axis=1))
         return bool(found.belief.q[:, found.belief.types.index("none")] @ n > UNINFORMED * n.sum())
 
     def of_rows_alone(self, model: LatentClassModel) -> LatentClassModel:
-        """Return a model of all workers without the rows that do not occur."""
+        """Return a model of all workers, restricted to the rows that occur."""
         return LatentClassModel.from_stacked(model.prior, model.stacked[self.places], self.rows.sizes)
 
     def expected(self, counts: SoftCounts) -> LatentClassModel:
-        """Return the Dawid-Skene model of expected confusion matrices of all workers, with the prior counts."""
+        """Return the Dawid-Skene model with the expected confusion matrices of all workers, prior counts included."""
         K, M = self.rows.n_classes, self.rows.n_workers
         cells = np.tile(prior_cells(self.prior, K), (M, 1))
         cells[self.places] += within_classes(counts.cells, K)
@@ -367,7 +362,7 @@ class Fit:
         return SoftCounts(cells, classes, counts.n_rows, np.full(M, K)).model()
 
     def average_worker(self, counts: SoftCounts) -> Floats:
-        """Return the (K, K) confusion matrix of a worker drawn as often as the labels are."""
+        """Return the (K, K) mean confusion matrix of the workers, each weighted by the number of labels."""
         K = self.rows.n_classes
         cells = self.rows.by_label(within_classes(counts.cells, K)) + prior_cells(self.prior, K)
         return np.asarray(cells / cells.sum(axis=0))

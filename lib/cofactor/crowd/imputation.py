@@ -1,11 +1,11 @@
-"""Imputation of missing co-occurrences, the two ways of the paper.
+"""The two methods of the paper for imputing missing co-occurrences.
 
-Designated annotators: R_mn = R_mr R_lr^-1 R_ln for any two annotators l, r who link m and n. Robust: fit all observed
-blocks at once by low-rank factors that trust outlying blocks less.
+Designated annotators: R_mn = R_mr R_lr^-1 R_ln for any two annotators l, r who link m and n. Robust: fit low-rank
+factors to all observed blocks at once, with smaller weights for outlying blocks.
 
     symbol   meaning                                                         shape
     R_mj     observed co-occurrence block                                    (K, K)
-    n_mj     tasks behind it
+    n_mj     number of tasks it was counted on
     U_m      factor of annotator m: R_mj = U_m U_j', so U_m = A_m D^1/2 Theta  (K, K)
     w_mj     weight of a block
     P_rl     weighted inverse of R_lr                                        (K, K)
@@ -38,14 +38,14 @@ MOST_FLOPS = 4e10  # work beyond which only the busiest annotators serve as refe
 
 @dataclass(frozen=True)
 class Imputed:
-    """A completed co-occurrence matrix: observed blocks as observed, the others imputed, zero where no link reaches."""
+    """A completed co-occurrence matrix: observed blocks unchanged, the others imputed, or zero if none could be."""
 
     X: Floats  # (M K, M K)
     reached: NDArray[np.bool_]  # (M, M) blocks that are observed or imputed
 
     @property
     def unreached_share(self) -> float:
-        """Share of all M^2 blocks that stay zero."""
+        """Fraction of all M^2 blocks that stay zero."""
         return float(1 - self.reached.mean())
 
 
@@ -53,23 +53,23 @@ LARGEST_START_ENTRY = 1e100  # entry of a start; the squares of larger ones over
 
 
 def designated_imputation(cooc: Cooccurrences, n_references: int | None = None) -> Imputed:
-    """Impute every missing block, the diagonal ones included, from all pairs of linking annotators at once.
+    """Impute all missing blocks, including the diagonal, from all pairs of linking annotators at once.
 
     For one pair (l, r), Eq. (7)-(8) reads R_mn = U_m U_l^-1 R_ln with [U_m; U_l] the left singular vectors of
-    [R_mr; R_lr], and equals R_mr R_lr^-1 R_ln. Averaging over all pairs, each weighted with its reliability, is
+    [R_mr; R_lr], and equals R_mr R_lr^-1 R_ln. The average over all pairs, weighted by their reliability, is
 
         Num_mn = sum_{r,l} (n_mr R_mr) P_rl (n_ln R_ln),   P_rl = n_lr s_lr^2 R_lr^-1,
 
     two products of block matrices. Num_mn is clipped at zero and scaled to sum to one.
 
-    Only `n_references` annotators, those with most co-labellers, serve as l and r; by default as many as about 40 GFlop
-    allow (all of them up to some 1,000 annotators with two classes). Raises `CofactorError` where the completed matrix
-    would pass 1 GB.
+    Only the `n_references` annotators with most co-labellers serve as l and r; by default as many as about 40 GFlop
+    allow (all of them up to about 1,000 annotators with two classes). Raises `CofactorError` if the completed matrix
+    would exceed 1 GB.
 
     Cost: O((M K)^2 B K) time for B references, O((M K)^2) memory. Source: ICML 2021, Eq. (7)-(8). Deviations: all
-    linking pairs at once instead of two designated annotators (the released code draws one pair at random); s_lr, the
-    smallest singular value of R_lr, weighs each pair, since an inverse errs as 1/s^2, so that nearly singular blocks
-    need no threshold; no SVD of stacked blocks is needed.
+    linking pairs at once instead of two designated annotators (the released code draws one pair at random); each pair
+    is weighted by s_lr, the smallest singular value of R_lr, since the error of an inverse grows as 1/s^2, so nearly
+    singular blocks need no threshold; no SVD of stacked blocks is needed.
     """
     check_budget(cooc)
     references = _references(cooc, n_references)
@@ -94,7 +94,7 @@ def _positions(cooc: Cooccurrences, references: Ints) -> Ints:
 
 
 def reachable_blocks(cooc: Cooccurrences, n_references: int | None = None) -> NDArray[np.bool_]:
-    """Return the (M, M) mask of blocks that are observed or linked for `designated_imputation`, without imputing."""
+    """Return the (M, M) mask of blocks that are observed or that `designated_imputation` could impute."""
     references = _references(cooc, n_references)
     reachable = _linked(cooc, references, _weighted_inverses(cooc, references)[1])
     reachable[cooc.rows, cooc.indices] = True
@@ -165,12 +165,12 @@ def _scale_pair(X: Floats, row: int, column: int, K: int, noise: float) -> bool:
 
 
 def too_large(cooc: Cooccurrences) -> bool:
-    """Return whether the completed matrix of this many annotators would pass 1 GB."""
+    """Return whether the completed matrix of this many annotators would exceed 1 GB."""
     return 8 * (cooc.n_workers * cooc.n_classes) ** 2 > MOST_BYTES
 
 
 def check_budget(cooc: Cooccurrences) -> None:
-    """Refuse to complete the matrix of too many annotators; the message names the way out."""
+    """Raise a CofactorError, with an alternative, if there are too many annotators to complete the matrix."""
     check_kind(Cooccurrences, cooc=cooc)
     if too_large(cooc):
         size = cooc.n_workers * cooc.n_classes
@@ -181,7 +181,7 @@ def check_budget(cooc: Cooccurrences) -> None:
 
 
 def factors_of_model(model: LatentClassModel) -> Floats:
-    """Return the (M, K, K) factors U_m = A_m D^1/2 of a model whose variables share one alphabet."""
+    """Return the (M, K, K) factors U_m = A_m D^1/2 of a model whose variables have the same alphabet."""
     return np.stack(model.conditionals) * np.sqrt(model.prior)
 
 
@@ -193,12 +193,12 @@ def robust_imputation(
     tol: float = 1e-6,
     verbose: bool = False,
 ) -> tuple[Floats, Result]:
-    """Fit factors U_m to all observed blocks at once, trusting outlying blocks less.
+    """Fit factors U_m to all observed blocks at once, with smaller weights for outlying blocks.
 
         min over U_1, ..., U_M of  sum_{(m,j) in Omega} (n_mj (||R_mj - U_m U_j'||_F^2 + xi))^(p/2),  ||U_m||_F <= 1
 
-    by block coordinate descent: for m = 1, ..., M refresh the weights w_mj of Eq. (11), then solve the weighted least
-    squares problem of U_m on the ball exactly. Missing blocks are then U_m U_j', diagonal ones U_m U_m'.
+    by block coordinate descent: for m = 1, ..., M update the weights w_mj of Eq. (11), then solve the weighted least
+    squares problem for U_m on the ball exactly. Missing blocks are then U_m U_j', diagonal ones U_m U_m'.
 
     Parameters
     ----------
@@ -208,26 +208,28 @@ def robust_imputation(
     p : float in (0, 2]
         1 is the robust criterion of Eq. (9); 2 is least squares, all w_mj = 1.
     max_iter, tol, verbose
-        Most sweeps over the annotators; relative change of the objective that ends them; show a progress bar.
+        Maximum number of sweeps over the annotators; relative change of the objective at which they stop; whether to
+        show a progress bar.
 
-    Returns U (M, K, K), in which annotators without any observed block keep their start, and a result whose `objective`
-    is the criterion above after each sweep; it never rises.
+    Returns U (M, K, K), in which annotators without observed blocks keep their start, and a result whose `objective` is
+    the criterion above after each sweep; it never rises.
 
-    Raises `CofactorError` where p, `max_iter` or `tol` is out of range, or `start` is of another shape or not finite.
+    Raises `CofactorError` if p, `max_iter` or `tol` is out of range, or `start` has another shape or is not finite.
 
     Cost: O(|Omega| K^3) time per sweep, O(M K^2) memory beyond the blocks. Source: ICML 2021, Eq. (9)-(11), (17)-(18).
-    Deviations: blocks count with n_mj^(p/2), the inverse of their sampling deviation (the paper weighs all alike); the
-    ball has radius one, where the prose leaves D open; each U_m is the exact minimiser instead of projected gradient
-    steps; the start is the majority vote instead of random, which also fixes the naming of classes. `tests/oracles`
+    Deviations: blocks are weighted by n_mj^(p/2), the inverse of their sampling deviation (the paper weights all
+    equally); the ball has radius one, where the prose leaves D open; each U_m is the exact minimiser instead of
+    projected gradient steps; the start is the majority vote instead of random, which also determines the order of the
+    classes. `tests/oracles`
     holds the slow version.
     """
     check_kind(Cooccurrences, cooc=cooc)
     if not is_number(p) or not 0 < p <= 2:
-        raise CofactorError(f"p={p!r}: choose 0 < p <= 2 (1 is the robust criterion, 2 least squares)")
+        raise CofactorError(f"p={p!r}: must satisfy 0 < p <= 2 (1 is the robust criterion, 2 is least squares)")
     U, shape = numbers(start, "start"), (cooc.n_workers, cooc.n_classes, cooc.n_classes)
     if U.shape != shape or not 1 / LARGEST_START_ENTRY < np.abs(U).max(initial=0.0) < LARGEST_START_ENTRY:
         raise CofactorError(
-            f"start must hold {shape} finite numbers, not all zero or beyond {LARGEST_START_ENTRY:g}: {U.shape}"
+            f"start must have shape {shape} (got {U.shape}) and finite entries up to {LARGEST_START_ENTRY:g}, not all 0"
         )
     U = np.array(U, order="C")
     history = History("robust imputation", max_iter, tol, verbose)

@@ -1,14 +1,14 @@
-"""CrowdLabels: who labelled what how, checked once, ids kept.
+"""CrowdLabels: which worker gave which label to which task, checked once, with the ids.
 
 Tasks are the rows of a `CategoricalTable`, workers (annotators) its variables, labels its codes; all workers
 share the K classes.
 
 A worker who is asked m times, such as a language model, has one opinion with a spread: each answer counts 1/m. In the
-vote these are parts of a vote. In Dawid-Skene and its relatives they are exponents,
+vote, these are fractions of a vote. In Dawid-Skene and related models they are exponents,
 
     Pr(answers of w to task i | class c) = prod over answers l of A_w[l, c]^(1/m),
 
-so that five equal answers count as one, and answers that differ speak for either class with less than one label.
+so that five equal answers count as one, and different answers each count as less than one label.
 """
 
 from __future__ import annotations
@@ -34,19 +34,21 @@ UNKNOWN = -1  # class of a task that is not gold
 
 
 def shares_of_answers(task: Ints, worker: Ints, label: Ints) -> tuple[tuple[Ints, Ints, Ints], Floats]:
-    """Return task, worker and label of all different answers, and the share of each among those of its worker there."""
+    """Return task, worker and label of all distinct answers, and the share of each among the worker's on the task."""
     different, times = np.unique(np.stack([task, worker, label]), axis=1, return_counts=True)
     _, opinion = np.unique(different[:2], axis=1, return_inverse=True)
     shares = times / np.bincount(opinion.ravel(), times)[opinion.ravel()]
     return (different[0], different[1], different[2]), shares
 
 
-def most_frequent(table: CategoricalTable) -> tuple[Ints, Ints, Ints]:
-    """Return row, variable and value of the answer of most share, one for each variable of a row."""
+def most_frequent(table: CategoricalTable) -> CategoricalTable:
+    """Return the table with one value per variable and row: the one with the largest share."""
+    if not table.shared:
+        return table
     order = np.lexsort((-table.indicator.data, table.variables, table.rows))
     rows, variables = table.rows[order], table.variables[order]
     first = np.append(True, (np.diff(rows) != 0) | (np.diff(variables) != 0)) if len(rows) else np.zeros(0, bool)
-    return rows[first], variables[first], table.values[order][first]
+    return CategoricalTable.of_columns(rows[first], table.indicator.indices[order][first], table.sizes, table.n_rows)
 
 
 Conflicts = Literal["error", "first", "last", "all"]
@@ -54,7 +56,7 @@ COLUMNS = ("task", "worker", "label")
 
 
 class CrowdLabels:
-    """Labels that workers gave to tasks; build it with `from_frame`, `from_file` or `from_arrays`.
+    """Labels that workers gave to tasks; create it with `from_frame`, `from_file` or `from_arrays`.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class CrowdLabels:
     tasks, workers, classes : lists
         The caller's ids, in the order of the codes.
     gold : dict
-        Class by task of what the file says itself that it knows (`from_file`); empty otherwise.
+        Class by task, if the file itself contains known classes (`from_file`); empty otherwise.
     """
 
     def __init__(self, table: CategoricalTable, tasks: Sequence[Any], workers: Sequence[Any], classes: Sequence[Any]):
@@ -83,26 +85,27 @@ class CrowdLabels:
         ignore: Sequence[Any] = (),
         spelling: Spelling = "classes",
     ) -> CrowdLabels:
-        """Read a long table: one row per label.
+        """Read labels from a long table with one row per label.
 
         Parameters
         ----------
         frame : DataFrame
             One row for every label given.
         task, worker, label : str
-            Names of the columns that hold them. Ids and labels may be anything hashable.
+            Names of these columns. Ids and labels may be any hashable values.
         classes : sequence, optional
-            All classes, in code order. Default: the labels that occur, sorted where they can be.
+            All classes, in code order. Default: the labels that occur, sorted if possible.
         conflicts : {"error", "first", "last", "all"}
-            What to do where one worker gave one task different labels: refuse, keep one by the column `updated_at` or
-            else by row order, or count each of m answers 1/m: a worker asked five times, such as a language model, has
-            one opinion with a spread. The same label given twice counts once, with a `DataWarning`.
+            What to do if one worker gave one task different labels: raise; keep the first or last by the column
+            `updated_at`, or else by row order; or count each of m answers as 1/m, since a worker asked five times, such
+            as a language model, has one opinion with a spread. The same label given twice counts once, with a
+            `DataWarning`.
         ignore : sequence, optional
-            Answers that are none, such as "unsure"; capitals do not matter. A task without another answer is left out.
+            Non-answers such as "unsure"; case does not matter. A task without any other answer is left out.
         spelling : {"classes", "keep", "all"}
-            Which names become one that differ in capitals, surrounding blanks or invisible characters alone, with a
-            `DataWarning`: those of classes, none, or those of tasks and workers, too. Others that look alike stay
-            different, and are named.
+            Which names are merged, with a `DataWarning`, if they differ only in case, surrounding whitespace or
+            invisible characters: those of classes, none, or also those of tasks and workers. Other look-alikes stay
+            different and are named.
 
         Raises
         ------
@@ -124,7 +127,7 @@ class CrowdLabels:
 
     @classmethod
     def from_wide(cls, frame: pd.DataFrame, classes: Sequence[Any] | None = None) -> CrowdLabels:
-        """Read a wide table: a row per task (its index), a column per worker, missing where there is no label.
+        """Read a wide table: one row per task (its index), one column per worker, missing where there is no label.
 
         `classes` and errors as in `from_frame`; workers without a label are left out. Cost: O(cells).
 
@@ -159,45 +162,45 @@ class CrowdLabels:
         ignore: Sequence[Any] = (),
         spelling: Spelling = "classes",
     ) -> CrowdLabels:
-        """Read a file with one row per label: CSV, TSV, parquet, JSON lines, or what platforms and people write.
+        """Read labels from a file: CSV, TSV, Parquet, JSON lines, or the export of a labelling tool.
 
         Parameters
         ----------
         path : path, several paths, or "-" for standard input
-            Of several, one without a column of workers has those of the worker in its name. What a file holds is
-            recognised from its content. It may be packed (.gz, .bz2, .xz, .zip), but for parquet.
+            If there are several, a file without a worker column contains the labels of the worker in its name. The
+            format is recognised from the content. Files may be compressed (.gz, .bz2, .xz, .zip), except Parquet.
         task, worker, label : str
-            Names of the columns; capitals and blanks around them do not matter if only one column can be meant.
-            Exports of Label Studio, Prodigy, Argilla, doccano and labelling jobs, results of Mechanical Turk, Figure
-            Eight and Toloka, tables with one column a worker, and other usual names are recognised; a note says what
-            was taken for what. See `cofactor.reading.layouts` and `unfold`.
+            Names of the columns; case and surrounding whitespace do not matter if only one column matches. Exports of
+            Label Studio, Prodigy, Argilla, doccano and labelling jobs, results of Mechanical Turk, Figure Eight and
+            Toloka, tables with one column per worker, and other usual column names are recognised; a note says which
+            column was used for what. See `cofactor.reading.layouts` and `unfold`.
         classes, conflicts, ignore, spelling
-            As in `from_frame`. Where one worker gave one task several labels and the file has a column `updated_at`,
-            "first" and "last" go by it; otherwise by the order of the file. A note says which, and for how many.
+            As in `from_frame`. If one worker gave one task several labels, "first" and "last" use the column
+            `updated_at` if the file has one, otherwise the order of the file. A note says which, and for how many.
         encoding : str
-            Of text.
+            Text encoding.
         sep : str, optional
-            What separates columns of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
+            Column separator of text; default: whichever of comma, tab, semicolon and ``|`` fits the header.
 
         Returns
         -------
         CrowdLabels
-            Ids stay as written ("007" is not 7), but for blanks around them, unless all of a column are plain whole
-            numbers.
+            Ids stay as written ("007" is not 7) except for surrounding whitespace, unless a whole column consists of
+            plain whole numbers.
 
         Raises
         ------
         CofactorError
-            As `from_frame`, with rows counted as a spreadsheet does (the first line is row 1; lines or records of JSON
-            and parquet from 1); a file that is not there, empty, packed otherwise than its name says, not text in
-            `encoding`, with rows longer than its header; labels that are no single classes; or a time by which
-            conflicts are settled that cannot be read.
+            As `from_frame`, with rows counted as in a spreadsheet (the first line is row 1; lines or records of JSON
+            and Parquet from 1). Also for a file that does not exist, is empty, is not compressed as its name says, is
+            not text in `encoding`, or has rows longer than its header; for labels that are not single classes; and for
+            unreadable times, if conflicts are resolved by time.
 
         Warns
         -----
         DataWarning
-            Names look alike, such as yes and Yes, 1 and 1.0; a worker uses classes that no other one uses; a row shares
-            no task, worker and class with another.
+            Names look alike, such as yes and Yes, 1 and 1.0; a worker uses classes that no other worker uses; a row
+            shares no task, worker or class with another.
         """
         from cofactor.reading.labels import read_labels
 
@@ -218,7 +221,7 @@ class CrowdLabels:
         conflicts: Conflicts = "error",
         unlabelled: Literal["error", "keep"] = "error",
     ) -> CrowdLabels:
-        """Read integer codes: label[e] in 0..n_classes-1 was given to task[e] by worker[e].
+        """Read labels from integer codes: label[e] in 0..n_classes-1 was given to task[e] by worker[e].
 
         Parameters
         ----------
@@ -228,8 +231,8 @@ class CrowdLabels:
         conflicts : {"error", "first", "last"}
             As in `from_frame`.
         unlabelled : {"error", "keep"}
-            What to do with tasks without a label and workers who gave none. Kept ones stay where they are: such a
-            task gets the prior as its posterior, such a worker an uninformative confusion matrix.
+            What to do with tasks and workers without labels. Kept ones keep their codes: such a task gets the prior as
+            its posterior, such a worker an uninformative confusion matrix.
 
         Returns
         -------
@@ -238,8 +241,8 @@ class CrowdLabels:
         Raises
         ------
         CofactorError
-            Unequal lengths, nothing given, NaN, codes that are negative, not whole or too large, fewer than two
-            classes, conflicting labels, or unlabelled tasks or workers. The first ten are named.
+            Unequal lengths, empty arrays, NaN, codes that are negative, not whole or too large, fewer than two classes,
+            conflicting labels, or unlabelled tasks or workers. The first ten are named.
 
         Examples
         --------
@@ -274,8 +277,8 @@ class CrowdLabels:
         (task, worker, label), (tasks, workers, classes) = codes, ids
         if len(classes) < 2:
             raise CofactorError(
-                f"only one class ({listing(classes)}): there is nothing to tell apart; where others exist but were "
-                "never used, name them all with classes=[...] (--classes)"
+                f"only one class ({listing(classes)}), but at least two are needed; if others exist but were never "
+                "used, name all classes with classes=[...] (--classes)"
             )
         sizes = np.full(len(workers), len(classes))
         if conflicts == "all":
@@ -292,7 +295,7 @@ class CrowdLabels:
         if _labelled_twice(table, len(task), K):
             task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
             kept = _one_label_each(task, worker, label, tasks, workers, conflicts, by)
-            table = CategoricalTable.from_entries(task[kept], worker[kept], label[kept], sizes, len(tasks))
+            table = CategoricalTable.of_columns(task[kept], worker[kept] * K + label[kept], sizes, len(tasks))
         return cls(table, tasks, workers, classes)
 
     def __repr__(self) -> str:
@@ -323,7 +326,7 @@ class CrowdLabels:
 
     @cached_property
     def votes(self) -> NDArray[Any]:
-        """(N, K) how many workers gave each task each label; of several answers of one worker, each counts a part."""
+        """(N, K) number of workers who gave each task each label; several answers of one worker count as fractions."""
         one = np.tile(np.eye(self.n_classes), (self.n_workers, 1))
 
         def count(part: CategoricalTable) -> NDArray[Any]:
@@ -334,12 +337,10 @@ class CrowdLabels:
 
     @cached_property
     def whole(self) -> CrowdLabels:
-        """The labels with one answer of a worker to a task: the most frequent one, of tied ones the first class."""
+        """The labels with one answer per worker and task: the most frequent one, or the first class in a tie."""
         if not self.table.shared:
             return self
-        entries = most_frequent(self.table)
-        table = CategoricalTable.from_entries(*entries, self.table.sizes, self.n_tasks)
-        return CrowdLabels(table, self.tasks, self.workers, self.classes)
+        return CrowdLabels(most_frequent(self.table), self.tasks, self.workers, self.classes)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the long table with the caller's ids: one row per label, by task, then worker."""
@@ -350,26 +351,26 @@ class CrowdLabels:
         )
 
     def take_workers(self, chosen: ArrayLike) -> CrowdLabels:
-        """Return the labels of these workers only (codes or a mask); all tasks stay, some perhaps without labels."""
+        """Return the labels of these workers (codes or a mask); all tasks are kept, perhaps some without labels."""
         codes = positions(chosen, self.n_workers, "workers")
         workers = [self.workers[m] for m in codes]
         return CrowdLabels(self.table.take_variables(codes), self.tasks, workers, self.classes)
 
     def take_tasks(self, chosen: ArrayLike) -> CrowdLabels:
-        """Return the labels of these tasks only (codes or a mask); all workers stay, some perhaps without labels."""
+        """Return the labels of these tasks (codes or a mask); all workers are kept, perhaps some without labels."""
         codes = positions(chosen, self.n_tasks, "tasks")
         return CrowdLabels(self.table.take_rows(codes), [self.tasks[n] for n in codes], self.workers, self.classes)
 
     def busiest_workers(self, n_workers: int) -> CrowdLabels:
-        """Return the labels of the `n_workers` most active workers (of ties the earlier one), in their old order."""
+        """Return the labels of the `n_workers` most active workers (of ties, the earlier) in their original order."""
         if not isinstance(n_workers, int | np.integer) or not 1 <= n_workers <= self.n_workers:
-            raise CofactorError(f"n_workers={n_workers}: there are {self.n_workers}, so ask for 1 to that many")
+            raise CofactorError(f"n_workers={n_workers}: must be from 1 to {self.n_workers}, the number of workers")
         by_labels = np.argsort(-self.table.entries_per_variable, kind="stable")
         return self.take_workers(np.sort(by_labels[:n_workers]))
 
 
 def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
-    """Return the (N, K) share of each label among a task's votes; uniform where there are none (a K-way tie)."""
+    """Return the (N, K) share of each label among a task's votes; uniform for a task without votes (a K-way tie)."""
     check_kind(CrowdLabels, labels=labels)
     totals = labels.votes.sum(axis=1)
     shares = labels.votes / np.maximum(totals, 1)[:, None]
@@ -381,18 +382,19 @@ def vote_shares(labels: CrowdLabels) -> NDArray[np.float64]:
 
 
 def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
-    """Return the same labels with classes in a declared order, so that their codes are the grades.
+    """Return the same labels with the classes in a declared order, so that codes are grades.
 
     Parameters
     ----------
     labels : CrowdLabels
     order : sequence
-        All classes, the lowest first. A class that no worker chose may be among them: it is a grade between or beyond.
+        All classes, the lowest first. It may include classes that no worker chose, as grades between or beyond the
+        others.
 
     Raises
     ------
     CofactorError
-        No sequence, fewer than two classes, one named twice, or a class of the labels that is left out.
+        `order` is not a sequence, has fewer than two classes, repeats one, or leaves out a class of the labels.
 
     Cost: O(labels).
 
@@ -401,26 +403,26 @@ def in_order(labels: CrowdLabels, order: Sequence[Any]) -> CrowdLabels:
     [[0, 1], [0, -1]]
     """
     check_kind(CrowdLabels, labels=labels)
-    grades = checked_order(order)
-    place = {name: k for k, name in enumerate(grades)}
-    left_out = [name for name in labels.classes if name not in place]
-    if left_out:
-        raise CofactorError(
-            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
-        )
-    if labels.classes == grades:
+    return recoded(labels, checked_order(order, labels.classes))
+
+
+def recoded(labels: CrowdLabels, classes: list[Any]) -> CrowdLabels:
+    """Return the same labels with these classes as codes; they must include all classes of the labels."""
+    if labels.classes == classes:
         return labels
-    table, to_grade = labels.table, np.array([place[name] for name in labels.classes])
-    sizes, values = np.full(labels.n_workers, len(grades)), to_grade[table.values]
+    code = {name: k for k, name in enumerate(classes)}
+    table, to_code = labels.table, np.array([code[name] for name in labels.classes])
+    sizes, values = np.full(labels.n_workers, len(classes)), to_code[table.values]
     shares = table.indicator.data if table.shared else None
-    recoded = CategoricalTable.from_entries(table.rows, table.variables, values, sizes, labels.n_tasks, shares)
-    return CrowdLabels(recoded, labels.tasks, labels.workers, grades)
+    entries = table.rows, table.variables, values
+    found = CategoricalTable.from_entries(*entries, sizes, labels.n_tasks, shares)
+    return CrowdLabels(found, labels.tasks, labels.workers, classes)
 
 
 def in_declared_order(
     order: Sequence[Any] | str, labels: CrowdLabels, truth: Ints | None = None
 ) -> tuple[CrowdLabels, Ints | None]:
-    """Return labels, and codes of true classes, in a declared order: a list, or a text with commas, see `in_order`."""
+    """Return labels and codes of true classes in a declared order (a list or comma-separated text); see `in_order`."""
     if isinstance(order, str):
         order = named_classes(order, labels.classes)
     graded = in_order(labels, order)
@@ -431,15 +433,15 @@ def in_declared_order(
 
 
 def named_classes(text: str, classes: Sequence[Any]) -> list[Any]:
-    """Return the classes that a text with commas names, as the labels write them."""
+    """Return the classes in a comma-separated text, in the form that the labels have."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     known = {str(name): name for name in classes}
     whole = all(isinstance(name, int | np.integer) for name in classes)
     return [known.get(one, int(one) if whole and one.lstrip("-").isdigit() else one) for one in names]
 
 
-def checked_order(order: Sequence[Any]) -> list[Any]:
-    """Return the classes of a declared order as a list, and refuse what is none."""
+def checked_order(order: Sequence[Any], classes: Sequence[Any]) -> list[Any]:
+    """Return a declared order of these classes, perhaps with others, as a list; raise if it is not valid."""
     try:
         plain = order.tolist() if hasattr(order, "tolist") else order  # numbers of NumPy and pandas as Python's
         grades = None if isinstance(order, str) else list(plain)
@@ -447,7 +449,13 @@ def checked_order(order: Sequence[Any]) -> list[Any]:
     except TypeError:
         grades = None
     if grades is None or len(grades) < 2 or twice:
-        raise CofactorError(f"order={order!r}: give all classes in a list, the lowest first, each once")
+        raise CofactorError(f"order={order!r}: must be a list of all classes, each once, the lowest first")
+    named = set(grades)
+    left_out = [name for name in classes if name not in named]
+    if left_out:
+        raise CofactorError(
+            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
+        )
     return grades
 
 
@@ -455,10 +463,10 @@ def checked_order(order: Sequence[Any]) -> list[Any]:
 
 
 def require_crowd(n_tasks: int, n_workers: int, n_classes: int) -> None:
-    """Refuse a crowd whose posterior and confusion matrices would not fit into memory."""
+    """Raise a CofactorError for a crowd whose posterior and confusion matrices would not fit into memory."""
     needed = 40.0 * n_classes * (n_tasks + n_workers * n_classes)
     what = f"votes and confusion matrices of {n_tasks} tasks, {n_workers} workers, {n_classes} classes"
-    require_bytes(needed, what, "look whether the labels are classes, or ask for less")
+    require_bytes(needed, what, "check that the label column contains classes, or use fewer tasks, workers or classes")
 
 
 def _size(code: Ints, limit: int | None, name: str) -> int:
@@ -469,7 +477,7 @@ def _size(code: Ints, limit: int | None, name: str) -> int:
     bad = np.flatnonzero(code >= limit)
     if bad.size:
         found = (f"row {e}: {code[e]}" for e in bad)
-        raise CofactorError(f"{name} codes must be below {limit}; not so in {listing(found)} (0 is the first)")
+        raise CofactorError(f"{name} codes must be below {limit}; see {listing(found)} (counting from 0)")
     return int(limit)
 
 
@@ -500,11 +508,11 @@ def _one_label_each(
         pairs = dict.fromkeys((tasks[task[e]], workers[worker[e]]) for e in order[clash])
         found = (f"task {t!r} by worker {w!r}" for t, w in pairs)
         raise CofactorError(
-            f"conflicting labels: {listing(found)}; mend the data, or keep one with conflicts='first' or 'last'; "
-            "'all' counts each of m answers of a worker 1/m"
+            f"conflicting labels: {listing(found)}; correct the data, keep one with conflicts='first' or 'last', or "
+            "count each of a worker's m answers as 1/m with 'all'"
         )
-    message = f"{len(repeats)} labels were given again by the same worker on the same task: one each was kept"
-    message += f"; of {clash.size} that differ, the {conflicts} one by {by} counts" if clash.size else ""
+    message = f"{len(repeats)} labels were given again by the same worker on the same task: one of each was kept"
+    message += f"; where they differ ({clash.size}), the {conflicts} one by {by} counts" if clash.size else ""
     warnings.warn(message, DataWarning, stacklevel=4)
     last = np.append(new[1:], True)
     return np.sort(order[last if conflicts == "last" else new])
@@ -517,5 +525,5 @@ def _check_no_gaps(code: Ints, size: int, name: str) -> None:
         rest = f", ... ({size - len(present)} in all)" if size - len(present) > SHOWN else ""
         raise CofactorError(
             f"{name}s without labels: {listing(first)}{rest}; "
-            "number the codes without gaps, or keep them with unlabelled='keep'"
+            f"number {name}s without gaps, or keep them with unlabelled='keep'"
         )

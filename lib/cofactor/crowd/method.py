@@ -1,4 +1,4 @@
-"""WorkerTypes, the default for crowds: every worker is of a type that the labels choose, and copies are one worker."""
+"""WorkerTypes, the default for crowds: infers the type of every worker, and counts copies as one worker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cofactor.crowd.model import PRIOR, within_classes
 
 MIN_GOLD_TASKS = 30  # for a check on held-out gold tasks
 ONE_LABEL_ACCURACY = 0.8  # that of the prior, where no task has two labels
-ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels: nothing tells how good the workers are")
+ONE_LABEL = Result(np.zeros(0), 0, True, "no task has two labels, so the workers' accuracies cannot be estimated")
 TAIL, TINY = 0.05, 1e-12  # probability on either side of the interval of a grade; rounding
 FEW_VOTES = 1e-6  # votes of a task that come from nobody who counts
 SAME_SHARE = 1e-6  # of votes: closer ones are tied
@@ -44,86 +44,86 @@ SAME_SHARE = 1e-6  # of votes: closer ones are tied
 
 @dataclass(eq=False, repr=False)
 class WorkerTypes(Aggregator):
-    """Dawid-Skene in which every worker is of a type that the labels choose: the default for crowds.
+    """The Dawid-Skene model with a type for every worker, inferred from the labels: the default for crowds.
 
-    A worker has one accuracy ("coin"), an accuracy for each class ("class"), errors of his own ("own"), or nothing to
-    say beside the others ("none"): see `cofactor.crowd.model`. "own" is offered with three classes or more, where
-    there are at least as many labels as workers times classes and workers do not err together (`Dependence.z` at most
-    2); with two classes it is the same as "class". Copies (`cofactor.crowd.copies`) are merged first, and count as
-    one worker. Where no task has two labels, nothing is fitted: each label is right with probability 0.8, and nothing
-    is known of any worker.
+    A worker has one accuracy ("coin"), one accuracy per class ("class"), a confusion matrix ("own"), or no information
+    beside the others ("none"); see `cofactor.crowd.model`. "own" is allowed with three classes or more, if there are at
+    least as many labels as workers times classes and workers do not err together (`Dependence.z` at most 2); with two
+    classes it is the same as "class". Copies (`cofactor.crowd.copies`) are merged first and count as one worker. If no
+    task has two labels, nothing is fitted: each label is right with probability 0.8, and nothing is known about any
+    worker.
 
-    Two things are never silent. Labels of workers whose words no other worker uses are left out, with a `DataWarning`
-    that names them. Where more than nine tenths of the labels are of workers without information, the model has none to
-    go by; the answer is the vote, with a `DataWarning`, and p_ik = (votes_ik + 1/K) / (n_i + 1).
+    Two cases raise a `DataWarning`. Labels of workers whose classes no other worker uses are left out, and the workers
+    are named. If more than nine tenths of the labels come from workers without information, the model cannot be relied
+    on; the answer is then the vote, with p_ik = (votes_ik + 1/K) / (n_i + 1).
 
-    Labels of one task repeat one another more than the model says. So the posterior r of task i is flattened before it
-    is returned, the more the more labels n_i it has; the label stays that of r:
+    The labels of one task are more dependent than the model assumes. So the posterior r of task i is flattened before
+    it is returned, the more labels n_i, the more; the label is still that of r:
 
         p_ik proportional to r_ik^beta_i,   beta_i = 1 / sqrt(1 + design_effect (n_i - 1))
 
     The design effect is learned. A second model, in which tasks of one class differ in difficulty
-    (`cofactor.crowd.confidence`), says how probable the chosen labels are on average; the design effect is the one
-    under which p says the same.
+    (`cofactor.crowd.confidence`), gives the chosen labels a mean probability; the design effect is the one under which
+    p gives the same.
 
     Parameters
     ----------
     order : sequence, optional
-        All classes, the lowest first, where they are grades. Then graders, who err by steps along the scale, are a type
-        ("graded"), and the answer is the median grade, which is fewest steps off. Two grades are two classes.
+        All classes, the lowest first, if they are grades. Then there is also a type of graders, who err by steps along
+        the scale ("graded"), and the answer is the median grade, whose expected distance in steps is smallest. Two
+        grades are treated as two classes.
     same_source : sequence of groups of workers
-        Workers who are known to share their source, such as judges of one family: each group counts as one worker, who
-        says what most of them say.
+        Workers known to share a source, such as language models of one family: each group counts as one worker, whose
+        label is that of most members.
     merge_copies : bool
-        Whether copies count as one worker.
+        Whether copies count as one worker; default True.
     design_effect : float, optional
-        How much the labels of a task repeat one another; 0 leaves the posterior as it is. Default: learned as above;
-        2.4 with more than 50 classes, where that takes too long; with 30 gold tasks or more, the value of smallest
-        log-loss on gold tasks that were held out.
+        How dependent the labels of a task are; 0 leaves the posterior unchanged. Default: learned as above; 2.4 with
+        more than 50 classes, where learning takes too long; with 30 gold tasks or more, the value with the smallest
+        log-loss on held-out gold tasks.
     diagonal, off : float
-        a and b, labels imagined for every worker before the first: right ones, and each wrong one.
+        a and b, prior counts for every worker: of correct labels, and of each wrong label.
     max_iter, tol
-        Rounds stop when one moves the expected labels by at most `tol` on average, or after `max_iter`.
+        Rounds stop when one changes the expected labels by at most `tol` on average, or after `max_iter`.
     random_state, verbose
         See `Aggregator`; the method is deterministic.
 
     Attributes after `fit`
     ----------------------
     types_ : tuple of str
-        Those that were offered; empty where nothing was fitted.
+        The types that were allowed; empty if nothing was fitted.
     type_probabilities_ : (n_workers, n_types) array
-        Of every worker.
+        Probability of each type, for every worker.
     type_shares_ : (n_types,) array
-        In the whole crowd.
+        Share of each type in the whole crowd.
     copies_ : list of lists of workers
-        The groups that count as one.
+        The groups that count as one worker.
     by_vote_ : bool
-        Whether the answer is the vote, since the model has no worker to go by.
+        Whether the answer is the vote, because too few labels come from informative workers.
     left_out_ : list of workers
-        Whose labels were left out, since no other worker uses their words.
+        Workers whose labels were left out because no other worker uses their classes.
     dependence_ : Dependence or None
-        Whether workers err together more than the model has it ("own" alone, where that was tried); None where nothing
-        was fitted.
+        Whether workers err together more than the model assumes (the model with "own" alone, if it was tried); None if
+        nothing was fitted.
     design_effect_ : float
     difficulty_ : Difficulty or None
-        How much tasks of a class differ in difficulty, where the design effect was learned.
+        How much tasks of a class differ in difficulty, if the design effect was learned.
     gold_check_ : GoldCheck or None
-        With 30 gold tasks or more: how well they are predicted where they are not shown.
+        With 30 gold tasks or more: how well they are predicted when held out.
     grades_ : (K,) ints or None
-        Place of each class in the order, where one was given and there are three classes or more.
+        Position of each class in the order, if one was given and there are three classes or more.
     model_, result_, ... : see `Aggregator`
-        `model_` has one expected confusion matrix a worker, that of the group for copies. `result_.objective` is the
-        lower bound of the log-probability of the labels (nats); it never falls, but with an order.
+        `model_` has one expected confusion matrix per worker; copies have that of their group. `result_.objective` is
+        the lower bound of the log-probability of the labels (nats); it never falls, except with an order.
 
     Cost
     ----
-    One fit, or two where "own" may be offered. A round costs an E-step of K states, O(labels K), and
-    O(rows K types) digamma functions; with an order three times as many. The design effect takes up to 50 rounds of 7 K
-    states.
+    One fit, or two if "own" may be allowed. A round costs an E-step of K states, O(labels K), and O(rows K types)
+    digamma functions; with an order, three times as many. The design effect takes up to 50 rounds of 7 K states.
 
     Source and deviations
     ---------------------
-    This library's; parts and their sources are named in `cofactor.crowd.model`, what was tried in docs/default.md.
+    This library's own; `cofactor.crowd.model` names its parts and their sources, docs/default.md what was tried.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class WorkerTypes(Aggregator):
     [0, 1]
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     order: Sequence[Any] | None = None
     same_source: Sequence[Sequence[Any]] = ()
     merge_copies: bool = True
@@ -143,9 +143,6 @@ class WorkerTypes(Aggregator):
     tol: float = 1e-5
     random_state: int | None = None
     verbose: bool = False
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _check_settings(self) -> None:
         check_positive(diagonal=self.diagonal, off=self.off)
@@ -159,7 +156,7 @@ class WorkerTypes(Aggregator):
         self._check_settings()
         strange = {worker for group in self.same_source for worker in group} - set(labels.workers)
         if strange:
-            raise CofactorError(f"same_source names workers that gave no label: {listing(map(repr, strange))}")
+            raise CofactorError(f"same_source names workers without labels: {listing(map(repr, strange))}")
         if alone := self.words_that_never_meet(labels):
             warnings.warn(alone, DataWarning, stacklevel=3)
         met = self._met(labels)
@@ -175,7 +172,7 @@ class WorkerTypes(Aggregator):
         self._check_by_gold(evidence)
 
     def refit(self, labels: CrowdLabels, gold: Ints | None) -> None:
-        """Fit other labels of the same workers, with the copies that were found."""
+        """Fit other labels of the same workers, with the copies found in `fit`."""
         self._fit_groups(self._met(labels), gold, self._owner)
 
     def _fit_groups(self, labels: CrowdLabels, gold: Ints | None, owner: Ints) -> Evidence:
@@ -185,9 +182,10 @@ class WorkerTypes(Aggregator):
         return evidence
 
     def fit_evidence(self, evidence: Evidence, owner: Ints | None = None) -> None:
-        """Fit labels wherever they are, in which copies are merged as far as they are known; `workers_` are set.
+        """Fit labels in memory or on a cluster, in which known copies are already merged; `workers_` must be set.
 
-        `owner` says whom every worker belongs to, in `workers_`; default: no worker is a copy.
+        `owner` gives for every worker the position in `workers_` of the first worker of their group; default: no worker
+        is a copy.
         """
         self._check_settings()
         self._without_words: tuple[set[Any], set[Any]] = (set(), set())
@@ -235,16 +233,12 @@ class WorkerTypes(Aggregator):
         """Return the place of every class in the order; None without an order, or of two classes."""
         if self.order is None:
             return None
-        order, known = checked_order(self.order), set(classes)
-        left_out = [name for name in classes if name not in set(order)]
-        if left_out:
-            named = listing(map(repr, order))
-            raise CofactorError(f"the order {named} leaves out {listing(map(repr, left_out))}: name all classes")
+        order, known = checked_order(self.order, classes), set(classes)
         unused = [name for name in order if name not in known]
         if unused:
             raise CofactorError(
-                f"order has grades that are no classes of these labels: {listing(map(repr, unused))}; "
-                "give the labels as crowd.in_order(labels, order), which adds them"
+                f"order names classes that these labels do not have: {listing(map(repr, unused))}; "
+                "pass crowd.in_order(labels, order), which adds them"
             )
         place = {name: k for k, name in enumerate(order)}
         return np.array([place[name] for name in classes]) if len(order) > 2 else None
@@ -278,9 +272,10 @@ class WorkerTypes(Aggregator):
     # ---- workers who are one, and words that never meet ----
 
     def words_that_never_meet(self, labels: CrowdLabels) -> str:
-        """Find the workers and classes without a link to most labels, which are left out; return a sentence, or "".
+        """Find workers and classes not connected to most labels, which are left out; return a message, or "".
 
-        A worker and a class are linked if the worker used it. The largest part by labels stays, if it has two classes.
+        A worker and a class are connected if the worker used it. The component with most labels stays, if it has two
+        classes.
         """
         table, M = labels.table, labels.n_workers
         self._without_words, self.left_out_ = (set(), set()), []
@@ -303,9 +298,9 @@ class WorkerTypes(Aggregator):
         n_left_out = table.n_entries - of_labels[largest]
         others = listing(map(repr, (labels.classes[k] for k in np.flatnonzero(inside[M:]))))
         return (
-            f"{n_left_out} labels of {len(self.left_out_)} workers are left out, since no other worker uses their "
-            f"classes: {listing(map(repr, self.left_out_))} said only {listing(map(repr, words))}, the others only "
-            f"{others}; rename the classes if they mean the same, or aggregate them apart"
+            f"{n_left_out} labels of {len(self.left_out_)} workers are left out because no other worker uses their "
+            f"classes: {listing(map(repr, self.left_out_))} used only {listing(map(repr, words))}, the others only "
+            f"{others}; rename the classes if they mean the same, or aggregate these labels separately"
         )
 
     def _met(self, labels: CrowdLabels) -> CrowdLabels:
@@ -322,17 +317,17 @@ class WorkerTypes(Aggregator):
         return CrowdLabels(rest, labels.tasks, labels.workers, labels.classes)
 
     def why_by_vote(self, labels: CrowdLabels | None = None) -> str:
-        """Return why the answer is the vote, in words, with who used one class only; empty where it is not."""
+        """Return why the answer is the vote, and how many workers used only one class; "" if it is not the vote."""
         if not self.by_vote_:
             return ""
         one, K = 0, len(self._of_anybody)
         if labels is not None:
             used = np.unique(labels.table.variables * np.int64(K) + labels.table.values) // K
             one = int(np.sum(np.bincount(used, minlength=labels.n_workers) == 1))
-        which = f"; {one} of {len(self.workers_)} workers used one class only" if one else ""
+        which = f"; {one} of {len(self.workers_)} workers used only one class" if one else ""
         return (
-            f"the labels do not tell which workers know the answers (more than {UNINFORMED:.0%} of the labels are of "
-            f"workers without information{which}): the answer is the majority vote"
+            f"the labels do not show which workers know the answers (more than {UNINFORMED:.0%} of the labels are from "
+            f"uninformative workers{which}): the answer is the majority vote"
         )
 
     def _merged(self, labels: CrowdLabels) -> CrowdLabels:
@@ -371,11 +366,11 @@ class WorkerTypes(Aggregator):
         return np.repeat(self._of_anybody, blocks.shape[2] // len(self._of_anybody), axis=1)
 
     def answers(self, posterior: Floats) -> Ints:
-        """Return the class codes (N,) that are answered with these probabilities: with an order, the median grade."""
+        """Return the (N,) class codes that these probabilities lead to: with an order, the median grade."""
         return super().answers(posterior) if self.grades_ is None else self._quantile(posterior, 0.5)
 
     def interval(self, posterior: Floats) -> tuple[Ints, Ints]:
-        """Return the class codes between which the grade lies with 90 %, a twentieth on either side."""
+        """Return the ends, as class codes, of the central 90 % interval of the grade of each task."""
         return self._quantile(posterior, TAIL), self._quantile(posterior, 1 - TAIL)
 
     def _quantile(self, posterior: Floats, share: float) -> Ints:
@@ -387,10 +382,10 @@ class WorkerTypes(Aggregator):
     # ---- votes of those who know ----
 
     def informed_votes(self, labels: Labels) -> Floats:
-        """Return (N, K) vote shares of `labels` (as in `fit`) in which each worker counts as far as they say something.
+        """Return (N, K) vote shares of `labels` (as in `fit`), with workers weighted by their informativeness.
 
-        A worker counts with one minus the probability of being of type "none", copies count once. Where only such
-        workers labelled a task, all count the same. A task without labels has shares of zero.
+        The weight is one minus the probability of type "none"; copies count once. On a task that only workers of weight
+        zero labelled, all count the same. A task without labels has shares of zero.
         """
         known = self._recoded(as_labels(labels, self.classes_ if hasattr(self, "model_") else None))
         weight = np.ones(len(self.workers_))
@@ -402,11 +397,11 @@ class WorkerTypes(Aggregator):
         return weighted_vote_shares(self._merged(self._met(known)).table, weight)
 
     def disagreement(self, labels: Labels, posterior: Floats | None = None) -> NDArray[np.bool_]:
-        """Return for every task of `labels` (as in `fit`) whether its label is another than most informed votes say.
+        """Return a mask of the tasks of `labels` (as in `fit`) whose label differs from the informed majority vote.
 
-        `posterior` is what `predict_proba` gives of the labels, where that is known already. A label among tied classes
-        agrees; so does every label of a task without votes, and that of a gold task. Where both differ, neither is to
-        be believed before somebody has looked.
+        `posterior` is `predict_proba(labels)`, if it is known already. A label among tied classes agrees; so does the
+        label of a task without votes, and that of a gold task. Where the two differ, neither should be trusted before a
+        person has checked the task.
         """
         votes = self.informed_votes(labels)
         label = self.answers(np.asarray(self.predict_proba(labels) if posterior is None else posterior))
@@ -419,9 +414,9 @@ class WorkerTypes(Aggregator):
 
 
 def weighted_vote_shares(table: CategoricalTable, weight: Floats) -> Floats:
-    """Return (N, K) vote shares in which worker w counts with weight (M,), several answers of one by their shares.
+    """Return (N, K) vote shares with workers weighted by `weight` (M,); several answers of one count by their shares.
 
-    Where only workers of no weight labelled a task, all count the same. A task without labels has shares of zero.
+    On a task that only workers of weight zero labelled, all count the same. A task without labels has shares of zero.
     """
     ways = [np.kron(w[:, None], np.eye(int(table.sizes[0]))) for w in (weight, np.ones(len(weight)))]
 

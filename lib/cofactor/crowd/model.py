@@ -1,26 +1,26 @@
 """Types of workers: the model behind `WorkerTypes`, the default for crowds.
 
-Every worker is of one type, and the labels tell which:
+Every worker is of one type, which is inferred from the labels:
 
-    coin     right with one probability for all classes; a wrong label is one of the errors of the whole crowd
-    class    right with a probability for each class; errors as above
-    own      errors of the worker's own: a confusion matrix (Dawid and Skene)
-    none     labels are drawn whatever the class: constant workers, and all who say nothing beside the others
+    coin     correct with one probability for all classes; wrong labels follow the errors of the whole crowd
+    class    correct with one probability per class; errors as above
+    own      a confusion matrix of the worker's own (Dawid and Skene)
+    none     labels do not depend on the class: constant workers, and all who add no information to the others
     graded   errs by steps along a declared order of the classes
 
     symbol    meaning                                                                          shape
     r_ik      posterior of class k for task i                                                  (N, K)
     C_wlk     expected labels l of worker w on tasks of class k: sum_i r_ik [w said l of i]    (rows, K)
-    R, W      right and wrong ones among them, by class: C_wkk and sum over l != k             (M, K)
+    R, W      correct and wrong ones among them, by class: C_wkk and sum over l != k           (M, K)
     n_wl      labels l of worker w                                                             (rows,)
     e_lk      errors of the crowd: Pr(label l | class k, wrong); zero on the diagonal          (K, K)
-    a, b      labels imagined for every worker before the first: right ones, each wrong one
-    gamma     labels imagined of each class for a worker who says nothing
+    a, b      prior counts for every worker: of correct labels, of each wrong label
+    gamma     prior count of each label for a worker without information
     L_wt      log-probability of worker w's expected labels under type t (log marginal)        (M, T)
     E_t       expected log Pr(label l of w | class k) under type t                             (rows, K)
     rho_t     share of type t                                                                  (T,)
     q_wt      probability that worker w is of type t                                           (M, T)
-    alpha     as many imagined tasks as there are, shared as the majority votes are            (K,)
+    alpha     prior counts of the classes: the majority votes, as many as there are tasks      (K,)
     nu        alpha + expected tasks of each class                                             (K,)
 
 Rows are the pairs (worker, label) that occur. A round is
@@ -29,22 +29,24 @@ Rows are the pairs (worker, label) that occur. A round is
     q_wt  proportional to rho_t exp L_wt,    rho_t = (1 + sum_w q_wt) / (M + T),    and q once more
     r_ik  proportional to exp(psi(nu_k) - psi(sum nu) + sum over labels (w, l) of i, sum_t q_wt E_t[wl, k])
 
-The last line is the E-step of a latent-class model whose probabilities are exp of these expectations. This is mean
-field for q(z) q(t_w, theta_w); e and rho are modes under Dirichlet(2, ..., 2). Each line raises the same lower bound.
+The last line is the E-step of a latent-class model whose probabilities are exp of these expectations. This is a mean
+field approximation q(z) q(t_w, theta_w); e and rho are modes under Dirichlet(2, ..., 2). Each line increases the same
+lower bound.
 
-**graded**: with an order, each class is m = 3 scores x = k - 1/3, k, k + 1/3, and a grader draws a normal number of
-spread s around x + b, rounded to a grade; or, upside down, around K - 1 - x. States g are the scores, k(g) their class.
+**graded**: with an order, each class has m = 3 scores x = k - 1/3, k, k + 1/3, and a grader draws a normal number with
+standard deviation s around x + b, rounded to a grade; or, on a reversed scale, around K - 1 - x. The states g are the
+scores, k(g) is their class.
 
     P_j(l | x) = .98 [Phi((l + 1/2 - x - b) / s) - Phi((l - 1/2 - x - b) / s)] + .02 / K     ends open (Phi = 0, 1)
     L_w,graded = log sum_j omega_j exp L_wj,   L_wj = sum_lg C_wlg log P_j(l | x_g),   omega falls with the offset b
 
-Errors of the crowd then count all workers alike: weighted, they follow the few whom graders leave over (`web` falls
-from 88 to 74 %). So the bound may fall here.
+The errors of the crowd then weight all workers equally: weighted by type, they follow the few workers who are not
+graders (accuracy on `web` falls from 88 to 74 %). So the bound may fall here.
 
 Sources: "coin" is the one-coin model and "own" that of Dawid and Skene (1979) with the variational treatment of Kim and
-Ghahramani, AISTATS 2012; a type that spams is in MACE (Hovy et al., NAACL 2013), there for single labels; graders are
+Ghahramani, AISTATS 2012; a spamming type is in MACE (Hovy et al., NAACL 2013), there for single labels; graders are
 the graded responses of Johnson, "On Bayesian analysis of multirater ordinal data", JASA 1996, on a lattice. The rest is
-this library's; what was tried beside is in docs/default.md.
+this library's own; alternatives that were tried are in docs/default.md.
 """
 
 from __future__ import annotations
@@ -71,26 +73,26 @@ WORKERS_OF_A_PIECE = 2048
 
 
 def prior_cells(pseudo_counts: tuple[float, float], n_classes: int) -> Floats:
-    """Return the (K, K) counts of one worker that `pseudo_counts` stands for, and refuse what is none."""
+    """Return the (K, K) prior counts of one worker; raise if `pseudo_counts` is no pair of valid numbers."""
     try:
         right, wrong = (float(count) for count in pseudo_counts)
     except (TypeError, ValueError):
         right = wrong = -1.0
     if not (0 <= right < np.inf and 0 <= wrong < np.inf):
         raise CofactorError(
-            f"pseudo_counts={pseudo_counts!r}: give two numbers of at least 0, for right labels and for each wrong one"
+            f"pseudo_counts={pseudo_counts!r}: must be two numbers of at least 0, for correct and for each wrong label"
         )
     return np.where(np.eye(n_classes, dtype=bool), right, wrong)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Pairs (worker, label), the rows of counts and of models: those that occur, or all.
+    """Pairs (worker, label), the rows of counts and models: all pairs, or those that occur.
 
     Attributes
     ----------
     owner, label : (R,) ints
-        Worker and label of every row, by worker, then label.
+        Worker and label of every row, sorted by worker, then label.
     n_workers, n_classes : int
     """
 
@@ -100,14 +102,10 @@ class Rows:
     n_classes: int
 
     @classmethod
-    def of(cls, rows: Ints, n_workers: int, n_classes: int) -> Rows:
-        """Return the pairs with these numbers, of all pairs numbered by worker, then label."""
-        return cls(rows // n_classes, rows % n_classes, n_workers, n_classes)
-
-    @classmethod
     def all(cls, n_workers: int, n_classes: int) -> Rows:
-        """Return all pairs, whether they occur or not."""
-        return cls.of(np.arange(n_workers * n_classes), n_workers, n_classes)
+        """Return all pairs, including those that do not occur."""
+        owner, label = np.divmod(np.arange(n_workers * n_classes), n_classes)
+        return cls(owner, label, n_workers, n_classes)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -116,17 +114,17 @@ class Rows:
 
     @cached_property
     def places(self) -> Ints:
-        """Numbers of the rows, 0 to R - 1: (R,)."""
+        """Indices of the rows, 0 to R - 1: (R,)."""
         return np.arange(len(self.owner))
 
     @cached_property
     def of_labels(self) -> list[Ints]:
-        """Numbers of the rows of each label."""
+        """Indices of the rows of each label."""
         return [np.flatnonzero(self.label == label) for label in range(self.n_classes)]
 
     @cached_property
     def pieces(self) -> list[tuple[slice, slice, Rows]]:
-        """Pieces of few workers, whose arrays fit into fast memory: their places, those of their rows, and these."""
+        """Pieces of few workers, whose arrays fit into the cache: slices of workers and of rows, and these rows."""
         first = np.arange(0, self.n_workers, WORKERS_OF_A_PIECE)
         workers = list(zip(first, np.append(first[1:], self.n_workers), strict=True))
         ends = np.searchsorted(self.owner, np.append(first, self.n_workers))
@@ -136,11 +134,11 @@ class Rows:
         ]
 
     def by_worker(self, values: Floats) -> Floats:
-        """Add up (R,) or (R, K) values over the rows of each worker."""
+        """Return the sums of (R,) or (R, K) values over the rows of each worker."""
         return np.asarray(self._workers @ values)
 
     def by_label(self, values: Floats) -> Floats:
-        """Add up (R, K) values over workers: (K, K)."""
+        """Return the (K, K) sums of (R, K) values over workers."""
         return np.asarray(self._labels @ values)
 
     @cached_property
@@ -173,11 +171,11 @@ def type_probabilities(rho: Floats, L: Floats) -> tuple[Floats, Floats]:
 
 
 def best_shares(rho: Floats, L: Floats) -> Floats:
-    """Return the rho of the highest sum_w log sum_t rho_t exp L_wt + sum_t log rho_t; start from another.
+    """Return the rho that maximises sum_w log sum_t rho_t exp L_wt + sum_t log rho_t, starting from `rho`.
 
-    With (M + T) sum_t rho_t taken off, the highest point is the same without the condition that shares add up to one:
-    along each ray, it is where they do. What is left is self-concordant. So Newton's step, divided by one plus its
-    decrement, stays above zero and never falls, from any start.
+    If (M + T) sum_t rho_t is subtracted, the maximiser is the same without the constraint that shares sum to one: along
+    each ray, the maximum is where they do. This objective is self-concordant. So Newton steps, each divided by one plus
+    its decrement, keep rho positive and never decrease the objective, from any start.
 
     Cost: a few steps, each O(M T^2).
 
@@ -215,27 +213,26 @@ REVERSED_SHARE, LAPSE = 0.1, 0.02  # of omega; of the labels, which are any grad
 
 
 def right_and_given(cells: Floats, rows: Rows) -> tuple[Floats, Floats]:
-    """Return the right labels, and all, of every worker by class and more, from (R, K ...) labels: both (M, K, ...)."""
+    """Return correct labels, and all labels, of every worker by class, from (R, K ...) counts: both (M, K, ...)."""
     by_class = cells.reshape(len(cells), rows.n_classes, -1)
     right = np.zeros((rows.n_workers, *by_class.shape[1:]))
     right[rows.owner, rows.label] = by_class[rows.places, rows.label]
     return right, rows.by_worker(cells).reshape(right.shape)
 
 
-def crowd_errors(weighted: Floats) -> Floats:
-    """Return the log error shares, zero on the diagonal, from (K, K) expected counts of labels by label and class."""
-    off = ~np.eye(len(weighted), dtype=bool)
-    counts = np.where(off, weighted + 1.0, 0.0)
-    return np.log(np.where(off, counts / counts.sum(axis=0), 1.0))
+def crowd_errors(labels: Floats) -> Floats:
+    """Return the errors e of the crowd from (K, K) expected counts (label by class), adding one to each wrong label."""
+    wrong = np.where(np.eye(len(labels), dtype=bool), 0.0, labels + 1.0)
+    return np.asarray(wrong / wrong.sum(axis=0))
 
 
 def log_dirichlet_constant(x: Floats) -> float:
-    """Logarithm of the multivariate Beta function."""
+    """Return the logarithm of the multivariate Beta function."""
     return float(special.gammaln(x).sum() - special.gammaln(x.sum()))
 
 
 def graded_tables(n_grades: int) -> tuple[Floats, Floats]:
-    """Return log P (J, K, G) and log omega (J,): offsets outer, spreads inner, reversed last.
+    """Return log P (J, K, G) and log omega (J,) of J graders: offsets outer, spreads inner, reversed ones last.
 
     >>> log_p, log_weight = graded_tables(5)
     >>> log_p.shape, bool(np.allclose(np.exp(log_p).sum(axis=1), 1)), round(float(np.exp(log_weight).sum()), 6)
@@ -257,7 +254,7 @@ def graded_tables(n_grades: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables of graders in the order of the classes, whatever the order of the grades.
+    """Tables of graders, with classes in the order of their codes, not of the grades.
 
     Attributes
     ----------
@@ -270,14 +267,14 @@ class Tables:
 
     @classmethod
     def of(cls, grades: Ints) -> Tables:
-        """Return those of classes with these places in the order."""
+        """Return the tables of classes with these positions in the order."""
         log_p, log_omega = graded_tables(len(grades))
         by_score = log_p.reshape(len(log_p), len(grades), len(grades), SCORES)[:, grades][:, :, grades]
         return cls(by_score.reshape(log_p.shape), log_omega)
 
 
 class Found:
-    """What the types make of expected counts of labels: L, and E mixed by the probabilities of the types.
+    """L of every type, and E averaged over types, computed from expected counts of labels.
 
     Parameters
     ----------
@@ -305,7 +302,7 @@ class Found:
 
     @cached_property
     def _psi_and_gain(self) -> tuple[Floats, Floats, Floats]:
-        """Expected log of a right and of a wrong label, log B(R + a, W + b) - log B(a, b): (M, 1 + K), coin first."""
+        """Expected log of correct and wrong labels, and log B(R + a, W + b) - log B(a, b): (M, 1 + K), coin first."""
         right, given = (x[:, :, 0] for x in right_and_given(self.C, self.rows))
         wrong, ones = np.maximum(given - right, 0.0), np.ones((right.shape[1], 1))
         R, W = (np.hstack([x @ ones, x]) for x in (right, wrong))
@@ -335,7 +332,7 @@ class Found:
         return self.rows.by_worker(logs) + self.tables.log_omega
 
     def log_evidence(self, none: Floats) -> Floats:
-        """Return L (M, T); that of "none", a constant of the data, is given."""
+        """Return L (M, T); that of "none", which depends only on the data, is passed in."""
         columns = {"none": none}
         if {*SHARING} & {*self.types}:
             gain, errors = self._psi_and_gain[2], np.zeros(self.rows.n_workers)
@@ -349,7 +346,7 @@ class Found:
         return np.stack([columns[name] for name in self.types], axis=1)
 
     def mixed(self, q: Floats) -> Floats:
-        """Return the expected log-probability of the label of each row, (R, K), or (R, K m) by scores."""
+        """Return E averaged over types with weights q: (R, K), or (R, K m) by scores."""
         share, rows = {name: q[:, [t]] for t, name in enumerate(self.types)}, self.rows
         logs = np.zeros(self.C.shape)
         if {*SHARING} & {*self.types}:
@@ -375,7 +372,7 @@ class Found:
 
 
 def within_classes(states: Floats, n_classes: int) -> Floats:
-    """Add up the scores of each class along the last axis, where states are scores."""
+    """Sum over the scores of each class along the last axis, if states are scores."""
     if states.shape[-1] == n_classes:
         return states
     return np.asarray(states.reshape(*states.shape[:-1], n_classes, -1).sum(axis=-1))
@@ -383,14 +380,14 @@ def within_classes(states: Floats, n_classes: int) -> Floats:
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed of workers and classes after a round; see the module's symbols.
+    """Beliefs about workers and classes after a round; see the symbols at the top of this module.
 
     Attributes
     ----------
     model : LatentClassModel
-        exp of the expected logarithms, of the rows that occur; its columns sum to less than one.
+        exp of the expected logarithms, for the rows that occur; its columns sum to less than one.
     divergence : float
-        What the log-likelihood under `model` is above the bound (nats).
+        Log-likelihood under `model` minus the bound (nats).
     """
 
     types: tuple[str, ...]
@@ -407,12 +404,12 @@ class Belief:
 
     @property
     def right_and_given(self) -> tuple[Floats, Floats]:
-        """Expected right labels and all, of every worker on tasks of every class: both (M, K)."""
+        """Expected correct labels and all labels of every worker on tasks of every class: both (M, K)."""
         right, given = right_and_given(within_classes(self.cells, self.rows.n_classes), self.rows)
         return right[:, :, 0], given[:, :, 0]
 
     def everywhere(self) -> LatentClassModel:
-        """Return `model` with a row for every pair of a worker and a label."""
+        """Return `model` with rows for all pairs of a worker and a label."""
         rows = self.rows
         every = Rows.all(rows.n_workers, rows.n_classes)
         cells = np.zeros((len(every.owner), self.cells.shape[1]))
@@ -422,7 +419,7 @@ class Belief:
 
 
 class Model:
-    """From soft counts to the belief they lead to; the types found in one round weigh the errors of the next.
+    """The M-step, from soft counts to beliefs; the type probabilities of a round weight the errors in the next.
 
     Parameters
     ----------
@@ -430,10 +427,10 @@ class Model:
     rows : Rows
     alpha : (K,) array
     active : (M,) bools
-        Workers with labels; the others take no part in the shares of the types.
+        Workers with labels; the others do not count in the shares of the types.
     prior : (a, b)
     grades : (K,) ints, optional
-        Place of each class in a declared order, for "graded".
+        Position of each class in a declared order, for "graded".
     """
 
     def __init__(
@@ -452,14 +449,14 @@ class Model:
         self._sharing, self._none = np.array([float(name in SHARING) for name in types]), np.zeros(0)
 
     def begin(self, votes: SoftCounts) -> SoftCounts:
-        """Return the counts of the votes by states: shared equally by the scores of a class."""
+        """Return the counts of the votes by state, divided equally among the scores of a class."""
         if self.tables is None:
             return votes
         cells, classes = (np.repeat(x, SCORES, axis=-1) / SCORES for x in (votes.cells, votes.classes))
         return SoftCounts(cells, classes, votes.n_rows, votes.sizes)
 
     def __call__(self, counts: SoftCounts, settle: bool = False) -> Belief:
-        """M-step: return the belief that these counts lead to, with the best shares of types if `settle`."""
+        """Return the belief after an M-step on these counts, with the best shares of the types if `settle`."""
         found = self._found(counts.cells)
         L = found.log_evidence(self._without_information(found.C))
         if settle:
@@ -483,7 +480,7 @@ class Model:
         return Belief(self.types, self.rows, counts.cells, *of_crowd, nu, self.rho, self.q, model, divergence)
 
     def log_probability(self, belief: Belief, counts: SoftCounts) -> float:
-        """Return the bound of the log-probability of the labels (nats), from the counts of a belief's posterior."""
+        """Return the bound of the log-probability of the labels (nats), from the posterior counts under a belief."""
         L = self._found(counts.cells).log_evidence(self._without_information(counts.cells))[self.active]
         of_workers = type_probabilities(best_shares(belief.rho, L), L)[1].sum()
         log_A, log_prior = (np.log(np.maximum(x, FLOOR)) for x in (belief.model.stacked, belief.model.prior))
@@ -494,14 +491,12 @@ class Model:
     def _found(self, cells: Floats) -> Found:
         """Return what the types make of counts, with the errors of workers who share those of the crowd."""
         K = self.rows.n_classes
-        C = within_classes(cells, K)
-        if K == 2:  # one error
-            log_errors = np.zeros((2, 2))
-        elif self.tables is not None:
-            log_errors = crowd_errors(self.rows.by_label(C))
-        else:
-            share = self.q @ self._sharing
-            log_errors = crowd_errors(self.rows.by_label(C * share[self.rows.owner, None]))
+        log_errors = np.zeros((K, K))
+        if K > 2:  # of two classes, there is one error
+            C = within_classes(cells, K)
+            share = 1.0 if self.tables is not None else (self.q @ self._sharing)[self.rows.owner, None]
+            e = crowd_errors(self.rows.by_label(C * share))
+            log_errors = np.log(np.where(np.eye(K, dtype=bool), 1.0, e))
         return Found(self.types, self.rows, cells, self.prior, log_errors, self.tables)
 
     def _without_information(self, C: Floats) -> Floats:

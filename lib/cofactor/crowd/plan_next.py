@@ -1,6 +1,6 @@
-"""A plan: how the error falls with the amount of data, simulated, and how much a wanted error takes.
+"""Plans: how the error falls with the amount of data, by simulation, and how much data a target error needs.
 
-Crowds are drawn from the user's own: workers as likely as their labels leave them, tasks as hard as one likes.
+Crowds are simulated from the user's own: workers from their posterior, tasks with adjustable difficulty.
 
 Confusion matrices are drawn from their posterior under a prior fitted to the whole crowd. Every task may have a pull
 towards some classes, the same for all its workers, which the Dawid-Skene model does not have. Pairs of labels agree as
@@ -8,11 +8,11 @@ often as in the data, whatever the pull: the stronger it is, the more of them ag
 
     symbol   meaning                                                              shape
     n_m      soft counts of worker m: label by class                              (K, K)
-    a, s     pooled confusion matrix, and the workers' likeness to it             (K, K), (K,)
+    a, s     pooled confusion matrix, and how close the workers are to it         (K, K), (K,)
     A_m      confusion matrix, columns from Dirichlet(n_m[:, c] + s_c a[:, c])    (K, K)
     z        pull of a task on each label, standard normal                        (K,)
-    tau      how strong it is beside what workers know; zero: all tasks are alike difficulty
-    b        how consistent workers are                                           clarity
+    tau      strength of the pull; zero: all tasks are equally hard               difficulty
+    b        consistency of the workers                                           clarity
 
     Pr(worker m says i | class c, pull z)  proportional to  (A_m[i, c] exp(tau z_i))^b
 
@@ -59,7 +59,7 @@ MIN_REPEATS = 2
 
 @dataclass(frozen=True)
 class Population:
-    """What a simulated crowd is drawn from; see the module's symbols.
+    """The distribution that simulated crowds are drawn from; see the symbols at the top of this module.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Population:
     weights : (M, K, K) array
         Parameters of the Dirichlet distributions of the columns of A_m.
     activity : (M,) array
-        Labels that each worker gave.
+        Number of labels that each worker gave.
     difficulty, clarity : float
         tau and b.
     """
@@ -84,7 +84,7 @@ class Population:
         return np.asarray(draws / draws.sum(axis=1, keepdims=True))
 
     def workers(self, n_tasks: int, d: int, rng: np.random.Generator) -> Ints:
-        """Draw (n_tasks, d) different workers for each task, in proportion to their activity."""
+        """Draw d different workers for each task, with probabilities proportional to activity: (n_tasks, d)."""
         with np.errstate(divide="ignore"):
             order = np.log(self.activity) + rng.gumbel(size=(n_tasks, len(self.activity)))
         return np.argsort(-order, axis=1)[:, :d]
@@ -102,7 +102,7 @@ Level = tuple[Population, float]  # and the error of a method on it
 
 
 def population_of(labels: CrowdLabels, method: Aggregator) -> Population:
-    """Return the crowd that a fitted method sees in the labels, all tasks alike."""
+    """Return the population estimated by a fitted method, with all tasks equally hard."""
     model, table = method.model_, seen(labels)
     counts = expectation(table, model).cells.reshape(labels.n_workers, labels.n_classes, -1)
     weights = np.stack([_posterior(counts[:, :, c]) for c in range(labels.n_classes)], axis=2)
@@ -124,7 +124,7 @@ def _posterior(counts: Floats) -> Floats:
 
 
 def agreement(task: Ints, label: Ints, n_tasks: int, n_classes: int) -> float:
-    """Share of pairs of labels of one task that agree, averaged over tasks."""
+    """Return the fraction of pairs of labels of one task that agree, averaged over tasks."""
     votes = np.zeros((n_tasks, n_classes))
     np.add.at(votes, (task, label), 1)
     n = votes.sum(axis=1)
@@ -135,9 +135,9 @@ def agreement(task: Ints, label: Ints, n_tasks: int, n_classes: int) -> float:
 def with_difficulty(
     population: Population, table: CategoricalTable, tau: float, seed: int, near: float = 1.0
 ) -> Population:
-    """Return the population at difficulty tau, as consistent as it takes for pairs of labels to agree as they do.
+    """Return the population at difficulty tau, with the clarity at which pairs of labels agree as often as observed.
 
-    The search begins at clarity `near`. Where no clarity does that, it is the one that comes nearest.
+    The search starts at clarity `near`. If no clarity achieves this, the closest one is used.
     """
     K = len(population.prior)
     observed = agreement(table.rows, table.values, table.n_rows, K)
@@ -176,7 +176,7 @@ def _relabelled(population: Population, table: CategoricalTable, rng: np.random.
 
 
 def harder(population: Population, labels: CrowdLabels, method: Aggregator, seed: int) -> Iterator[Level]:
-    """Yield populations of rising difficulty, each with the error of the method on the same workers and tasks."""
+    """Yield populations of increasing difficulty, with the error of the method on the same workers and tasks."""
     table = seen(labels)
     for tau in DIFFICULTIES:
         population = with_difficulty(population, table, float(tau), seed, population.clarity)
@@ -184,7 +184,7 @@ def harder(population: Population, labels: CrowdLabels, method: Aggregator, seed
 
 
 def seen(labels: CrowdLabels) -> CategoricalTable:
-    """Return the table of the tasks that have a label."""
+    """Return the table of the tasks with at least one label."""
     return labels.table.take_rows(labels.table.entries_per_row > 0)
 
 
@@ -209,26 +209,26 @@ Truth = TypeVar("Truth")
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Simulated errors for growing amounts of data. Prints as text, shows as a table in a notebook.
+    """Simulated errors for increasing amounts of data. Printed as text; shown as a table in a notebook.
 
     Attributes
     ----------
     unit : str
-        What is counted: "labels per task", "rows".
+        What is counted, such as "labels per task" or "rows".
     measure : str
-        What the error is: "share of tasks labelled wrongly".
-    amounts : (D,) rising array
+        What the error measures, such as "share of tasks labelled wrongly".
+    amounts : (D,) sorted array
         Amounts of data that were tried.
     errors : dict from a method's name to a (trials, D) array
-        NaN where a method refused.
+        NaN where a method failed.
     wanted : float
-        The error asked for.
+        The target error.
     present : float
-        How much there is now.
+        The present amount of data.
     notes : tuple of str
-        What the simulation rests on, and what it does not know.
+        Assumptions and limits of the simulation.
     only_range : bool
-        The simulations differ in what is not known, so that answers in words are ranges without a middle.
+        Whether the simulations differ in what is unknown, so that answers in words are ranges without a median.
     """
 
     unit: str
@@ -241,7 +241,7 @@ class Plan:
     only_range: bool = False
 
     def curve(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return method, amount, error (median over trials), low and high."""
+        """Return a table with columns method, amount, error (median over trials), low and high."""
         parts = []
         for name, values in self.errors.items():
             (low, high), (error, _) = quantiles(values, level), quantiles(values, 1e-9)
@@ -250,10 +250,11 @@ class Plan:
         return pd.concat(parts, ignore_index=True)
 
     def needed(self, wanted: float | None = None, level: float = LEVEL) -> pd.DataFrame:
-        """Return, for every method, the amount at which the error falls to `wanted`: method, amount, low, high.
+        """Return a table of the amount at which each method's error falls to `wanted`: method, amount, low, high.
 
-        Every trial's errors are made to fall (isotonic regression) and interpolated, the amount on a logarithmic scale;
-        the table holds the median and the central interval of the trials. Infinite: not within the amounts tried.
+        The errors of every trial are made monotone (isotonic regression) and interpolated on a logarithmic scale of
+        amounts; the table contains the median and the central interval over trials. Infinite if no amount tried
+        suffices.
         """
         wanted = self.wanted if wanted is None else checked_error(wanted)
         rows = []
@@ -265,7 +266,7 @@ class Plan:
 
     @property
     def summary(self) -> list[str]:
-        """The amount that each method needs, a line each."""
+        """The amount that each method needs, one line per method."""
         lines = [f"{self.measure} of at most {self.wanted:g}: {self.unit} needed (now: {self.present:g})"]
         width = max(map(len, self.errors))
         return lines + [f"  {name:<{width}}  {words}" for name, words in self.answers().items()]
@@ -286,12 +287,12 @@ class Plan:
         return found
 
     def in_words(self) -> list[tuple[str, str, str, str]]:
-        """Return for every method its name, the amount that it needs, the least and the most, in words."""
+        """Return for every method its name, the amount that it needs, and its lower and upper end, in words."""
         words = self.needed()[["amount", "low", "high"]].map(self.amount_in_words)
         return list(zip(self.errors, words["amount"], words["low"], words["high"], strict=True))
 
     def amount_in_words(self, amount: float) -> str:
-        """Round an amount up, and say so where it lies outside what was tried."""
+        """Return an amount, rounded up, as text; "more than" or "at most" if it is outside the range tried."""
         if np.isinf(amount):
             return f"more than {self.amounts[-1]:g}"
         if amount <= self.amounts[0]:
@@ -318,9 +319,9 @@ def simulated(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> Floats:
-    """Return what `trial(truth, rng)` finds for every truth, stacked; the same at any number of jobs.
+    """Return the stacked results of `trial(truth, rng)` for every truth, independent of the number of jobs.
 
-    `trial` must survive pickling where `n_jobs` is not one.
+    `trial` must be picklable unless `n_jobs` is one.
     """
     pairs = zip(truths, rng.spawn(len(truths)), strict=True)
     jobs = (joblib.delayed(trial)(truth, child) for truth, child in pairs)
@@ -328,7 +329,7 @@ def simulated(
 
 
 def error_or_nan(job: Callable[[], float]) -> float:
-    """Return the error of one fit; NaN where the method refuses the data. Its warnings are not shown."""
+    """Return the error of one fit, or NaN if the method fails on the data. Its warnings are suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataWarning)
@@ -339,7 +340,7 @@ def error_or_nan(job: Callable[[], float]) -> float:
 
 
 def amount_for(wanted: float, amounts: Floats, errors: Floats) -> float:
-    """Return the amount at which a falling curve through (amounts, errors) reaches `wanted`; infinite if never.
+    """Return the amount at which a decreasing curve through (amounts, errors) reaches `wanted`; infinite if never.
 
     >>> round(amount_for(0.15, np.array([1.0, 2.0, 4.0]), np.array([0.4, 0.2, 0.1])), 3)
     2.828
@@ -359,27 +360,27 @@ def amount_for(wanted: float, amounts: Floats, errors: Floats) -> float:
 
 
 def checked_error(wanted: float) -> float:
-    """Refuse an error that is no number between 0 and 1."""
+    """Return the target error; raise a CofactorError unless it is a number between 0 and 1."""
     if not is_number(wanted) or not 0 < wanted < 1:
-        raise CofactorError(f"wanted_error={wanted!r}: ask for an error between 0 and 1")
+        raise CofactorError(f"wanted_error={wanted!r}: must be between 0 and 1")
     return wanted
 
 
 def checked_amounts(amounts: ArrayLike, most: float = np.inf) -> Floats:
-    """Sort whole amounts of at least one, each once, those above `most` left out."""
+    """Return the distinct positive integers among the amounts, sorted, without those above `most`."""
     array = unmasked(amounts)
     whole = array.ndim == 1 and array.size and array.dtype.kind in "iuf" and np.isfinite(array).all()
     wished = np.unique(array.astype(np.float64)) if whole else np.zeros(1)
     if (wished % 1 != 0).any() or wished[0] < 1:
-        raise CofactorError(f"amounts={amounts!r}: ask for whole numbers of at least 1")
+        raise CofactorError(f"amounts={amounts!r}: must be whole numbers of at least 1")
     kept = wished[wished <= most]
     if not kept.size:
-        raise CofactorError(f"amounts={amounts!r}: none of them is possible, the most is {most:g}")
+        raise CofactorError(f"amounts={amounts!r}: all exceed the largest possible amount, {most:g}")
     return kept
 
 
 def check_names(methods: Any, known: Iterable[str]) -> tuple[str, ...]:
-    """Refuse names of no method."""
+    """Return the names of methods as a tuple; raise a CofactorError for unknown names or none."""
     known = tuple(known)
     names = tuple(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else ()
     if not names or not all(isinstance(name, str) and name in known for name in names):

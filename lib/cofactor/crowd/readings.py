@@ -1,36 +1,39 @@
-"""Readings: several answers that one set of labels allows, and where they differ.
+"""Readings: different answers that are consistent with one set of labels, and the tasks on which they differ.
 
-The vote believes all workers alike. The model believes those who fit together best; but workers who share a source,
-such as judges of one family, fit together also where all of them are wrong. The labels alone cannot tell the two apart.
-So these readings are compared, and none but the model chooses the answer:
+The vote trusts all workers equally. The model trusts those who agree best with each other; but workers who share a
+source, such as language models of one family, also agree where all of them are wrong. The labels alone cannot
+distinguish the two cases. So these readings are compared, although the answer is always that of the model:
 
     vote        the class that most workers chose
     model       `WorkerTypes`
     merged      `WorkerTypes` with a camp as one worker (`cofactor.crowd.readings`)
-    believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one
-    groups      `WorkerTypes` with each group of workers that the user names as one worker
+    believed    on tasks that dissenters labelled: `WorkerTypes` with all other workers as one worker
+    groups      `WorkerTypes` with each group of workers named by the user as one worker
 
-Source: this library's. How often warnings are false is in docs/default.md.
+Source: this library's own. docs/default.md reports how often warnings are false.
 
-A **camp** is a group whose labels gain log 1000 nats or more as one worker (`cofactor.crowd.copies`). Of crowds of at
-most 200 workers, these groups are looked at: three of pairs whose labels agree in three quarters beyond chance; three
-nodes of average linkage of R_uv = (sum_i y_ui.y_vi / sqrt(v_u v_v) + 5 mean) / (n_uv + 5), where y is what was said
-less the worker's share of the label, v = 1 - sum_l share^2: those of highest z >= 2.5 with T / (a d) >= .2; and the
-complement of the first of these. With a, b, d the mean of y_u.y_v over pairs inside, across and outside a node,
+A **camp** is a group whose labels gain log 1000 nats or more when merged into one worker (`cofactor.crowd.copies`). In
+crowds of at most 200 workers, these groups are examined: three formed by pairs whose labels agree beyond chance with a
+kappa of at least .75; three nodes of average linkage of R_uv = (sum_i y_ui.y_vi / sqrt(v_u v_v) + 5 mean) / (n_uv + 5),
+where y is the indicator of the label minus the worker's share of it, and v = 1 - sum_l share^2: those with the highest
+z >= 2.5 and T / (a d) >= .2; and the complement of the first of these. With a, b, d the mean of y_u.y_v over pairs
+inside, across and outside a node,
 
     T = a d - b |b|,   z = T / sqrt(sum_i psi_i^2)
     psi_i = d (A_i - a n_i^A) / n^A + a (D_i - d n_i^D) / n^D - 2 |b| (B_i - b n_i^B) / n^B
 
-Given the class, any matrices of two classes and any difficulty common to all, a d = b^2 at most.
+If labels are independent given the class, a d is at most b^2 for any confusion matrices of two classes and any
+difficulty common to all workers.
 
-**Dissenters** agree where the others say they are wrong. With both u and v, who said l and m, left out of the flattened
-posterior r of a task,
+**Dissenters** agree where the others contradict them. With u and v, who gave labels l and m, both left out of the
+flattened posterior r of a task,
 
     p_u(l) = sum_k r_k A_u,lk,   p_uv(l) = sum_k r_k A_u,lk A_v,lk,   mu = sum_l sqrt(p_u(l) p_v(l))
     s      = [l = m] sqrt(p_u(l) p_v(l)) / p_uv(l) - mu,   var = sum_l p_u(l) p_v(l) / p_uv(l) - mu^2
     c_uv   = sum s / sum var - max(median over pairs, 0),   z_uv = c_uv sqrt(sum var)
 
-Pairs with c >= .2 are linked where Benjamini and Hochberg (JRSS B 1995) find them at .001; groups are components.
+Pairs with c >= .2 are linked if they are significant at a false discovery rate of .001 (Benjamini and Hochberg, JRSS B
+1995); groups are connected components.
 """
 
 from __future__ import annotations
@@ -71,11 +74,11 @@ MOST_PAIRS, PAIRS_AT_ONCE = 1_000_000, 50_000  # pairs of labels, times a quarte
 
 
 def camps(labels: CrowdLabels, owner: Ints) -> list[Ints]:
-    """Return the camp of most gain (its workers), and the best other group without its workers, of a gain above -10.
+    """Return the workers of the camp with the largest gain, and of the best disjoint group with a gain above -10.
 
-    `owner`: who speaks for each worker. Empty where no group gains enough.
+    `owner` gives the owner of every worker. The list is empty if no group gains enough.
 
-    Cost: the screen O(labels workers); a look at each of seven groups at most: a fit of 30 rounds, seldom more.
+    Cost: O(labels workers) for the screen; a fit of 30 rounds, rarely more, for each of at most seven groups.
     """
     together = merged(labels, owner)
     here = np.flatnonzero(together.table.entries_per_variable)
@@ -98,7 +101,7 @@ def camps(labels: CrowdLabels, owner: Ints) -> list[Ints]:
 
 
 def centred(labels: CrowdLabels, workers: Ints) -> tuple[list[sparse.csr_array], sparse.csr_array, Floats]:
-    """Return y by label, sparse (N, V), of these workers; who answered (N, V); and v (V,)."""
+    """Return for these workers y by label, sparse (N, V); the mask of given labels (N, V); and v (V,)."""
     table = labels.table.take_variables(workers)
     i, w, l, shape = table.rows, table.variables, table.values, (table.n_rows, len(workers))
     p = np.bincount(w * labels.n_classes + l, minlength=len(workers) * labels.n_classes).reshape(len(workers), -1)
@@ -108,7 +111,7 @@ def centred(labels: CrowdLabels, workers: Ints) -> tuple[list[sparse.csr_array],
 
 
 def linked(Y: list[sparse.csr_array], gave: sparse.csr_array, v: Floats) -> Iterator[Ints]:
-    """Yield the groups that average linkage makes of R."""
+    """Yield the groups formed by average linkage on R."""
     from scipy.cluster.hierarchy import linkage  # here: takes a tenth of a second
     from scipy.spatial.distance import squareform
 
@@ -124,7 +127,7 @@ def linked(Y: list[sparse.csr_array], gave: sparse.csr_array, v: Floats) -> Iter
 
 
 def unexplained(Y: list[sparse.csr_array], gave: sparse.csr_array, groups: Sequence[Ints]) -> tuple[Floats, Floats]:
-    """Return z of each group, and T / (a d), the share that class and difficulty do not explain; 0 where a d <= 0."""
+    """Return z of each group, and T / (a d), the share not explained by class and difficulty; 0 if a d <= 0."""
     G = np.zeros((gave.shape[1], len(groups)))
     for j, group in enumerate(groups):
         G[group, j] = 1
@@ -147,7 +150,7 @@ def unexplained(Y: list[sparse.csr_array], gave: sparse.csr_array, groups: Seque
 
 
 def alike_beyond_chance(labels: CrowdLabels) -> list[Ints]:
-    """Return groups of workers who agree more than others do with them, and by kappa; those of most labels first."""
+    """Return groups of workers who agree unusually often with each other, by kappa; those with most labels first."""
     table, M, K = labels.table, labels.n_workers, labels.n_classes
     F = table.indicator.astype(np.float64)
     said = [F[:, label::K] for label in range(K)]
@@ -165,7 +168,7 @@ def alike_beyond_chance(labels: CrowdLabels) -> list[Ints]:
 
 
 def dissenters(labels: CrowdLabels, model: LatentClassModel, design_effect: float) -> list[Ints]:
-    """Return groups of workers who agree where the others say they are wrong, the clearest first; see `dissent`."""
+    """Return groups of workers who agree where the others contradict them, the clearest first; see `dissent`."""
     u, v, excess, z = dissent(labels, model, design_effect)
     p = special.ndtr(-z)
     below = np.flatnonzero(np.sort(p) <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / max(len(p), 1))
@@ -175,16 +178,16 @@ def dissenters(labels: CrowdLabels, model: LatentClassModel, design_effect: floa
 
 
 def dissent(labels: CrowdLabels, model: LatentClassModel, design_effect: float) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return u, v, c and z of all pairs of workers with five common tasks or more.
+    """Return u, v, c and z of all pairs of workers with at least five common tasks.
 
     Parameters
     ----------
     labels : CrowdLabels
     model : LatentClassModel
-        Expected matrices of all workers, none merged.
+        Expected confusion matrices of all workers, without merging.
     design_effect : float
 
-    Cost: O(pairs of labels of a task K^2). Of very many pairs, those of the workers with most labels are looked at.
+    Cost: O(pairs of labels of a task K^2). If there are very many pairs, only the workers with most labels are used.
     """
     table, M, K = labels.table, labels.n_workers, labels.n_classes
     A, log_A, log_prior = model.stacked.reshape(M, K, K), np.log(model.stacked), np.log(model.prior)
@@ -250,20 +253,20 @@ CLEARLY_MORE = 2  # of them right, beyond those of the model: then another readi
 
 @dataclass(frozen=True)
 class Readings:
-    """What one set of labels can be taken to say.
+    """The answers that one set of labels allows, with the tasks on which they differ.
 
     Attributes
     ----------
     tasks, classes : lists
         Ids, in the order of the labels.
     names : tuple of str
-        "vote", "model", and those of camps: "merged", "believed" or "groups", a second of a kind with a number.
+        "vote", "model", and readings of camps: "merged", "believed" or "groups", numbered if there is more than one.
     posteriors : (R, N, K) array
-        Class probabilities of every task under every reading; shares of the votes for the vote.
+        Class probabilities of every task under every reading; vote shares for the vote.
     groups : dict
-        Of the readings of camps, the ids of the workers who count as one, or who are believed.
+        For readings of camps, the ids of the workers who count as one, or who are believed.
     differ : (N,) bools
-        Tasks whose label depends on the reading. A label among tied classes of the vote is no difference.
+        Tasks whose label depends on the reading. A label among tied classes of the vote is not a difference.
     """
 
     tasks: list[Any]
@@ -278,22 +281,22 @@ class Readings:
         return np.asarray(self.posteriors[self.names.index(name)])
 
     def depending(self, name: str) -> NDArray[np.bool_]:
-        """Return for every task whether this reading gives another label than the model."""
+        """Return a mask of the tasks on which this reading and the model give different labels."""
         return np.asarray(self.posterior(name).argmax(axis=1) != self.posterior("model").argmax(axis=1))
 
     @property
     def decisive(self) -> str:
-        """The reading of a camp that changes most labels; empty where no camp was found."""
+        """The name of the camp reading that changes most labels; empty if no camp was found."""
         return max(self.groups, key=lambda name: self.depending(name).sum(), default="")
 
     @property
     def share_depending(self) -> float:
-        """Share of all tasks whose label depends on a camp, at most."""
+        """The largest fraction of tasks whose label depends on a camp."""
         return float(self.depending(self.decisive).mean()) if self.decisive else 0.0
 
     @property
     def ambiguous(self) -> bool:
-        """Whether so many labels depend on a camp that a person should look."""
+        """Whether so many labels depend on a camp that a person should check."""
         return self.share_depending >= MANY_DEPEND
 
     def __str__(self) -> str:
@@ -304,14 +307,14 @@ class Readings:
             for name in self.names
         )
         return (
-            f"{self.differ.sum()} of {len(self.tasks)} tasks ({self.differ.mean():.1%}) get different labels by these "
-            f"readings: {told}"
+            f"{self.differ.sum()} of {len(self.tasks)} tasks ({self.differ.mean():.1%}) get different labels under "
+            f"these readings: {told}"
         )
 
     def warning(self, file: str = "FILE") -> str:
-        """Return what must be read before the labels are used; empty where they depend on no camp.
+        """Return a warning to read before using the labels; empty unless many of them depend on a camp.
 
-        It names the workers, says what would follow, and ends with the command that decides.
+        It names the workers and the consequences, and ends with the command that resolves it.
         """
         if not self.ambiguous:
             return ""
@@ -331,14 +334,15 @@ class Readings:
         )
 
     def checks(self, n_tasks: int) -> pd.DataFrame:
-        """Choose tasks to check by hand: their truth shows which reading is right.
+        """Choose tasks to check by hand, whose truth shows which reading is right.
 
-        They are drawn evenly (seed 0) among the tasks on which the readings differ, since the best-looking ones would
-        favour one of them; where these are too few, the tasks come next of which the model is least sure.
+        They are drawn uniformly (seed 0) from the tasks on which the readings differ, since choosing the most
+        informative ones would favour one reading; if there are too few, the tasks of which the model is least certain
+        follow.
 
         Returns
         -------
-        DataFrame with columns task, one for the label under each reading, and differ; the order is that of looking.
+        DataFrame with columns task, the label under each reading, and differ, in the order in which to check them.
         """
         check_whole(1, n_tasks=n_tasks)
         order = np.random.default_rng(0).permutation(len(self.tasks))
@@ -355,24 +359,24 @@ def readings(
     group: Mapping[Any, Any] | None = None,
     posterior: Floats | None = None,
 ) -> Readings:
-    """Read labels as the vote, as the model, and as the camps of the crowd would have them read.
+    """Compare the vote, the model, and the model with camps of the crowd counted as one worker.
 
     Parameters
     ----------
     labels : CrowdLabels, DataFrame with columns task, worker, label, or path of a file with these
     method : WorkerTypes, optional
-        Fitted on these labels, without gold, or not fitted yet. Default: the default is fitted.
+        Fitted on these labels without gold, or not fitted yet. Default: `WorkerTypes()`.
     group : dict, optional
-        Of workers, the name of the family or model they belong to: each group merged is then a reading, too.
+        The family or model that each worker belongs to, by worker; the reading "groups" merges each of them.
     posterior : (N, K) array, optional
-        What the fitted method predicts of these labels, where that is known already.
+        `predict_proba` of the fitted method on these labels, if it is known already.
 
-    Raises a CofactorError for labels that cannot be read, a method of other labels, or a group of other workers.
+    Raises a CofactorError for labels that cannot be read, a method of other labels, or unknown workers in `group`.
 
     Cost
     ----
-    A fit of `WorkerTypes` for each reading, of which that of the model is given with `method`, and that of
-    `camps` and `dissenters`: three fits in the median.
+    A fit of `WorkerTypes` for each reading, except the model if `method` is fitted, and the cost of `camps` and
+    `dissenters`: three fits in the median.
 
     Examples
     --------
@@ -435,7 +439,7 @@ def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
     """Return the codes of the workers of each group of two or more."""
     strange = set(group) - set(labels.workers)
     if strange:
-        raise CofactorError(f"group names workers that gave no label: {listing(map(repr, strange))}")
+        raise CofactorError(f"group names workers without labels: {listing(map(repr, strange))}")
     names: dict[Any, list[int]] = {}
     for w, worker in enumerate(labels.workers):
         if worker in group:
@@ -455,10 +459,11 @@ def _merging(method: WorkerTypes, owner: Ints, labels: CrowdLabels) -> WorkerTyp
 def believed(
     labels: Labels, gold: Gold, verbose: bool = False, group: Mapping[Any, Any] | None = None
 ) -> tuple[Aggregator, dict[str, float]]:
-    """Fit the reading that tasks of known class choose, and teach it their classes.
+    """Choose the reading that labels gold tasks best, and fit it with these gold tasks.
 
-    Of each reading, fitted without gold, those gold tasks are counted that it labels rightly; a tie of t classes counts
-    1 / t. The model is taken unless another has two more of them right, or fewer than five are known.
+    Each reading is fitted without gold and scored by the number of gold tasks that it labels correctly; a tie of t
+    classes counts 1 / t. The model is chosen unless another reading has at least two more correct; also if fewer than
+    five gold tasks are known.
 
     Parameters
     ----------
@@ -470,11 +475,11 @@ def believed(
     Returns
     -------
     method : Aggregator
-        `WorkerTypes`, `MajorityVote` where the vote was chosen, or `Believed`; gold tasks keep their class.
+        `WorkerTypes`, `MajorityVote` if the vote was chosen, or `Believed`; gold tasks keep their class.
     right : dict
-        Of each reading, how many gold tasks it has right; empty with fewer than five.
+        The number of gold tasks that each reading labels correctly; empty with fewer than five gold tasks.
 
-    Raises a CofactorError as `fit`. Cost: that of `readings`, and a fit.
+    Raises a CofactorError as in `fit`. Cost: that of `readings`, and one fit.
     """
     known = as_labels(labels)
     codes = gold_codes(gold, known)
@@ -499,20 +504,17 @@ def believed(
 
 @dataclass(eq=False, repr=False)
 class Believed(Aggregator):
-    """`WorkerTypes` in which some workers are believed: all others count as one worker on the tasks that they labelled.
+    """`WorkerTypes` that trusts some workers: on the tasks that they labelled, all others count as one worker.
 
     Parameters
     ----------
     workers : sequence of workers
     """
 
-    takes_shares = True
+    takes_shares, takes_gold = True, True
     workers: Sequence[Any] = ()
     random_state: int | None = None
     verbose: bool = False
-
-    def _takes_gold(self) -> bool:
-        return True
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         others = [worker for worker in labels.workers if worker not in set(self.workers)]

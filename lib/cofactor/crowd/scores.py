@@ -1,7 +1,7 @@
-"""How good labels are: accuracy, proper scores, calibration against the truth, and agreement without it.
+"""Quality of labels: accuracy, proper scores and calibration with known truth, and agreement without it.
 
-Symbols: p_ik probability of class k for task i, c_i its true class, m_i = max_k p_ik; r_i is 1 where the label is
-right, 0 where it is not, and 1/t in a tie of t classes that includes the true one. Only the n tasks with known truth
+Symbols: p_ik probability of class k for task i, c_i its true class, m_i = max_k p_ik; r_i is 1 if the label is
+correct, 0 if it is not, and 1/t in a tie of t classes that includes the true one. Only the n tasks with known truth
 count.
 """
 
@@ -30,7 +30,7 @@ EQUAL_SHARES = 1e-9  # difference of two shares that is none
 
 @dataclass(frozen=True)
 class Score:
-    """How good labels or probabilities are; what needs probabilities is NaN where only labels were given.
+    """Quality of labels or probabilities; scores that need probabilities are NaN if only labels were given.
 
     Attributes
     ----------
@@ -39,18 +39,18 @@ class Score:
     accuracy
         Mean of r_i.
     log_loss
-        Mean of -log p_i,c_i, in nats; a probability below 1e-15 counts as that.
+        Mean of -log p_i,c_i, in nats; probabilities below 1e-15 count as 1e-15.
     brier
         Mean of sum_k (p_ik - [k = c_i])^2, from 0 to 2.
     ece
-        Expected calibration error: the mean of |accuracy - mean m_i| over 15 bins of m_i of equal width, each weighted
-        with its tasks.
+        Expected calibration error: the mean of |accuracy - mean m_i| over 15 bins of m_i of equal width, weighted by
+        their numbers of tasks.
     confidence
-        Mean of m_i; above the accuracy where probabilities are too high.
+        Mean of m_i; above the accuracy if probabilities are too high.
     n_sure
-        Tasks with m_i of at least .99.
+        Number of tasks with m_i of at least .99.
     sure_wrong
-        Share of these that is wrong; NaN where there are none.
+        Fraction of these that are wrong; NaN if there are none.
     """
 
     n_tasks: int
@@ -64,14 +64,15 @@ class Score:
 
 
 def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
-    """Share of tasks with known truth that are labelled wrongly.
+    """Return the fraction of tasks with known truth that are labelled wrongly.
 
     Parameters
     ----------
     predicted : (N,) class codes, or (N, K) scores such as posteriors or vote shares
-        Of scores, the largest counts; a tie of t classes that includes the true one counts 1 - 1/t.
+        The class with the largest score counts; a tie of t classes that includes the true one counts 1 - 1/t.
     truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that none chose, as `read_truth` has it: never predicted rightly.
+        K, one more than the last code, stands for a class that no worker chose, as in `read_truth`; it is never
+        predicted.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def error_rate(predicted: ArrayLike, truth: ArrayLike) -> float:
 
 
 def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
-    """Return for every task with known truth whether it is labelled rightly: 1, 0, or 1/t in a tie of t classes.
+    """Return for every task with known truth whether its label is correct: 1, 0, or 1/t in a tie of t classes.
 
     Parameters, errors and the rule for ties are those of `error_rate`, which is one minus their mean.
 
@@ -98,15 +99,15 @@ def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
     """
     predicted, truth = unmasked(predicted), unmasked(truth, np.int64(UNKNOWN))
     if truth.dtype.kind not in "iu" or predicted.dtype.kind not in "iuf":
-        raise CofactorError(f"class codes or scores are needed, got {predicted.dtype} and truth {truth.dtype}")
+        raise CofactorError(f"expected codes or scores, and truth as codes; got {predicted.dtype} and {truth.dtype}")
     if truth.ndim != 1 or predicted.ndim not in (1, 2) or len(predicted) != len(truth):
         n_tasks = len(np.atleast_1d(predicted))
-        raise CofactorError(f"truth of the wrong length: {truth.size} entries for {n_tasks} tasks (-1: unknown)")
+        raise CofactorError(f"truth has the wrong length: {truth.size} entries for {n_tasks} tasks (-1 where unknown)")
     if not (known := truth >= 0).any():
-        raise CofactorError("the truth of no task is known (-1 means unknown)")
+        raise CofactorError("no task has known truth (-1 means unknown)")
     predicted, truth = predicted[known], truth[known]
     if np.isnan(predicted).any() or (predicted.ndim == 2 and truth.max() > predicted.shape[1]):
-        raise CofactorError("scores or codes without NaN, and truth up to the number of classes, are needed")
+        raise CofactorError("predictions must not contain NaN, and truth must not exceed the number of classes")
     if predicted.ndim == 1:
         return np.asarray(predicted == truth, dtype=np.float64)
     tied = predicted >= predicted.max(axis=1, keepdims=True) - 1e-9
@@ -116,24 +117,24 @@ def right_shares(predicted: ArrayLike, truth: ArrayLike) -> Floats:
 
 
 def score(predicted: ArrayLike, truth: ArrayLike) -> Score:
-    """Score labels or probabilities against what is known of the truth.
+    """Score labels or probabilities on the tasks with known truth.
 
     Parameters
     ----------
     predicted : (N,) class codes, or (N, K) probabilities
-        Rows of probabilities add up to one.
+        Rows of probabilities must sum to one.
     truth : (N,) class codes, -1 where unknown
-        K, one more than the last class, is a class that no worker chose: its probability is zero.
+        K, one more than the last code, stands for a class that no worker chose: its probability is zero.
 
     Raises
     ------
     CofactorError
-        Lengths differ, no truth is known, or rows are no probabilities; the first ten such rows are named.
+        Lengths differ, no truth is known, or rows are not probabilities; the first ten such rows are named.
 
     Cost: O(N K).
     Sources: Brier, "Verification of forecasts expressed in terms of probability", 1950; Guo, Pleiss, Sun and
     Weinberger, "On calibration of modern neural networks", ICML 2017, for the calibration error and its 15 bins. Here
-    a tie of t classes counts as 1/t of a right label, in the bins as well.
+    a tie of t classes counts as 1/t of a correct label, also in the bins.
 
     Examples
     --------
@@ -169,21 +170,21 @@ def _check_probabilities(p: Floats, known: NDArray[np.bool_]) -> None:
     bad = np.flatnonzero(outside & known)
     if bad.size:
         raise CofactorError(
-            f"rows are no probabilities that add up to one: {listing(bad.tolist())}; "
-            "give those of predict_proba, or class codes"
+            f"rows are not probabilities that sum to one: {listing(bad.tolist())}; "
+            "pass the output of predict_proba, or class codes"
         )
 
 
 def calibration_error(confidence: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
-    """Return the expected calibration error: how far confidences are from the shares that are right.
+    """Return the expected calibration error: how far confidences are from the fractions that are correct.
 
     Parameters
     ----------
     confidence : (n,) numbers from 0 to 1
     right : (n,) numbers from 0 to 1
-        Whether what was said with that confidence is right.
+        Whether the statement with that confidence is correct.
     bins : int
-        Of equal width, from 0 to 1; a value on an edge belongs to the upper bin.
+        Number of bins of equal width from 0 to 1; a value on an edge belongs to the upper bin.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def calibration_error(confidence: ArrayLike, right: ArrayLike, bins: int = BINS)
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more accurate one labelling is than another on the same tasks.
+    """Difference in accuracy between two labellings of the same tasks, with an interval.
 
     Attributes
     ----------
@@ -213,21 +214,21 @@ class Difference:
 
     @property
     def worse(self) -> bool:
-        """Whether the first is less accurate by more than chance: the whole interval lies below zero."""
+        """Whether the first is significantly less accurate: the whole interval is below zero."""
         return self.high < 0
 
     @property
     def better(self) -> bool:
-        """Whether the first is more accurate by more than chance: the whole interval lies above zero."""
+        """Whether the first is significantly more accurate: the whole interval is above zero."""
         return self.low > 0
 
 
 def paired_difference(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) -> Difference:
-    """Compare two labellings of the same tasks by accuracy.
+    """Compare the accuracies of two labellings of the same tasks.
 
-    Both are right or wrong on the same tasks, so the difference is taken task by task, d_i = r_i - r'_i, and its
-    interval is the normal one, mean +- 1.96 sd(d) / sqrt(n). It tells what other tasks of the same kind, labelled by
-    the same crowd, could give; not what another crowd would.
+    The labellings are paired, so the difference is taken task by task, d_i = r_i - r'_i, with the normal interval
+    mean +- 1.96 sd(d) / sqrt(n). It holds for other tasks of the same kind labelled by the same crowd, not for another
+    crowd.
 
     Parameters
     ----------
@@ -252,9 +253,9 @@ def paired_difference(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) 
 
 
 def sign_test(predicted: ArrayLike, other: ArrayLike, truth: ArrayLike) -> float:
-    """Return the exact two-sided p-value of as many tasks on which one of two labellings is the better one.
+    """Return the exact two-sided p-value of a sign test between two labellings of the same tasks.
 
-    Arguments and errors as in `paired_difference`; a tie counts in parts. One where they differ on no task.
+    Arguments and errors as in `paired_difference`; ties count as fractions. The p-value is one if no task differs.
 
     >>> sign_test([1, 1, 1, 1, 1], [0, 0, 0, 0, 0], truth=[1, 1, 1, 1, 1])
     0.0625
@@ -273,43 +274,43 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def krippendorff_alpha(labels: CrowdLabels, level: Level = "nominal") -> float:
-    r"""Return Krippendorff's alpha: 1 if workers always agree, 0 if as often as by chance.
+    r"""Return Krippendorff's alpha: 1 if workers always agree, 0 if they agree as often as by chance.
 
-    Two labels c and k differ by delta(c, k), with n_g labels g in all:
+    The difference of two labels c and k is delta(c, k); n_g is the number of labels g:
 
         nominal    [c != k]
         ordinal    (n_c / 2 + n_(c+1) + ... + n_(k-1) + n_k / 2)^2, for c < k
         interval   (c - k)^2, in steps
 
-    Of all pairs of labels on one task, those of a task with n labels weighted by 1 / (n - 1), the observed
-    disagreement D_o is the mean difference; the expected one, D_e, that of pairs drawn from all labels:
-    alpha = 1 - D_o / D_e. Tasks with one label hold no pair and are left out.
+    The observed disagreement D_o is the mean difference over all pairs of labels of one task, with weight 1 / (n - 1)
+    on a task with n labels; the expected one, D_e, is the mean difference of pairs drawn from all labels:
+    alpha = 1 - D_o / D_e. Tasks with one label contain no pair and are left out.
 
     Parameters
     ----------
     labels : CrowdLabels
-        For ordinal and interval, with classes in their order; see `in_order`.
+        For "ordinal" and "interval", the classes must be in order; see `in_order`.
     level : {"nominal", "ordinal", "interval"}
-        What the classes are: names, ranks, or steps of equal width.
+        Whether the classes are names, ranks, or steps of equal width.
 
     Returns
     -------
-    float, at most 1; below 0 if workers disagree more than by chance. NaN if no two labels on tasks with several
-    differ, where chance would agree as well.
+    float, at most 1; below 0 if workers disagree more than by chance. NaN if tasks with several labels use only one
+    class, since chance would agree as well.
 
     Raises
     ------
     CofactorError
-        No task has two labels, or a level that is none.
+        No task has two labels, or `level` is unknown.
 
     Cost
     ----
-    O(N K) for N tasks and K classes; with order O(N K^2).
+    O(N K) for N tasks and K classes; O(N K^2) for "ordinal" and "interval".
 
     Source
     ------
-    K. Krippendorff, Content Analysis, 2nd edition, 2004, chapter 11. With several workers who all know the classes,
-    alpha says how clear the tasks are, not whether the majority is right: errors that workers share count as agreement.
+    K. Krippendorff, Content Analysis, 2nd edition, 2004, chapter 11. If all workers are competent, alpha measures how
+    clear the tasks are, not whether the majority is right: errors that workers share count as agreement.
 
     Examples
     --------
@@ -330,9 +331,9 @@ def krippendorff_alpha(labels: CrowdLabels, level: Level = "nominal") -> float:
 
 
 def alpha_interval(labels: CrowdLabels, level: float = 0.9) -> tuple[float, float]:
-    """Return the interval of the nominal alpha over other tasks like these; NaN where it is not defined. O(N K).
+    """Return a confidence interval of the nominal alpha over tasks like these; NaN if alpha is not defined. O(N K).
 
-    By the delta method, from the influence of every task on D_o and D_e. A task of one label has none.
+    By the delta method, from the influence of every task on D_o and D_e. Tasks with one label have none.
 
     >>> low, high = alpha_interval(CrowdLabels.from_arrays([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 0, 1]))
     >>> round(low, 1), round(high, 1)
@@ -355,18 +356,18 @@ def alpha_interval(labels: CrowdLabels, level: float = 0.9) -> tuple[float, floa
 
 
 def pairable_votes(labels: CrowdLabels) -> Floats:
-    """Return the (n, K) votes of the tasks with two labels or more; refuse labels without any."""
+    """Return the (n, K) votes of the tasks with two labels or more; raise if there are none."""
     votes = labels.votes.astype(np.float64)
     votes = votes[votes.sum(axis=1) > 1]
     if not len(votes):
-        raise CofactorError("agreement needs tasks with two labels or more: there is none")
+        raise CofactorError("agreement needs at least one task with two labels or more, but there is none")
     return votes
 
 
 def coincidences(votes: Floats) -> Floats:
-    """Return the (K, K) ordered pairs of labels on one task, each weighted by 1 / (labels of the task - 1).
+    """Return the (K, K) counts of ordered pairs of labels on one task, weighted by 1 / (labels of the task - 1).
 
-    Rows and columns add up to the labels of each class, as in Krippendorff's coincidence matrix.
+    Rows and columns sum to the number of labels of each class, as in Krippendorff's coincidence matrix.
     """
     weighted = votes / (votes.sum(axis=1, keepdims=True) - 1)
     return np.asarray(weighted.T @ votes - np.diag(weighted.sum(axis=0)))
@@ -379,7 +380,7 @@ def differences(n: Floats, level: Level) -> Floats:
 
 
 def alpha_of(pairs: Floats, delta: Floats) -> float:
-    """Return 1 - D_o / D_e from the coincidences and the differences of classes, both (K, K)."""
+    """Return alpha = 1 - D_o / D_e from the coincidences and the differences of classes, both (K, K)."""
     n = pairs.sum(axis=0)
     expected = n @ delta @ n
     return float(1 - (n.sum() - 1) * np.vdot(pairs, delta) / expected) if expected > 0 else float("nan")
@@ -405,12 +406,13 @@ SCALES = (
 
 
 def suggested_order(labels: CrowdLabels) -> list[Any] | None:
-    """Return the order that the labels suggest for their classes, or None.
+    """Return the order that the names and labels of the classes suggest, or None.
 
-    Classes must be 4 to 20, named by numbers or by words of one known scale. Then Krippendorff's alpha of squared steps
-    is computed in this order and in all others (with more than six classes, in 2,000 drawn ones): where workers
-    disagree by neighbours, few other orders agree as well. Suggested if at most a tenth do, this one counted. So of
-    classes without order that are named by numbers, up to a tenth are suggested as well: a note, never a switch.
+    There must be 4 to 20 classes, named by numbers or by words of one known scale. Then Krippendorff's alpha of squared
+    steps is computed in this order and in all others (with more than six classes, in 2,000 random ones): if workers
+    disagree mostly by one step, few other orders give as high an alpha. The order is suggested if at most a tenth do,
+    itself included. So for up to a tenth of the crowds whose classes are numbers without an order, one is suggested
+    nevertheless: it is only a note and changes nothing.
 
     Cost: O(N K^2), and O(K^2) for each order.
     """

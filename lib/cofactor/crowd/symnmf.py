@@ -1,7 +1,7 @@
-"""Symmetric NMF with a shifted ReLU, and the Dawid-Skene model read off its factor.
+"""Symmetric NMF with a shifted ReLU, and the Dawid-Skene model obtained from its factor.
 
-X = H H' with H = [A_1; ...; A_M] D^1/2 >= 0. A square root X = U U' gives U = H Q' for some orthogonal Q, so look for
-the rotation that makes U Q nonnegative.
+X = H H' with H = [A_1; ...; A_M] D^1/2 >= 0. A square root X = U U' satisfies U = H Q' for some orthogonal Q, so we
+look for the rotation that makes U Q nonnegative.
 
     symbol   meaning                                        shape
     X        completed co-occurrences                       (M K, M K)
@@ -41,29 +41,31 @@ LARGEST_ENTRY = 1e100  # entry of U; the squares of larger ones overflow
 
 
 def square_root(X: Floats | sparray, n_classes: int) -> Floats:
-    """Return U of shape (M K, K) with U U' the best positive semidefinite approximation of X of rank K.
+    """Return U (M K, K) such that U U' is the best positive semidefinite approximation of X with rank K.
 
-    Takes the K algebraically largest eigenvalues, never the largest by absolute value: a co-occurrence matrix with
+    Uses the K algebraically largest eigenvalues, never the largest by absolute value: a co-occurrence matrix with
     missing blocks is indefinite, and the square root of a negative eigenvalue is a wrong direction.
 
-    Raises `CofactorError` where there are fewer than K positive eigenvalues, or K that Lanczos cannot separate: more
-    classes than the matrix has rank. Warns with a `DataWarning` where the K-th eigenvalue is not above the most
-    negative one in size, so that noise may have chosen its direction.
+    Raises `CofactorError` if there are fewer than K positive eigenvalues, or if Lanczos cannot separate K: there are
+    more classes than the rank of the matrix. A `DataWarning` is given if the K-th eigenvalue is not larger in size than
+    the most negative one, so that its direction may be noise.
 
     Cost: O((M K)^3) up to a few hundred rows; above, O(nonzeros of X times K) for each of a few dozen Lanczos steps.
     """
     X = sound_places(X, "X") if issparse(X) else finite_matrix(X, "X")
     check_whole(1, n_classes=n_classes)
     if X.shape[0] != X.shape[1] or n_classes > X.shape[0]:
-        raise CofactorError(f"X of shape {X.shape} has no square root with {n_classes} columns: give more rows")
+        raise CofactorError(
+            f"X must be square, with at least {n_classes} rows for {n_classes} classes; got shape {X.shape}"
+        )
     values, vectors, lowest = _top_eigenpairs(X, n_classes)
     positive = int(np.sum(values > max(RANK_OF_ROOT**2 * values[0], 0)))
     if positive < n_classes:
         _refuse_rank(positive, n_classes)
     if values[-1] <= -lowest:
         message = (
-            f"eigenvalue {n_classes} of the co-occurrences is {values[-1]:.3g}, the lowest {lowest:.3g}: "
-            "too many blocks are missing or noisy to trust its direction; prefer a method that imputes"
+            f"the direction of eigenvalue {n_classes} ({values[-1]:.3g}; the lowest is {lowest:.3g}) is unreliable: "
+            "too many co-occurrence blocks are missing or noisy; prefer a method that imputes"
         )
         warnings.warn(message, DataWarning, stacklevel=2)
     return _upright(vectors * np.sqrt(values))
@@ -82,14 +84,14 @@ def _top_eigenpairs(X: Floats | sparray, count: int) -> tuple[Floats, Floats, fl
         lowest = sparse_linalg.eigsh(X, k=1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0]
     except sparse_linalg.ArpackError as error:
         raise CofactorError(
-            f"the {count} largest eigenvalues of the co-occurrences cannot be told from the rest ({error}): "
+            f"the {count} largest eigenvalues of the co-occurrences cannot be separated from the rest ({error}): "
             "the matrix has lower rank or is mostly noise; use RobSymNMF, MV-EM or MajorityVote"
         ) from None
     return values[::-1], vectors[:, ::-1], float(lowest)
 
 
 def require_rank(U: Floats) -> None:
-    """Refuse a (M K, K) square root whose columns span less than K dimensions."""
+    """Raise a CofactorError if the columns of a (M K, K) square root span less than K dimensions."""
     s = np.linalg.svd(U, compute_uv=False)
     rank = int(np.sum(s > RANK_OF_ROOT * s[0]))
     if rank < U.shape[1]:
@@ -98,13 +100,13 @@ def require_rank(U: Floats) -> None:
 
 def _refuse_rank(rank: int, n_classes: int) -> None:
     raise CofactorError(
-        f"more classes ({n_classes}) than the co-occurrences have rank ({rank}): a class was never used, or two are "
-        "never told apart; merge or drop classes, or use MV-EM or MajorityVote"
+        f"more classes ({n_classes}) than the rank of the co-occurrences ({rank}): a class was never used, or two are "
+        "always confused; merge or drop classes, or use MV-EM or MajorityVote"
     )
 
 
 def principal_root(H: Floats) -> Floats:
-    """Return the square root of H H' along its principal axes, (M K, K): a known factor, turned as `symnmf` gets it.
+    """Return the (M K, K) square root of H H' along its principal axes: a known factor, rotated as in `symnmf`.
 
     The same as `square_root` of H H', without forming that matrix; O(M K^3).
     """
@@ -127,7 +129,7 @@ def symnmf(
 ) -> tuple[Floats, Floats, Result]:
     """Rotate a square root until it is nonnegative: min ||H - U Q||_F^2 over H >= 0 and orthogonal Q; Eq. (12).
 
-    Alternates, from Q = I,
+    Starting from Q = I, alternates
 
         H = ReLU_alpha(U Q)                     (13a)
         W S V' = svd(H' U),  Q = V W'           (13b)-(13c)
@@ -137,11 +139,12 @@ def symnmf(
     U : (M K, K) array
         Square root of the co-occurrences.
     shift : float or function of the iteration t = 0, 1, ...
-        alpha_t, on the scale of the entries of H; zero is the plain ReLU.
+        alpha_t, in the scale of the entries of H; zero is the ordinary ReLU.
     operator : {"zero", "clamp"}
-        Entries below alpha become zero (the paper's displayed definition) or alpha (its prose and released code).
+        Entries below alpha become zero (the paper's displayed definition) or alpha (its text and released code).
     max_iter, tol, verbose
-        Stop when Q moves by at most `tol` in Frobenius norm, after `max_iter` at the latest; show a progress bar.
+        Stop when Q changes by at most `tol` in Frobenius norm, or after `max_iter` iterations; whether to show a
+        progress bar.
 
     Returns
     -------
@@ -149,17 +152,17 @@ def symnmf(
     result : Result
         `objective` is ||H - U Q||_F^2 after each iteration, at the H and Q of (13a).
 
-    Raises `CofactorError` where U has rank below K.
+    Raises `CofactorError` if U has rank below K.
 
-    Cost: O(M K^3) per iteration. Source: ICML 2021, Eq. (12)-(13). Deviations: runs to a fixed point of Q, at most
-    10,000 iterations, where the released code stops at 100 or 200, before it has converged; the movement of Q decides,
-    since the objective falls to zero without noise and to a plateau with it. Where no entry of a column of U Q is
-    positive, (13b) leaves the sign of that column of the next Q open: the positive side is taken.
+    Cost: O(M K^3) per iteration. Source: ICML 2021, Eq. (12)-(13). Deviations: iterates to a fixed point of Q, at most
+    10,000 times, where the released code stops at 100 or 200, before convergence; the change of Q is the criterion,
+    since the objective falls to zero without noise and to a plateau with it. If no entry of a column of U Q is
+    positive, (13b) leaves the sign of that column of the next Q open: the positive one is chosen.
     """
     U = finite_matrix(U, "U")
     if np.abs(U).max() > LARGEST_ENTRY or not (callable(shift) or is_number(shift)):
         raise CofactorError(
-            f"shift={shift!r}, U up to {np.abs(U).max():.3g}: give a number, and U up to {LARGEST_ENTRY:g}"
+            f"shift must be a number or function, and U at most {LARGEST_ENTRY:g}; got {shift!r}, {np.abs(U).max():.3g}"
         )
     require_rank(U)
     Q = np.eye(U.shape[1])
@@ -173,7 +176,7 @@ def symnmf(
 
 
 class Step(NamedTuple):
-    """One iteration of `symnmf`: the rotated root U Q, its nonnegative part, and the rotation after it."""
+    """One iteration of `symnmf`: the rotated root Z = U Q, its nonnegative part H, and the next rotation Q."""
 
     Z: Floats  # (M K, K)
     H: Floats  # (M K, K)
@@ -181,9 +184,9 @@ class Step(NamedTuple):
 
 
 def symnmf_steps(U: Floats, shift: Shift = 0.0, operator: Operator = "zero") -> Iterator[Step]:
-    """Yield the iterations (13) of `symnmf` one by one, without end and without a stopping rule.
+    """Yield the iterations (13) of `symnmf` one by one, endlessly and without a stopping rule.
 
-    For watching the iteration; `U`, `shift` and `operator` as in `symnmf`, which takes these same steps.
+    To watch the iteration; `U`, `shift` and `operator` as in `symnmf`, which takes the same steps.
 
     Examples
     --------
@@ -206,25 +209,25 @@ def symnmf_steps(U: Floats, shift: Shift = 0.0, operator: Operator = "zero") -> 
 def convergence_curve(
     U: Floats, H: Floats, shift: Shift = 0.0, operator: Operator = "zero", n_iter: int = 60
 ) -> Floats:
-    """Measure how fast `symnmf` approaches a known factor.
+    """Return the error of each iterate of `symnmf` relative to a known factor.
 
     e_t = min over permutations P of ||H P - H_t||_F^2 / K, with H_0 = U and H_t the factor of the t-th iteration.
 
     Parameters
     ----------
     U, H : (J, K) arrays
-        Square root of H H', or of a noisy version; the truth, nonnegative.
+        Square root of H H' or of a noisy version; the true factor, nonnegative.
     shift, operator
         As in `symnmf`.
     n_iter : int
-        Iterations, all of them taken.
+        Number of iterations; none is skipped.
 
-    Returns the (n_iter + 1,) errors e_0, ..., e_{n_iter}. Raises `CofactorError` where U has rank below K, or another
+    Returns the (n_iter + 1,) errors e_0, ..., e_{n_iter}. Raises `CofactorError` if U has rank below K, or another
     shape than H. Cost: O(J K^2) per iteration. Source: ICML 2021, supplement, Figures 2 and 3. H_t carries the shift of
     its iteration, as it does there.
     """
     if U.shape != H.shape:
-        raise CofactorError(f"the square root {U.shape} and the factor {H.shape} must have one shape")
+        raise CofactorError(f"the square root {U.shape} and the factor {H.shape} must have the same shape")
     require_rank(U)
     factors = [U, *(step.H for step in islice(symnmf_steps(U, shift, operator), n_iter))]
     return np.array([np.sum((H - found[:, match_columns(H, found)]) ** 2) for found in factors]) / H.shape[1]
@@ -238,7 +241,7 @@ def shifted_relu(Z: Floats, alpha: float, operator: Operator) -> Floats:
 
 
 def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, floor: float = 0.0) -> LatentClassModel:
-    """Read the Dawid-Skene model off H = [A_1; ...; A_M] D^1/2; Proposition 1.
+    """Return the Dawid-Skene model of a factor H = [A_1; ...; A_M] D^1/2; Proposition 1.
 
     Each block of K rows, scaled to columns summing to one, is A_m; the column sums themselves are sqrt(lambda).
 
@@ -246,22 +249,22 @@ def model_of_factor(H: Floats, informative: NDArray[np.bool_] | None = None, flo
     ----------
     H : (M K, K) array, nonnegative
     informative : (M,) mask, optional
-        Annotators that H knows about; the others get uniform confusion matrices and no say in the prior.
+        Annotators whose blocks of H are valid; the others get uniform confusion matrices and do not affect the prior.
     floor : float
-        Raise smaller entries of the A_m to this, then scale again: from finite data, a zero of H only means "rare".
+        Smaller entries of the A_m are raised to this value: with finite data, a zero of H only means "rare".
 
-    Returns the model; no annotator is dropped, and an all-zero column of a block becomes uniform.
+    Returns the model of all annotators; an all-zero column of a block becomes uniform.
     """
     check_between(0, 1, floor=floor)
     H = finite_matrix(H, "H")
     K = H.shape[1]
     if len(H) % K or (H < 0).any():
-        raise CofactorError(f"H must be nonnegative, with {K} rows for each annotator; its shape is {H.shape}")
+        raise CofactorError(f"H must be nonnegative, with {K} rows for each annotator; got shape {H.shape}")
     blocks = np.ldexp(H, -np.frexp(H.max())[1]).reshape(-1, K, K)  # so that squares are numbers; no digit changes
     informative = np.ones(len(blocks), dtype=bool) if informative is None else informative
     prior = blocks[informative].sum(axis=1).mean(axis=0) ** 2 if informative.any() else np.zeros(K)
     if not prior.sum() > 0:
-        raise CofactorError("H is zero for all informative annotators: it says nothing about the classes")
+        raise CofactorError("H is zero for all informative annotators, so it contains no information about the classes")
     sizes = np.full(len(blocks), K)
     stacked = normalize_blocks(np.where(informative[:, None, None], blocks, 0.0).reshape(-1, K), sizes)
     stacked = normalize_blocks(np.maximum(stacked, floor), sizes)

@@ -1,12 +1,12 @@
-"""What can be said of every worker, and what cannot: a table for a page or a file.
+"""A table of all workers: estimated accuracies with intervals, and cautious verdicts.
 
-An accuracy that was estimated without ground truth is a guess, and people are paid or banned by it. So nobody is
-called worse, or blamed for a mistake, unless the interval of the number says so. And nobody is judged at all where
-the labels cannot carry it: see `why_not_judged`.
+An accuracy estimated without ground truth is uncertain, yet people are paid or banned because of it. So no worker is
+called worse, or said to make a certain mistake, unless the interval shows it. And no worker is judged at all if the
+labels do not allow it: see `why_not_judged`.
 
-**How sure an accuracy is.** Tasks are drawn with replacement and the method is fitted again. That shows how far the fit
-would move on other tasks, but not where it is wrong, since all refits share its assumption that workers err
-independently. `WorkerTypes` says how far its labels can be wrong, by its tempered probabilities. So its estimate of a
+**Uncertainty of an accuracy.** Tasks are drawn with replacement and the method is fitted again. This shows how much the
+fit would change on other tasks, but not where it is wrong, since all refits share its assumption that workers err
+independently. The tempered probabilities of `WorkerTypes` show how uncertain its labels are. So its estimate of a
 worker's accuracy is the mean probability of the worker's labels, and the variance has three parts:
 
     symbol   meaning                                                                            shape
@@ -17,9 +17,9 @@ worker's accuracy is the mean probability of the worker's labels, and the varian
 
     variance = s_w^2 + (MODEL_ERROR_FACTOR u_w)^2 + (u_w + a_w (1 - a_w)) / n_w
 
-The second part is the model's error: probabilities that are too high or too low are so on many tasks at once, and only
-where they are neither 0 nor 1. The third is chance: whether the labels are right, and that n_w labels stand for all
-that the worker would give.
+The second part is the error of the model: probabilities are too high or too low on many tasks at once, and only where
+they are neither 0 nor 1. The third is chance: whether the labels are correct, and that only n_w labels are a sample of
+all labels the worker would give.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ MODEL_ERROR_FACTOR = 0.6  # of u_w; chosen on public crowds, see docs/default.md
 
 @dataclass(frozen=True, repr=False)
 class CrowdBootstrap(ModelBootstrap):
-    """The model of a crowd with its refits; see `bootstrap`.
+    """The fitted model of a crowd, with its refits; see `bootstrap`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class CrowdBootstrap(ModelBootstrap):
     right, right_spread : (n_workers,) arrays
         Estimated accuracy of every worker, and its standard deviation.
     model, draws, counts, n_rows, other : see `ModelBootstrap`
-        `other` is, for WorkerTypes, the model in which tempered probabilities count as soft classes.
+        For WorkerTypes, `other` is the model in which tempered probabilities count as soft classes.
     """
 
     workers: list[Any]
@@ -109,7 +109,7 @@ class CrowdBootstrap(ModelBootstrap):
         return pd.DataFrame(cells, index=ids).reset_index()
 
     def intervals(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return all of them as one long table, `quantity` being prior, accuracy or confusion."""
+        """Return all intervals as one long table, whose column `quantity` is prior, accuracy or confusion."""
         tables = {
             "prior": self.prior(level).rename(columns={"class": "true"}),
             "accuracy": self.accuracy(level).drop(columns="labels"),
@@ -127,7 +127,7 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> CrowdBootstrap:
-    """Fit a method again to tasks drawn with replacement: how sure one may be of its workers and classes.
+    """Refit a method to tasks drawn with replacement, for intervals of accuracies, confusions and the prior.
 
     Parameters
     ----------
@@ -135,26 +135,26 @@ def bootstrap(
         Fitted on `labels`, or not fitted yet.
     labels : CrowdLabels
     n_draws, random_state, n_jobs, verbose
-        See `resample`; the result is the same at any number of jobs. 50 draws do for WorkerTypes, whose intervals come
-        mostly from what refits cannot show.
+        See `resample`; the result does not depend on the number of jobs. 50 draws suffice for WorkerTypes, whose
+        intervals mostly reflect the error of the model, which refits cannot show.
 
     Raises
     ------
     CofactorError
-        As `fit` and `resample`, or `method` was fitted on another crowd.
+        As in `fit` and `resample`, or if `method` was fitted on another crowd.
 
     Cost
     ----
-    That of `n_draws` fits, and for WorkerTypes as many posteriors. Methods that end in EM are fitted again by EM from
-    their model, which takes fewer rounds and stays in its basin; the others start anew.
+    `n_draws` fits, and for WorkerTypes as many posteriors. Methods that end in EM are refitted by EM from their model,
+    which takes fewer rounds and stays in its basin; the others start afresh.
 
     Source and deviations
     ---------------------
     See `cofactor.core.bootstrap`; the variance of an accuracy under WorkerTypes is cofactor's own, see the top of this
-    module. On 29 public crowds, intervals of 90 per cent hold the accuracy of 87 to 100 workers in 100 on 22, of 50 to
-    76 on five, and of nobody on two, where labels of a task repeat one another unseen: see docs/default.md.
-    Intervals of other methods hold the truth only if the Dawid-Skene model does: on 23 of these crowds, those of
-    maximum likelihood hold 55.
+    module. On 29 public crowds, 90 % intervals contain the accuracy of 87 to 100 % of the workers on 22 crowds, of 50
+    to 76 % on five, and of none on two, whose labels are dependent in a way that the fit does not see: see
+    docs/default.md. Intervals of other methods contain the truth only if the Dawid-Skene model holds: on 23 of these
+    crowds, those of maximum likelihood contain 55 %.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def bootstrap(
 
 
 def ends_in_em(method: Aggregator) -> bool:
-    """Whether a method's model is a maximum of the likelihood, so that EM can go on from it."""
+    """Return whether a method's model is a maximum of the likelihood, so that EM can continue from it."""
     return method.em or isinstance(method, MultiStartEM)
 
 
@@ -220,9 +220,9 @@ def _refit_types(rows: Rows, fitted: WorkerTypes, labels: CrowdLabels, gold: Int
 
 
 def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
-    """Return the estimated accuracy of every worker: by WorkerTypes a_w, by other methods that of their model.
+    """Return the estimated accuracy of every worker: a_w for WorkerTypes, for other methods that of their model.
 
-    With a prior, the model's accuracy is that of the prior for workers of few labels; a_w is not.
+    For workers with few labels, the accuracy of a model with a prior is mostly that of the prior; a_w is not.
     """
     if isinstance(method, WorkerTypes):
         return mean_over_labels(labels, of_labels(labels, method.predict_proba(labels)))
@@ -230,9 +230,9 @@ def estimated_accuracy(method: Aggregator, labels: CrowdLabels) -> Floats:
 
 
 def mean_over_labels(labels: CrowdLabels, values: Floats) -> Floats:
-    """Return the mean of each worker's labels of a value given per label; of a worker without labels, that of all.
+    """Return the mean over each worker's labels of a value per label; the overall mean for workers without labels.
 
-    Of several answers of a worker to one task, each counts its share.
+    Several answers of a worker to one task count by their shares.
     """
     owner, share = labels.table.variables, labels.table.indicator.data
     total, given = (np.bincount(owner, amount, minlength=labels.n_workers) for amount in (values * share, share))
@@ -240,7 +240,7 @@ def mean_over_labels(labels: CrowdLabels, values: Floats) -> Floats:
 
 
 def of_labels(labels: CrowdLabels, posterior: Floats) -> Floats:
-    """Probability of being right of every single label."""
+    """Return the probability that each single label is correct."""
     return posterior[labels.table.rows, labels.table.values]
 
 
@@ -262,8 +262,8 @@ MIN_JUDGED = 5  # labels: fewer accuse or praise nobody, whatever the interval s
 ALL_SURE = 0.98  # mean probability of the labels: above it, errors that all workers share cannot be seen
 RARE = 0.005  # a mistake that would be printed as 0 %
 MAY_BE_GRADES = (
-    "the classes may be grades, of which one step off is not simply wrong: declare their order (order=[...], --order), "
-    "or name classes by words if they are none"
+    "the classes may be grades, where one step off is not simply wrong: declare their order (order=[...], --order), "
+    "or rename the classes with words if they are not grades"
 )
 
 
@@ -274,7 +274,7 @@ def workers_table(
     level: float = LEVEL,
     readings: Readings | None = None,
 ) -> pd.DataFrame:
-    """Return what can be said of every worker, one row each, in the order of the workers.
+    """Return a table with one row per worker: accuracy, interval, verdict, most frequent mistake and notes.
 
     Parameters
     ----------
@@ -282,31 +282,31 @@ def workers_table(
         Fitted on `labels`.
     labels : CrowdLabels
     bootstrap : CrowdBootstrap, optional
-        Of this method on these labels. Without it nobody is judged.
+        Bootstrap of this method on these labels. Without it, no worker is judged.
     level : float in (0, 1)
-        Of the intervals.
+        Level of the intervals.
     readings : Readings, optional
-        Of these labels; a worker whose accuracy depends on a camp is not judged.
+        Readings of these labels; a worker whose accuracy depends on a camp is not judged.
 
     Returns
     -------
     DataFrame with columns
-        worker, n_labels; accuracy, low, high: estimated share of right labels, with its interval (NaN without
-        `bootstrap`); by WorkerTypes it is the mean probability of the worker's own labels, which a confusion matrix
-        need not agree with: that is of further labels, by true class, and a prior draws it towards the average worker;
-        agreement: share of the labels of others on the same tasks that are equal (NaN where there are
-        none); verdict: "worse than chance" where the interval ends below 1 / classes; "below the crowd's mean", "above
-        the crowd's mean" where it does not hold the mean accuracy over all labels ("below" only where the vote agrees);
-        "better than chance" where it starts above 1 / classes; "too little known to say" otherwise, and for fewer than
-        five labels; "no information beside the others" as in `without_information`; "not known from these labels" where
-        a camp decides (see `Readings`), and for all workers where `why_not_judged` says why; mistake: the most frequent
-        wrong answer, "said for true: share", where its interval starts above the crowd's mean; else empty; note: whose
-        copy a worker is, and which class a worker always said; else empty.
+        worker, n_labels; accuracy, low, high: estimated fraction of correct labels, with its interval (NaN without
+        `bootstrap`); for WorkerTypes it is the mean probability of the worker's own labels, which may differ from the
+        confusion matrix: that describes further labels, by true class, and a prior shrinks it to the average worker;
+        agreement: fraction of the labels of others on the same tasks that are equal (NaN if there are none); verdict:
+        "worse than chance" if the interval ends below 1 / classes; "below the crowd's mean" or "above the crowd's mean"
+        if it does not contain the mean accuracy over all labels ("below" only if the vote agrees); "better than chance"
+        if it starts above 1 / classes; "too little known to say" otherwise, and for fewer than five labels; "no
+        information beside the others" as in `without_information`; "not known from these labels" if it depends on a
+        camp (see `Readings`), and for all workers if `why_not_judged` gives a reason; mistake: the most frequent wrong
+        answer, as "said for true: share", if its interval starts above the crowd's mean, else empty; note: whose copy a
+        worker is, and which class a worker always chose, else empty.
 
     Raises
     ------
     CofactorError
-        `method` is not fitted, or on another crowd.
+        `method` is not fitted, or was fitted on another crowd.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def workers_table(
 
 
 def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Return for every worker whether the mean probability of being right under a camp's reading leaves the limits."""
+    """Return for every worker whether their accuracy under the reading of a camp is outside the limits."""
     outside = np.zeros(labels.n_workers, dtype=bool)
     if readings is None:
         return outside
@@ -361,35 +361,34 @@ def depending_on_camps(labels: CrowdLabels, readings: Readings | None, low: Floa
 
 
 def why_not_judged(method: Aggregator, labels: CrowdLabels) -> str:
-    """Return why these labels cannot carry a verdict on any worker; empty where they can.
+    """Return why no worker can be judged from these labels; "" if workers can be judged.
 
-    They cannot with two workers, of whom nobody tells which is right; with one label a task; where labels agree no more
-    than chance; where the answer is the
-    vote, since the model has no worker to go by; where the labels are almost all sure, since errors that all workers
-    share cannot be seen then; and where classes may be grades, see `suggested_order`, and no order was declared. How
-    often intervals hold is in docs/default.md.
+    They cannot be judged with only two workers, since it is unknown which of them is right; with one label per task; if
+    labels agree no more than by chance; if the answer is the vote, since too few labels come from informative workers;
+    if the labels are almost unanimous, since shared errors cannot be detected then; and if the classes may be grades
+    (see `suggested_order`) but no order was declared. docs/default.md reports how often intervals contain the truth.
 
     Cost: that of the posterior and of `suggested_order`.
     """
     if np.count_nonzero(labels.table.entries_per_variable) < MIN_JUDGED_CROWD:
-        return "with two workers, nothing tells which of them is right"
+        return "with two workers, the labels cannot show which of them is right"
     if labels.whole.n_labels <= np.count_nonzero(labels.table.entries_per_row):
         return "no task has two labels"
     if method.gold_:
         return ""
     if alpha_interval(labels)[0] <= 0:
-        return "the labels agree no more than chance"
+        return "the labels agree no more than by chance"
     if isinstance(method, WorkerTypes) and method.by_vote_:
-        return "the labels do not tell which workers know the answers"
+        return "the labels do not show which workers know the answers"
     if isinstance(method, WorkerTypes):
         sure = float(np.mean(np.max(method.predict_proba(labels), axis=1)))
         if sure > ALL_SURE:
-            return f"the labels are almost unanimous (mean probability {sure:.1%}): shared errors cannot be detected"
+            return f"the labels are almost unanimous (mean probability {sure:.1%}), so shared errors cannot be detected"
     return MAY_BE_GRADES if getattr(method, "order", None) is None and suggested_order(labels) else ""
 
 
 def constant_label(labels: CrowdLabels) -> Ints:
-    """Return, of every worker with two labels or more, the class that all of them are; -1 where they differ."""
+    """Return for every worker with two labels or more the class of all their labels; -1 if labels differ."""
     given = labels.table.frequencies.reshape(-1, labels.n_classes)
     one = (np.count_nonzero(given, axis=1) == 1) & (labels.table.entries_per_variable >= 2)
     return np.where(one, given.argmax(axis=1), -1)
@@ -401,17 +400,17 @@ def _notes(method: Aggregator, labels: CrowdLabels) -> list[str]:
     for group in getattr(method, "copies_", []):
         for worker in group:
             others = listing(other for other in group if other != worker)
-            copies[worker] = f"same labels and same mistakes as {others}: counted as one worker"
-    always = [f"always said {labels.classes[k]}" if k >= 0 else "" for k in constant_label(labels)]
+            copies[worker] = f"same labels and mistakes as {others}: counted as one worker"
+    always = [f"always chose {labels.classes[k]}" if k >= 0 else "" for k in constant_label(labels)]
     return ["; ".join(filter(None, (copies.get(w, ""), s))) for w, s in zip(labels.workers, always, strict=True)]
 
 
 def without_information(method: Aggregator) -> NDArray[np.bool_]:
-    """Return for every worker whether the labels say that they have no information beside the others.
+    """Return a mask of the workers whose labels have no information beside those of the others.
 
-    It is `WorkerTypes` that asks, by its type "none". Said of no worker by other methods, where no task has two labels,
-    where the answer is the vote, where fewer than three workers are left when copies count as one, or fewer than two
-    with information.
+    `WorkerTypes` detects them by its type "none". There are none for other methods; if no task has two labels; if the
+    answer is the vote; or if fewer than three workers are left when copies count as one, or fewer than two with
+    information.
     """
     if not isinstance(method, WorkerTypes) or "none" not in method.types_ or method.by_vote_:
         return np.zeros(len(method.workers_), dtype=bool)
@@ -422,14 +421,14 @@ def without_information(method: Aggregator) -> NDArray[np.bool_]:
 
 
 def agreement_with_others(labels: CrowdLabels) -> Floats:
-    """Return, of every worker, the share of the labels of others on the same tasks that are equal; NaN without any."""
+    """Return for every worker the fraction of others' labels on the same tasks that are equal; NaN without any."""
     equal, pairs = _pairs(labels)
     with np.errstate(invalid="ignore"):
         return equal / pairs
 
 
 def mean_agreement(labels: CrowdLabels) -> float:
-    """Return the share of equal labels among all pairs of labels of one task; NaN without any pair."""
+    """Return the fraction of equal pairs among all pairs of labels of one task; NaN without any pair."""
     equal, pairs = _pairs(labels)
     return float(equal.sum() / pairs.sum()) if pairs.sum() else float("nan")
 

@@ -128,7 +128,8 @@ def read_documents(path: Path, shape: tuple[int, int], n_classes: int) -> tuple[
     except (ValueError, TypeError) as error:
         raise CofactorError(f"{path}: fea and gnd must be matrices of numbers: {error}") from None
     if counts.shape != shape or classes.shape != shape[:1]:
-        raise CofactorError(f"{path}: expected counts of shape {shape} and one class per row; got shape {counts.shape}")
+        found = f"{counts.shape} and {classes.size}"
+        raise CofactorError(f"{path}: expected {shape} counts and {shape[0]} classes, got {found}")
     with np.errstate(invalid="ignore"):  # some NaN signal wherever they are looked at
         bad = _rows_not(counts.data >= 0, counts) | _rows_not(counts.data == np.floor(counts.data), counts)
         bad |= ~np.isin(classes, np.arange(1, n_classes + 1))

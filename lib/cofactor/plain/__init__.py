@@ -1,9 +1,9 @@
-"""Every algorithm of the papers on a page of plain NumPy and SciPy, in the papers' symbols.
+"""Every algorithm of the papers on one page of plain NumPy and SciPy, in the papers' symbols.
 
-Start to read here. Data are arrays, nothing is checked, nothing is compiled; the fast versions elsewhere in the library
-do the same sums, and tests hold them to these pages.
+Start reading here. Data are arrays, nothing is validated or compiled; the fast versions elsewhere in the library
+compute the same, and tests compare them with these modules.
 
-    module        what it has                                                      the fast version
+    module        contents                                                         fast version
     counts        one-hot codes, counts of all pairs                               core.moments
     em            posterior, weighted frequencies, EM                              core.em, core.latent_class
     simplex       projection onto the simplex, least squares on it                 core.simplex, separable.least_squares
@@ -11,10 +11,10 @@ do the same sums, and tests hold them to these pages.
     merit         MERIT: Frank-Wolfe on a self-dictionary with a sparse C          separable.merit
     cnmf          CNMF-SPA and CNMF-OPT: a joint distribution from its pairs       pmf.cnmf
     imputation    designated annotators; robust imputation                         crowd.imputation
-    symnmf        square root, symmetric NMF, the model read off its factor        crowd.symnmf
+    symnmf        square root, symmetric NMF, the model from its factor            crowd.symnmf
     comparisons   features of users and items from comparisons                     comparisons.solvers
-    worker_types  the default for crowds: types of workers, how sure labels are     crowd.model, .fit, .confidence
-    copies        who is a copy of whom                                            crowd.copies
+    worker_types  the default for crowds: worker types, uncertainty of labels      crowd.model, .fit, .confidence
+    copies        detection of workers who are copies of others                    crowd.copies
     scattering    whether a factor is sufficiently scattered                       core.scattering
 
 >>> import cofactor as cf

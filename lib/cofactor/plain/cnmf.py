@@ -1,19 +1,19 @@
 """The joint distribution of many discrete variables from its pairs: R_mj = A_m diag(lambda) A_j'.
 
-CNMF-SPA reads the model off one tall matrix of pairs, variables "left" over variables "right":
+CNMF-SPA computes the model from one tall matrix of pairs, with variables "left" in rows and "right" in columns:
 
     X = [R_mj] = [A_m ; ...] diag(lambda) [A_j ; ...]' = W H',   H >= 0
 
-Where some value of a right variable is almost only seen in one class, its column of X is a column of W but for its
-length: an anchor, which SPA finds. CNMF-OPT fits all pairs at once, from any start:
+If some value of a right variable occurs almost only in one class, its column of X is proportional to a column of W: an
+anchor, which SPA finds. CNMF-OPT fits all pairs at once, from any start:
 
     min sum_{m<j} n_mj KL(R_mj || A_m diag(lambda) A_j')
 
-Each round shares every cell among the classes, as EM does with rows.
+Each round divides every cell among the classes, as EM does with rows.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
-2021, Section IV and Algorithm 1. Deviation: CNMF-OPT takes EM's step, which needs no step size, where the paper
-descends by mirror steps; pairs count as often as they were seen.
+2021, Section IV and Algorithm 1. Deviation: CNMF-OPT uses EM steps, which need no step size, where the paper
+uses mirror descent; pairs are weighted by the number of rows in which they were observed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from cofactor.plain.spa import spa
 def cnmf_spa(R: Pairs, sizes: ArrayLike, K: int, left: Sequence[int]) -> tuple[Floats, Floats]:
     """Return prior (K,) and stacked conditionals (V, K) of K classes, from anchors among the values of "right".
 
-    All pairs of a left and a right variable must have been seen; K is at most the number of left values. O(V^2 K), and
-    a least-squares problem a right value.
+    All pairs of a left and a right variable must be observed; K is at most the number of left values. O(V^2 K), and one
+    least-squares problem per right value.
     """
     S = blocks(sizes)
     right = [j for j in range(len(S)) if j not in left]
@@ -57,9 +57,9 @@ def _side_by_side(sizes: ArrayLike, chosen: Sequence[int]) -> list[slice]:
 
 
 def cnmf_opt(R: Pairs, prior: Floats, A: Floats, sizes: ArrayLike, n_iter: int = 100) -> tuple[Floats, Floats]:
-    """Return prior and stacked conditionals after so many rounds from a first model. O(V^2 K) a round.
+    """Return prior and stacked conditionals after `n_iter` rounds from a starting model. O(V^2 K) per round.
 
-    An entry that is zero in the start stays zero.
+    Entries that are zero in the start stay zero.
 
     >>> R_01 = np.array([[0.4, 0.1], [0.1, 0.4]])
     >>> R = {(0, 1): (R_01, 100.0), (1, 0): (R_01.T, 100.0)}

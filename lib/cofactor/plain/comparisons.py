@@ -1,11 +1,11 @@
-"""Features of users and items from choices: "user u picked item i over item j".
+"""Features of users and items from comparisons: "user u picked item i over item j".
 
     Pr(u picks i over j) = g(<u_u, v_i - v_j>),    g the logistic function
 
     min over U, V of  -(1/m) sum [w log g(z) + (1 - w) log g(-z)] + ridge / (2 m) (||U||_F^2 + ||V||_F^2)
 
-Source: paper 004 of the four, Eq. (8), with a ridge in place of its balance penalty (13), which turns the same scale
-between U and V.
+Source: paper 004 of the four, Eq. (8), with a ridge instead of its balance penalty (13); both fix the relative scale of
+U and V.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cofactor.plain.counts import Floats, Ints
 def objective(
     x: Floats, user: Ints, left: Ints, right: Ints, won: Floats, n_users: int, rank: int, ridge: float
 ) -> tuple[float, Floats]:
-    """Return the objective and its gradient at x, which holds U and V one after the other."""
+    """Return the objective and its gradient at x, the concatenation of U and V."""
     m, Z = len(won), x.reshape(-1, rank)
     U, V = Z[:n_users], Z[n_users:]
     D = V[left] - V[right]
@@ -44,10 +44,10 @@ def comparison_features(
     ridge: float = 1.0,
     random_state: int = 0,
 ) -> tuple[Floats, Floats]:
-    """Return user features (n_users, rank) and item features (n_items, rank), by L-BFGS from small random ones.
+    """Return user features (n_users, rank) and item features (n_items, rank), by L-BFGS from a small random start.
 
-    `won` is 1 where the left item was picked, `shape` is (n_users, n_items). Only U (v_i - v_j)' is identified: U and V
-    may be turned together. O(m rank) a step.
+    `won` is 1 if the left item was picked, `shape` is (n_users, n_items). Only U (v_i - v_j)' is identified: U and V
+    may be rotated together. O(m rank) per step.
     """
     start = np.random.default_rng(random_state).normal(0, 0.1, sum(shape) * rank)
     data = (user, left, right, won, shape[0], rank, ridge)

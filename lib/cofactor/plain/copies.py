@@ -1,21 +1,21 @@
-"""Copies: workers with equal labels on all common tasks, who also err alike.
+"""Copies: workers with equal labels on all common tasks and the same errors.
 
-Two good workers are often right alike, too. What tells copies is that they are *wrong* alike: a wrong label l that has
-probability A_l for one of them has A_l^2 / A_l only for both, if they err independently.
+Two good workers often agree because both are right. Copies are recognised by equal *errors*: if two workers err
+independently, the second repeats a wrong label l of the first only with probability A_l^2 / A_l.
 
     symbol   meaning                                                                       shape
     n_uv     common tasks of two workers
-    d        share of different labels that others gave to these tasks
-    g, A     a group as one worker, who says what most members say; its matrix             (K, K)
+    d        share of different labels among those of others on these tasks
+    g, A     a group as one worker, with the label of most members; its matrix             (K, K)
     rho_i    class of task i, known from the labels of all others, flattened               (K,)
-    D_uv     -log of the chance that v says what u said: -sum_i log sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk
-    gain     what the labels with a group as one worker gain over all workers apart, nats
+    D_uv     -log Pr(v gives the labels of u): -sum_i log sum_k rho_ik A_lk^2 / sum_k rho_ik A_lk
+    gain     gain in nats of the labels with a group merged, over all workers unmerged
 
-Candidates: n_uv >= 5, all labels equal, -n_uv log(1 - d) above the limit log(pairs of workers / .001), and all who are
-linked so. They are merged if D_uv is above the limit, too, and the gain is not below zero:
+Candidates have n_uv >= 5, all labels equal, and -n_uv log(1 - d) above the limit log(pairs of workers / .001); linked
+candidates form a group. They are merged if D_uv is also above the limit, and the gain is not negative:
 
     bound of the labels with the group as one + log marginal of members' labels given its labels
-        - bound of the labels of all apart - log(M binomial(M, members))
+        - bound of the unmerged labels - log(M binomial(M, members))
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ FEW, HOPELESS = 30, -10.0  # rounds of a first look at a gain; a gain that is no
 
 
 def owners(task: Ints, worker: Ints, label: Ints, K: int) -> Ints:
-    """Return (M,) who speaks for each worker: the first of a group of copies; else the worker.
+    """Return the (M,) owners of the workers: the first of a group of copies, or the worker.
 
-    With fewer than four workers, or one label a task, nobody is a copy. Cost: O(M^2) memory, a fit, two for each group.
+    With fewer than four workers, or one label per task, there are no copies. Cost: O(M^2) memory, one fit, and two for
+    each group.
 
     >>> i, w = np.divmod(np.arange(1000), 5)
     >>> wrong = np.random.default_rng(0).random((200, 5)) < 0.2
@@ -80,7 +81,7 @@ def owners(task: Ints, worker: Ints, label: Ints, K: int) -> Ints:
 
 
 def candidates(task: Ints, worker: Ints, label: Ints, K: int, limit: float) -> Ints:
-    """Return (M,) the first worker of each group who answer alike more surely than others would let two."""
+    """Return for each worker (M,) the first of a group whose labels agree more often than chance allows."""
     N, M, one = task.max() + 1, worker.max() + 1, np.ones(len(task))
     said = [sparse.csr_array((one * (label == k), (task, worker)), (N, M)) for k in range(K)]
     gave = sparse.csr_array((one, (task, worker)), (N, M))
@@ -97,7 +98,7 @@ def candidates(task: Ints, worker: Ints, label: Ints, K: int, limit: float) -> I
 
 
 def merged(task: Ints, worker: Ints, label: Ints, owner: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the labels of groups as one worker: the most frequent of a group and task; ties: the first in the file."""
+    """Return the labels of merged groups: the most frequent label per group and task; ties: the first in the file."""
     pair, place = np.unique(np.stack([task, owner[worker]]), axis=1, return_inverse=True)
     count = np.zeros((pair.shape[1], label.max() + 1))
     np.add.at(count, (place.ravel(), label), 1)
@@ -107,13 +108,13 @@ def merged(task: Ints, worker: Ints, label: Ints, owner: Ints) -> tuple[Ints, In
 
 
 def joined(owner: Ints, group: Ints) -> Ints:
-    """Return the owners after all who belong to these workers became one."""
+    """Return the owners after merging these workers and all who belong to them."""
     inside = np.isin(owner, owner[group])
     return np.where(inside, np.flatnonzero(inside)[0], owner)
 
 
 def same_errors(task: Ints, worker: Ints, label: Ints, owner: Ints, fit: Fit, v: int) -> float:
-    """Return D of a worker and of the first of the group, from a fit of the merged labels."""
+    """Return D of a worker and the first of their group, from a fit of the merged labels."""
     i, w, l = merged(task, worker, label, owner)
     K, g = fit.P.shape[1], np.searchsorted(np.unique(w), owner[v])
     A = (fit.after + prior_counts(K)) / (fit.after + prior_counts(K)).sum(axis=1, keepdims=True)
@@ -129,7 +130,7 @@ def same_errors(task: Ints, worker: Ints, label: Ints, owner: Ints, fit: Fit, v:
 
 
 def log_probability(task: Ints, worker: Ints, label: Ints, K: int, owner: Ints, max_iter: int) -> float:
-    """Return the bound of the labels of groups, and the log marginal of the labels of members given their group's."""
+    """Return the bound of the merged labels plus the log marginal of members' labels given their group's."""
     i, w, l = merged(task, worker, label, owner)
     fit = worker_types(i, np.unique(w, return_inverse=True)[1], l, K, evidence=True, max_iter=max_iter)
     M, of_group = worker.max() + 1, np.bincount(owner)[owner[worker]] > 1
@@ -140,7 +141,7 @@ def log_probability(task: Ints, worker: Ints, label: Ints, K: int, owner: Ints, 
 
 
 def bound(fit: Fit) -> float:
-    """Return the lower bound of the log-probability of the labels: types, entropy of r, classes."""
+    """Return the lower bound of the log-probability of the labels: from types, entropy of r, and classes."""
     sharing = fit.q[:, [name in SHARING for name in fit.types]].sum(axis=1)
     L = np.stack([of_type(name, fit.after, errors_of_crowd(fit.after, sharing))[1] for name in fit.types], axis=1)
     types = logsumexp(np.log(best_shares(fit.rho, L)) + L, axis=1).sum()
@@ -150,5 +151,5 @@ def bound(fit: Fit) -> float:
 
 
 def log_choices(M: int, n: int) -> float:
-    """Return log(M binomial(M, n)): the groups of n workers there could have been, and their sizes."""
+    """Return log(M binomial(M, n)), the log number of possible groups of n workers, over all sizes."""
     return float(np.log(M) + gammaln(M + 1) - gammaln(n + 1) - gammaln(M - n + 1))

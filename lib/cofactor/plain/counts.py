@@ -1,4 +1,4 @@
-"""Pairwise evidence: how often two variables took each pair of values together.
+"""Pairwise evidence: counts of how often two variables took each pair of values together.
 
     symbol   meaning                                                    shape
     codes    value of each variable in each row; -1: not observed       (S, N)
@@ -8,7 +8,7 @@
     R_mj     joint frequencies, C_mj / n_mj                             (I_m, I_j)
     n_mj     rows in which both were observed
 
-Such counts are the evidence of all four problems: labels of two workers, values of two variables, words of a document.
+Such counts are the evidence in all four problems: labels of two workers, values of two variables, words of a document.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Pairs = dict[tuple[int, int], tuple[Floats, float]]  # (m, j): R_mj and n_mj, bo
 
 
 def one_hot(codes: ArrayLike, sizes: ArrayLike) -> sparse.csr_array:
-    """Return F (S, V): one where variable n of row s has the value of the column, zero elsewhere. O(S N)."""
+    """Return F (S, V): one if the variable of the column has its value in row s, else zero. O(S N)."""
     codes, first = np.asarray(codes), np.cumsum(sizes) - sizes
     s, n = np.nonzero(codes >= 0)
     return sparse.csr_array((np.ones(s.size), (s, first[n] + codes[s, n])), (len(codes), int(np.sum(sizes))))
 
 
 def blocks(sizes: ArrayLike) -> list[slice]:
-    """Return the rows of every variable among the V stacked ones."""
+    """Return the slice of every variable among the V stacked values."""
     ends = np.cumsum(sizes)
     return [slice(int(end - size), int(end)) for end, size in zip(ends, np.asarray(sizes), strict=True)]
 
@@ -45,7 +45,7 @@ def pair_counts(F: sparse.csr_array) -> Floats:
 
 
 def pair_frequencies(C: Floats, sizes: ArrayLike) -> Pairs:
-    """Return R_mj and n_mj of every pair m != j that some row shows together."""
+    """Return R_mj and n_mj of every pair m != j that is observed together in some row."""
     S, found = blocks(sizes), {}
     for m in range(len(S)):
         for j in range(len(S)):

@@ -1,10 +1,10 @@
-"""EM for the latent-class model: variables are independent, given a latent class.
+"""EM for the latent-class model: variables are independent given a latent class.
 
     symbol   meaning                                                  shape
     F        one-hot codes of the rows (see counts)                   (S, V)
     prior    lambda_f = Pr(class f)                                   (K,)
     A        Pr(value | class), the A_n stacked                       (V, K)
-    Q        Pr(class | what was observed in the row)                 (S, K)
+    Q        Pr(class | observed entries of the row)                  (S, K)
 
 A crowd is such a table: rows are tasks, variables are workers, A_m is the confusion matrix of worker m.
 
@@ -28,7 +28,7 @@ def posterior(F: sparse.csr_array, prior: Floats, A: Floats) -> tuple[Floats, fl
 
 
 def refit(F: sparse.csr_array, Q: Floats, sizes: ArrayLike, pseudo_count: float = 0.0) -> tuple[Floats, Floats]:
-    """M-step: return prior and A, the weighted frequencies of the soft classes Q. O(entries K)."""
+    """M-step: return prior and A, the frequencies weighted by the soft classes Q. O(entries K)."""
     A = F.T @ Q + pseudo_count
     for block in blocks(sizes):
         A[block] /= A[block].sum(axis=0)
@@ -38,10 +38,10 @@ def refit(F: sparse.csr_array, Q: Floats, sizes: ArrayLike, pseudo_count: float 
 def em(
     F: sparse.csr_array, prior: Floats, A: Floats, sizes: ArrayLike, n_iter: int = 100, tol: float = 1e-8
 ) -> tuple[Floats, Floats, list[float]]:
-    """Alternate both steps from a first model; return prior, A and the log-likelihood before each round.
+    """Alternate both steps from a starting model; return prior, A and the log-likelihood before each round.
 
-    It never falls. Ends where it rises by at most `tol`, relatively. To begin with soft classes, such as the shares of
-    the votes, call `refit` first.
+    It never falls. Stops when its relative increase is at most `tol`. To start from soft classes, such as vote shares,
+    call `refit` first.
 
     >>> from cofactor.plain.counts import one_hot
     >>> F = one_hot([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0]], [2, 2, 2])

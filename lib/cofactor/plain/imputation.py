@@ -1,22 +1,22 @@
-"""Pairs of annotators who have no task in common: their co-occurrences from those of others.
+"""Imputation of the co-occurrences of annotators without a common task from those of others.
 
     symbol   meaning                                                              shape
     R_mj     co-occurrences of annotators m and j, R_mj = A_m D A_j'              (K, K)
-    n_mj     tasks behind it
+    n_mj     number of tasks it was counted on
     U_m      factor of annotator m, U_m = A_m D^1/2 up to a rotation              (K, K)
 
 Designated annotators: if l and r link m and n, then R_mn = R_mr R_lr^-1 R_ln, since
 
     A_m D A_r' (A_l D A_r')^-1 A_l D A_n' = A_m D A_n'.
 
-Robust imputation: factors of all annotators are fitted to all observed blocks at once, and an outlying block counts
-less:
+Robust imputation: factors of all annotators are fitted to all observed blocks at once, with smaller weights for
+outlying blocks:
 
     min sum (n_mj (||R_mj - U_m U_j'||_F^2 + xi))^(p/2),    ||U_m||_F <= 1
 
 Source: Ibrahim and Fu, "Crowdsourcing via annotator co-occurrence imputation and provable symmetric nonnegative matrix
-factorization", ICML 2021, Eq. (7)-(11). Deviations: all linking pairs are averaged, where the paper designates one; a
-block counts by its tasks; a factor is the exact minimiser on the ball.
+factorization", ICML 2021, Eq. (7)-(11). Deviations: all linking pairs are averaged, where the paper designates one;
+blocks are weighted by their numbers of tasks; a factor is the exact minimiser on the ball.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ SMOOTHING = 1e-6  # xi
 
 
 def designated_imputation(R: Pairs, m: int, n: int, n_annotators: int) -> Floats:
-    """Return R_mn (K, K) from all l and r who link m and n, or zeros where no one does. O(M^2 K^3).
+    """Return R_mn (K, K) from all l and r who link m and n, or zeros if there are none. O(M^2 K^3).
 
-    Each link counts with n_mr n_lr n_ln s^2, s the smallest singular value of R_lr: an inverse errs as 1 / s^2.
+    Each link has weight n_mr n_lr n_ln s^2, with s the smallest singular value of R_lr, since the error of an inverse
+    grows as 1 / s^2.
 
     >>> R = {(0, 1): (np.diag([0.6, 0.4]), 9.0), (1, 2): (np.diag([0.6, 0.4]), 9.0), (2, 3): (np.diag([0.6, 0.4]), 9.0)}
     >>> R |= {(j, m): block for (m, j), block in R.items()}
@@ -51,9 +52,9 @@ def designated_imputation(R: Pairs, m: int, n: int, n_annotators: int) -> Floats
 
 
 def robust_imputation(R: Pairs, U: Floats, p: float = 1.0, n_iter: int = 50) -> Floats:
-    """Return the factors (M, K, K) after so many passes over the annotators, from first ones. O(blocks K^3) a pass.
+    """Return the factors (M, K, K) after `n_iter` passes over the annotators from a start. O(blocks K^3) per pass.
 
-    For one annotator, weights w_mj = n_mj^(p/2) (||R_mj - U_m U_j'||^2 + xi)^(p/2 - 1), Eq. (11); then weighted least
+    For each annotator, weights w_mj = n_mj^(p/2) (||R_mj - U_m U_j'||^2 + xi)^(p/2 - 1), Eq. (11); then weighted least
     squares on the ball.
     """
     U = U.copy()
@@ -73,7 +74,7 @@ def robust_imputation(R: Pairs, U: Floats, p: float = 1.0, n_iter: int = 50) -> 
 
 
 def fit_in_ball(G: Floats, B: Floats) -> Floats:
-    """Return the U with ||U||_F <= 1 and the least tr(U G U') - 2 tr(U B'): B (G + mu I)^-1, mu by halving."""
+    """Return the minimiser of tr(U G U') - 2 tr(U B') with ||U||_F <= 1: B (G + mu I)^-1, mu by bisection."""
     g, V = np.linalg.eigh(G)
     g = np.maximum(g, 1e-12 * g[-1])
     B_V = B @ V

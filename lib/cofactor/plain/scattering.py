@@ -1,10 +1,10 @@
-"""Whether a factor H >= 0 is sufficiently scattered: then X = H H' has one such H of K columns, but for their order.
+"""Test whether H >= 0 is sufficiently scattered; then H is the unique factor of X = H H', up to column order.
 
-Look at T = {x : H x >= 0, sum of x = 1}. The more the rows of H are spread, the smaller T is. Condition 1 of the
-definition says that no point of T is longer than the unit vectors, which are always in it. The longest is a vertex.
-Condition 2 says that only the unit vectors are that long, as far as they are at right angles.
+Let T = {x : H x >= 0, sum of x = 1}. The more the rows of H are spread, the smaller T is. Condition 1 of the
+definition says that no point of T is longer than the unit vectors, which are always in T. The longest is a vertex.
+Condition 2 says that the unit vectors are the only orthogonal set of vertices of this length.
 
-Source: Ibrahim and Fu, ICML 2021, Definition 1. The vertices by trying all sets of K - 1 rows: for small H.
+Source: Ibrahim and Fu, ICML 2021, Definition 1. Vertices are found by trying all sets of K - 1 rows, for small H.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cofactor.plain.counts import Floats
 
 
 def vertices(H: ArrayLike, slack: float = 1e-9) -> Floats:
-    """Return the vertices (V, K) of T: each lies on the walls of K - 1 rows of H (J, K). O(J^(K-1) K^3).
+    """Return the vertices (V, K) of T, at each of which K - 1 rows of H (J, K) are zero. O(J^(K-1) K^3).
 
-    Where the rows of H do not surround the middle, T has no end, and its vertices do not tell how far it goes.
+    If the rows of H do not surround the centre, T is unbounded, and its vertices do not determine it.
     """
     H = np.asarray(H, dtype=float)
     K = H.shape[1]
@@ -37,7 +37,7 @@ def vertices(H: ArrayLike, slack: float = 1e-9) -> Floats:
 
 
 def is_scattered(H: ArrayLike, tol: float = 1e-6) -> bool:
-    """Return whether H is scattered beyond doubt: no vertex of T but the unit vectors is as long as one.
+    """Return whether H is certainly scattered: all vertices of T except the unit vectors have norm below one.
 
     >>> is_scattered([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), is_scattered([[4, 1, 1], [1, 4, 1], [1, 1, 4]])
     (True, False)

@@ -1,4 +1,4 @@
-"""The simplex {x >= 0, sum of x = 1}: the nearest point, and the nearest mixture.
+"""The simplex {x >= 0, sum of x = 1}: the nearest point to a vector, and the nearest mixture of columns.
 
 Source: Held, Wolfe and Crowder, "Validation of subgradient optimization", Mathematical Programming 1974 (projection).
 """
@@ -13,10 +13,10 @@ from cofactor.plain.counts import Floats
 
 
 def project_to_simplex(v: ArrayLike) -> Floats:
-    """Return the point of the simplex that is nearest to v (K,): lower all entries alike, and cut at zero.
+    """Return the point of the simplex nearest to v (K,): subtract a constant from all entries, and clip at zero.
 
-    With entries sorted from above, u_1 >= u_2 >= ..., the amount is (u_1 + ... + u_r - 1) / r, for the largest r at
-    which u_r is above it. O(K log K).
+    With sorted entries u_1 >= u_2 >= ..., the constant is (u_1 + ... + u_r - 1) / r, for the largest r such that u_r
+    is larger. O(K log K).
 
     >>> project_to_simplex([0.8, 0.6, -1.0]).round(2).tolist()
     [0.6, 0.4, 0.0]
@@ -27,9 +27,9 @@ def project_to_simplex(v: ArrayLike) -> Floats:
 
 
 def mixtures(W: Floats, X: Floats, weight: float = 1e4) -> Floats:
-    """Return H (K, N), columns on the simplex, with the least ||W H - X||_F.
+    """Return H (K, N), with columns on the simplex, that minimises ||W H - X||_F.
 
-    Nonnegative least squares, in which a heavy extra row of ones asks for sums of one.
+    Nonnegative least squares, with an extra row of ones of large weight that makes the columns sum to one.
     """
     heavy = weight * np.abs(W).max()
     W1 = np.vstack([W, np.full((1, W.shape[1]), heavy)])

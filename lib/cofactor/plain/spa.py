@@ -1,8 +1,8 @@
-"""The successive projection algorithm: the columns that all other columns are mixtures of.
+"""The successive projection algorithm: finds the columns of which all other columns are mixtures.
 
-X = W H, columns of H on the simplex, W among the columns of X. The length of a mixture is at most that of the longest
-of what is mixed. So the longest column is one of W; what it explains is taken away, and the longest of the rest is the
-next.
+X = W H, columns of H on the simplex, W among the columns of X. A mixture is at most as long as the longest of its
+components. So the longest column is in W; all columns are projected onto its orthogonal complement, and the longest
+residual is the next.
 
 Source: Gillis and Vavasis, "Fast and robust recursive algorithms for separable nonnegative matrix factorization",
 IEEE TPAMI 2014, Algorithm 1.

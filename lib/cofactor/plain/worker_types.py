@@ -1,10 +1,10 @@
-"""WorkerTypes, the default for crowds, on a page: types of workers, their fit, and how sure the labels are.
+"""WorkerTypes, the default for crowds, on one page: worker types, their fit, and the uncertainty of labels.
 
-Every worker is of one type, and the labels tell which:
+Every worker is of one type, which is inferred from the labels:
 
-    coin    right with one probability; a wrong label is one of the errors of the whole crowd
-    class   right with a probability for each class; errors as above
-    own     a confusion matrix of the worker's own; offered only if workers do not err together
+    coin    correct with one probability; wrong labels follow the errors of the whole crowd
+    class   correct with one probability per class; errors as above
+    own     a confusion matrix of the worker's own; only if workers do not err together
     none    labels do not depend on the class
 
     symbol   meaning                                                                  shape
@@ -12,13 +12,13 @@ Every worker is of one type, and the labels tell which:
     V, n     votes, labels of each task                                               (N, K), (N,)
     r        probability of each class for each task                                  (N, K)
     C        expected labels of a worker on tasks of a class: [worker, label, class]  (M, K, K)
-    R, W     right and wrong labels among them, by class                              (M, K)
+    R, W     correct and wrong labels among them, by class                            (M, K)
     e        errors of the crowd: Pr(label | class, wrong)                            (K, K)
     E, L     of a type: expected log-probabilities of labels; log-probability of C    (M, K, K), (M,)
     rho, q   share of each type in the crowd; probability of each type for a worker   (T,), (M, T)
-    alpha    as many imagined tasks as there are, shared as the majority votes are    (K,)
+    alpha    prior counts of the classes: the majority votes                          (K,)
     nu       alpha and the expected tasks of each class                               (K,)
-    p        probability of each class where tasks of a class differ in difficulty    (N, K)
+    p        probability of each class if tasks of a class differ in difficulty       (N, K)
 
 A round (mean field):
 
@@ -26,9 +26,9 @@ A round (mean field):
     q_wt  proportional to rho_t exp L_wt,    rho_t = (1 + sum_w q_wt) / (M + T)
     r_ik  proportional to exp(psi(nu_k) - psi(sum nu) + sum over labels (w, l) of i, sum_t q_wt E_wt,lk)
 
-Labels of a task repeat one another, so that r is too sure. P is proportional to r^(1 / sqrt(1 + effect (n - 1))), with
-the effect under which the labels chosen are as probable as under p. Above 50 classes the default takes the effect 2.4
-instead, since learning it takes too long; grades and gold tasks are not on this page. Sources: those of
+The labels of a task are dependent, so r is overconfident. P is proportional to r^(1 / sqrt(1 + effect (n - 1))), with
+the effect under which the chosen labels are as probable as under p. With more than 50 classes, the default uses the
+effect 2.4 instead, since learning it takes too long; grades and gold tasks are not covered here. Sources: those of
 `cofactor.crowd.model`.
 """
 
@@ -57,7 +57,7 @@ RESIDUAL = 0.45  # effect that the difficulty of tasks does not show
 
 
 class Fit(NamedTuple):
-    """What a fit found; see the symbols above. `C` are the counts that q was read from, `after` those of r."""
+    """The result of a fit; see the symbols above. `C` are the counts that q comes from, `after` those of r."""
 
     P: Floats
     r: Floats
@@ -74,9 +74,9 @@ class Fit(NamedTuple):
 
 
 def meeting(worker: Ints, label: Ints) -> Ints:
-    """Return the places of the labels whose words meet: those of the largest component of workers and words.
+    """Return the indices of the labels in the largest connected component of workers and classes.
 
-    All places where this component has one word only: then no words meet.
+    All indices are returned if this component has only one class.
     """
     M, K = worker.max() + 1, label.max() + 1
     graph = sparse.coo_array((np.ones(len(worker)), (worker, M + label)), (M + K, M + K))
@@ -86,9 +86,9 @@ def meeting(worker: Ints, label: Ints) -> Ints:
 
 
 def worker_types(task: Ints, worker: Ints, label: Ints, K: int, evidence: bool = False, max_iter: int = 500) -> Fit:
-    """Fit the labels of workers who are no copies; all tasks and workers have labels, counted from zero.
+    """Fit labels of workers who are not copies; all tasks and workers have labels, and codes start at zero.
 
-    `evidence`: for bounds to compare, with coin, class and none alone, P is r. O(labels K) a round.
+    With `evidence`, for comparing bounds, only coin, class and none are used, and P is r. O(labels K) per round.
 
     >>> i, w = np.divmod(np.arange(32), 4)
     >>> fit = worker_types(i, w, np.where(w < 3, i >= 4, 0), 2)
@@ -122,7 +122,7 @@ def worker_types(task: Ints, worker: Ints, label: Ints, K: int, evidence: bool =
 
 
 def rounds(F: sparse.csr_array, V: Floats, alpha: Floats, types: tuple[str, ...], max_iter: int = 500) -> Fit:
-    """Iterate from vote shares V until a round moves the expected labels by at most `TOL`, on average."""
+    """Iterate from vote shares V until a round changes the expected labels by at most `TOL` on average."""
     K, T = V.shape[1], len(types)
     M, nu, after = F.shape[1] // K, alpha + V.sum(axis=0), F.T @ V
     rho, q = np.full(T, 1 / T), np.full((M, T), 1 / T)
@@ -141,24 +141,24 @@ def rounds(F: sparse.csr_array, V: Floats, alpha: Floats, types: tuple[str, ...]
 
 
 def errors_of_crowd(C: Floats, share: Floats) -> Floats:
-    """Return log e (zero on the diagonal), each worker counted by the probability of a type that has these errors."""
+    """Return log e, zero on the diagonal, with workers weighted by `share`, the probability of such a type."""
     off = ~np.eye(C.shape[1], dtype=bool)
     e = (1 + np.einsum("w,wlk->lk", share, C)) * off
     return np.log(np.where(off, e / e.sum(axis=0), 1.0))
 
 
 def right_and_given(C: Floats) -> tuple[Floats, Floats]:
-    """Return R, and R + W, from counts (M, K, K, ...) by worker, label, class and more."""
+    """Return R and R + W from counts (M, K, K, ...) by worker, label, class and further axes."""
     return np.einsum("wkk...->wk...", C), C.sum(axis=1)
 
 
 def prior_counts(K: int) -> Floats:
-    """Return the labels (K, K) imagined for every worker."""
+    """Return the (K, K) prior counts of labels for every worker."""
     return np.where(np.eye(K, dtype=bool), RIGHT, WRONG)
 
 
 def of_type(name: str, C: Floats, log_e: Floats) -> tuple[Floats, Floats]:
-    """Return E (M, K, K) and L (M,) of all workers, were they of this type."""
+    """Return E (M, K, K) and L (M,) of all workers under this type."""
     K, (R, given) = C.shape[1], right_and_given(C)
     if name in SHARING:
         W = np.maximum(given - R, 0)
@@ -184,7 +184,7 @@ def log_marginal(C: Floats, prior: Floats) -> Floats:
 
 
 def best_shares(rho: Floats, L: Floats) -> Floats:
-    """Return the rho of the highest sum_w log sum_t rho_t exp L_wt + sum_t log rho_t, by damped Newton steps."""
+    """Return the rho that maximises sum_w log sum_t rho_t exp L_wt + sum_t log rho_t, by damped Newton steps."""
     M, T = L.shape
     likelihood = np.exp(L - L.max(axis=1, keepdims=True))
     for _ in range(500):
@@ -199,13 +199,13 @@ def best_shares(rho: Floats, L: Floats) -> Floats:
 
 
 def pulled_to_crowd(R: Floats, given: Floats) -> Floats:
-    """Return the probabilities (M, K) of being right, drawn to those of the whole crowd."""
+    """Return the probabilities (M, K) of being right, shrunk to those of the whole crowd."""
     crowd = (R.sum(axis=0) + RIGHT) / (given.sum(axis=0) + RIGHT + WRONG)
     return np.asarray((R + PULL * crowd) / (given + PULL))
 
 
 def errors_together(F: sparse.csr_array, r: Floats, C: Floats) -> float:
-    """Return how many standard errors the pairs of errors on one task lie above those of independent workers."""
+    """Return by how many standard errors pairs of errors on one task exceed those of independent workers."""
     x = (np.eye(C.shape[1]) - pulled_to_crowd(*right_and_given(C))[:, None]).reshape(F.shape[1], -1)
     t = (r * ((F @ x) ** 2 - F @ x**2)).sum(axis=1)
     return float(t.sum() / max(np.sqrt(t @ t), TINY))
@@ -214,8 +214,8 @@ def errors_together(F: sparse.csr_array, r: Floats, C: Floats) -> float:
 def difficulty(F: sparse.csr_array, C: Floats, r: Floats, alpha: Floats, spread: float = 0.5) -> tuple[Floats, float]:
     """Return p and the log-likelihood of Pr(right) = Phi(ability_wk + spread b), b ~ N(0, 1) of each task.
 
-    States of a task are (class k, one of Q points of b). Expectation-maximisation; for abilities and spread one step of
-    Fisher scoring a round. A spread of 0 stays 0.
+    The states of a task are (class k, one of Q points of b). Fitted by expectation-maximisation, with one step of
+    Fisher scoring for abilities and spread per round. A spread of 0 stays 0.
     """
     (M, K, _), Q, same = C.shape, len(POINTS), np.eye(len(alpha), dtype=bool)
     A = (C + prior_counts(K)) / (C + prior_counts(K)).sum(axis=1, keepdims=True)
@@ -257,6 +257,6 @@ def flattened(r: Floats, n: Floats, effect: float) -> Floats:
 
 
 def design_effect(r: Floats, p: Floats, n: Floats) -> float:
-    """Return the effect under which r says of its labels what p, flattened by a constant, says of them."""
+    """Return the effect under which r gives its labels the same mean probability as p, flattened by a constant."""
     sure = flattened(p, n, RESIDUAL)[np.arange(len(r)), r.argmax(axis=1)].sum()
     return float(np.interp(sure, [flattened(r, n, x).max(axis=1).sum() for x in EFFECTS[::-1]], EFFECTS[::-1]))

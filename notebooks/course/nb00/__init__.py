@@ -1,4 +1,4 @@
-"""What notebook 00 shows: one crowd, from its labels to how sure each answer is."""
+"""What notebook 00 shows: one crowd, from its labels to how certain each answer is."""
 
 from cofactor_app.plots.crowd import draw_confusions, draw_uncertainty
 from course.nb00.draws import labels_of

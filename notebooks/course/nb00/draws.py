@@ -1,10 +1,10 @@
-"""What two exercises of notebook 00 draw by a seed: four crowds with one fault each, and a file with corrections.
+"""Draw the data of two exercises of notebook 00: four crowds with one fault each, and a file with corrections.
 
 kind  what is wrong with a crowd
 1     two groups of people never label the same photograph
-2     three people are one: they give the same labels on all photographs that they share
+2     three people are copies: they give the same labels to all photographs that they share
 3     some photographs have no label
-4     somebody gives the same class to every photograph
+4     one person gives the same class to every photograph
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from cofactor.crowd import METHODS
 from cofactor.crowd.copies import candidates
 from cofactor.crowd.labels import CrowdLabels
 
-N_TASKS, N_PEOPLE, SEEN = 60, 9, 0.6  # of a crowd with a fault, and the share of the photographs that somebody labels
-SKILLS = 0.82, 0.94  # shares right
-COPIES, COPIED, UNLABELLED = 3, 0.7, 12  # people who are one, the share they have right; photographs without a label
+N_TASKS, N_PEOPLE, SEEN = 60, 9, 0.6  # of a crowd with a fault, and the fraction of photographs that a person labels
+SKILLS = 0.82, 0.94  # fractions right
+COPIES, COPIED, UNLABELLED = 3, 0.7, 12  # copies, the fraction they have right; photographs without a label
 BIRDS = "garganey", "teal"
-N_PHOTOGRAPHS, N_MEMBERS, CORRECTED = 60, 7, 0.25  # of the file, and the share of its labels that are corrected later
-MIXED = 0.55, 0.95  # shares right of the members
-SURE = 0.01  # at least so far from even is every photograph of the file
-TO_TEAL = 0.8  # of the corrections, those from garganey to teal
+N_PHOTOGRAPHS, N_MEMBERS, CORRECTED = 60, 7, 0.25  # of the file, and the fraction of labels that are corrected later
+MIXED = 0.55, 0.95  # fractions that the members have right
+SURE = 0.01  # every probability in the file is at least this far from 0.5
+TO_TEAL = 0.8  # fraction of the corrections that go from garganey to teal
 
 
 def _answers(n_tasks: int, skills: Floats, rng: np.random.Generator) -> Ints:
-    """(N, M) labels of two classes, of people who are right with these shares."""
+    """Draw (N, M) labels of two classes by people with these accuracies."""
     truth = rng.integers(2, size=n_tasks)
     right = rng.random((n_tasks, len(skills))) < skills
     return np.where(right, truth[:, None], 1 - truth[:, None])
 
 
 def crowd(kind: int, rng: np.random.Generator) -> Ints:
-    """Return labels with a fault of this kind and no other: (60, 9) codes, -1 where there is no label."""
+    """Return (60, 9) codes with a fault of this kind and no other; -1 where there is no label."""
     while True:
         skills = rng.uniform(*SKILLS, N_PEOPLE)
         if kind == 2:
@@ -61,7 +61,7 @@ def crowd(kind: int, rng: np.random.Generator) -> Ints:
 
 
 def faults(codes: Ints) -> list[int]:
-    """List the kinds of what is wrong with (N, M) labels."""
+    """List the kinds of fault in (N, M) labels."""
     gave, table = (codes >= 0).astype(int), labels_of(codes).table
     found = {
         1: connected_components(gave.T @ gave)[0] > 1,
@@ -73,23 +73,23 @@ def faults(codes: Ints) -> list[int]:
 
 
 def crowds(seed: int) -> Ints:
-    """Draw four crowds, each with another fault, in some order: (4, 60, 9) codes."""
+    """Draw four crowds, each with a different fault, in random order: (4, 60, 9) codes."""
     rng = np.random.default_rng(seed)
     return np.stack([crowd(kind, rng) for kind in rng.permutation([1, 2, 3, 4])])
 
 
 def labels_of(codes: Ints) -> CrowdLabels:
-    """Return (N, M) codes as labels; photographs without a label stay."""
+    """Return (N, M) codes as `CrowdLabels`; photographs without a label are kept."""
     task, person = np.nonzero(codes >= 0)
     return CrowdLabels.from_arrays(task, person, codes[task, person], 2, len(codes), codes.shape[1], unlabelled="keep")
 
 
 @lru_cache(maxsize=32)
 def file_text(seed: int) -> str:
-    """Draw the text of a CSV file: photograph, member, bird; some labels are corrected by a later row.
+    """Draw the text of a CSV file (photograph, member, bird) in which later rows correct some labels.
 
-    A file is drawn again where first and last answers, the vote or all answers together find as many teals, or where a
-    photograph is nearly even: then the count would not tell what was done.
+    A file is redrawn if two ways of counting (first answers, last answers, the vote) find the same number of teals, or
+    if a probability is close to 0.5: the count would then not tell which way was used.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -119,7 +119,7 @@ def _rows(rng: np.random.Generator) -> pd.DataFrame:
 
 @lru_cache(maxsize=256)
 def teals(text: str) -> dict[str, tuple[int, float]]:
-    """Count photographs that are called teal, by what was done; and the least distance of a probability from even."""
+    """Count the photographs labelled teal, by way of counting, with the least distance of a probability from 0.5."""
     found = {}
     for done, name in {"last": "WorkerTypes", "first": "WorkerTypes", "vote": "MajorityVote"}.items():
         labels = read(text, "first" if done == "first" else "last")
@@ -130,7 +130,7 @@ def teals(text: str) -> dict[str, tuple[int, float]]:
 
 
 def read(text: str, conflicts: Any) -> CrowdLabels:
-    """Read the text of a file whose corrections are treated as `CrowdLabels.from_frame` has it."""
+    """Read the text of a file; `conflicts` is that of `CrowdLabels.from_frame`."""
     rows = [line.split(",") for line in text.splitlines()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # it tells of labels that were given again

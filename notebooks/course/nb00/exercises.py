@@ -1,4 +1,4 @@
-"""The exercises of notebook 00: faults of crowds, a vote, good workers, expected errors, a file with corrections."""
+"""The exercises of notebook 00: faults in crowds, a vote, accuracies, expected errors, a file with corrections."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class Vote(FunctionExercise):
     """The majority vote, ties split."""
 
     hints = (
-        "count for each class k how many labels of a task are k: (labels == k).sum(axis=1)",
-        "the classes with most votes are those where the count is the largest of its row",
-        "divide the row of winners (True or False) by its sum",
+        "for each class k, count how many labels of a task are k: (labels == k).sum(axis=1)",
+        "the winners of a task are the classes whose count equals the largest count in the row",
+        "divide each row of winners (True or False) by its sum",
     )
     praise = "two tied classes get half a point each, which is fair and needs no coin toss"
     wrong: ClassVar = {
-        "a tie went to the first class; share it among all classes with most votes": (
+        "a tie went to the first class; split the task equally among the classes with the most votes": (
             lambda labels, K: np.eye(K)[counts(labels, K).argmax(axis=1)]
         ),
-        "these are shares of the votes; the classes with most votes take everything": (
+        "these are the fractions of votes; give the whole task to the class with the most votes": (
             lambda labels, K: (c := counts(labels, K) + 1e-9) / c.sum(axis=1, keepdims=True)
         ),
-        "-1 means no label, and was counted as the last class": (
+        "-1 means no label, but it was counted as a vote for the last class; ignore it": (
             lambda labels, K: split(counts(np.where(labels < 0, K - 1, labels), K))
         ),
-        "each of two tied classes got 1; together they get 1": (
+        "each of the tied classes got 1; divide each row by its sum": (
             lambda labels, K: (c := counts(labels, K)) == c.max(axis=1, keepdims=True)
         ),
-        "a tie was shared among all classes; share it among those with most votes": (
+        "a tie was split among all classes; split it only among those with the most votes": (
             lambda labels, K: np.where((s := split(counts(labels, K))).max(axis=1, keepdims=True) == 1, s, 1 / K)
         ),
     }
@@ -63,7 +63,7 @@ class Vote(FunctionExercise):
 
     def solve(self, labels: Ints, n_classes: int) -> list[Part]:
         laws = (NONNEGATIVE, ROWS_SUM_TO_ONE)
-        return [Part("shares", split(counts(labels, n_classes)), {}, "shares of a task", laws)]
+        return [Part("votes", split(counts(labels, n_classes)), {}, "fractions of a task", laws)]
 
 
 class Accuracy(Exercise):
@@ -71,8 +71,8 @@ class Accuracy(Exercise):
 
     hints = (
         "A[c, c] is the accuracy on tasks of class c alone",
-        "on how many tasks of all is the class c? That is prior[c]",
-        "sum over c of prior[c] * A[c, c]",
+        "prior[c] is the fraction of tasks whose true class is c",
+        "add up prior[c] * A[c, c] over all classes c",
     )
     praise = "each class counts as often as it occurs, so a worker is judged on the actual mix of tasks"
 
@@ -87,25 +87,29 @@ class Accuracy(Exercise):
     def solve(self, prior: Floats, A: Floats) -> list[Part]:
         own = A.diagonal()
         mistakes = {
-            "this is the plain mean of the diagonal; weight each class by how often it occurs (prior)": own.mean(),
+            "this is the unweighted mean of the diagonal; weight each class by how often it occurs (prior)": own.mean(),
             "this is the sum of the diagonal; weight each entry by the prior": own.sum(),
-            "the weights are how often each label is given; take how often each class occurs": (A @ prior) @ own,
-            "rows were scaled to sum to one, as if A were transposed; its columns do": prior @ (own / A.sum(axis=1)),
-            "this is the share of wrong labels; the accuracy is one minus it": 1 - prior @ own,
-            "this is the accuracy on the most frequent class alone; add the others": own[prior.argmax()],
-            "this is the accuracy on the class that the worker knows best; weight all classes": own.max(),
-            "divided by the number of classes once too often: the prior is a weight already": prior @ own / len(prior),
+            "you weighted by how often each label is given; weight by how often each class occurs (prior)": (
+                (A @ prior) @ own
+            ),
+            "you scaled the rows of A to sum to one; its columns already do, so use A as it is": (
+                prior @ (own / A.sum(axis=1))
+            ),
+            "this is the fraction of wrong labels; the accuracy is one minus that": 1 - prior @ own,
+            "this is the accuracy on the most frequent class only; include the other classes": own[prior.argmax()],
+            "this is the accuracy on the worker's best class; average over all classes, weighted by prior": own.max(),
+            "do not divide by the number of classes: the prior already sums to one": prior @ own / len(prior),
         }
-        return [Part("accuracy", prior @ own, mistakes, "a share of tasks")]
+        return [Part("accuracy", prior @ own, mistakes, "a fraction of tasks")]
 
 
 class ExpectedWrong(Exercise):
-    """How many labels are wrong, as the posterior itself has it."""
+    """How many labels are wrong, according to the posterior itself."""
 
     hints = (
-        "the class with the largest posterior wins; its posterior is the chance that the label is right",
-        "so a label is wrong with a chance of one minus that",
-        "expected numbers add up: (1 - posterior.max(axis=1)).sum()",
+        "a task gets the class with the largest posterior; that posterior is the probability that the label is right",
+        "so a label is wrong with a probability of one minus that",
+        "expected counts add up: (1 - posterior.max(axis=1)).sum()",
     )
     praise = "compare this number with the truth if you know it: the model may be overconfident"
 
@@ -121,13 +125,21 @@ class ExpectedWrong(Exercise):
     def solve(self, posterior: Floats) -> list[Part]:
         right = posterior.max(axis=1)
         mistakes = {
-            "this is how many labels are expected to be right; take one minus each probability": right.sum(),
-            "this is the share of labels; the question is how many: sum up": (1 - right).mean(),
-            "this is the share of right labels; the question is how many are wrong": right.mean(),
-            "this counts uncertain tasks; each has its own chance to be wrong, also the sure ones": np.sum(right < 0.9),
-            "this is how many tasks are of class 1; how often does the class that won not hold?": posterior[:, 1].sum(),
-            "this is how many tasks are of class 0; how often does the class that won not hold?": posterior[:, 0].sum(),
-            "this is the chance that at least one label is wrong; expected numbers add up": 1 - right.prod(),
+            "this is the expected number of right labels; add up one minus each probability": right.sum(),
+            "this is the fraction of labels expected to be wrong; give their number, the sum": (1 - right).mean(),
+            "this is the fraction of labels expected to be right; give the number expected to be wrong": right.mean(),
+            "this is the number of uncertain tasks; every task, even a certain one, adds its probability of error": (
+                np.sum(right < 0.9)
+            ),
+            "this is the expected number of tasks of class 1; add up the probabilities that a label is wrong": (
+                posterior[:, 1].sum()
+            ),
+            "this is the expected number of tasks of class 0; add up the probabilities that a label is wrong": (
+                posterior[:, 0].sum()
+            ),
+            "this is the probability that at least one label is wrong; add up the probabilities of error": (
+                1 - right.prod()
+            ),
         }
         return [Part("labels expected to be wrong", (1 - right).sum(), mistakes, "labels")]
 
@@ -137,15 +149,15 @@ class Faults(Exercise):
 
     hints = (
         "cf.crowd.diagnose(nb00.labels_of(four[0])) checks the first crowd; which line says FAIL or WARN?",
-        'the lines are "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
-        'of a report: {line.name for line in report.checks if line.status != "pass"}',
+        'look for the lines "co-labelling graph", "copies", "labels per task" and "no information beside the others"',
+        'to list what a report complains about: {line.name for line in report.checks if line.status != "pass"}',
     )
     praise = "this takes a minute before the fit; the default would have fitted each of these four without an error"
     says: ClassVar = {
-        1: 'the line "co-labelling graph" is ok here: any two people are linked, if only through others',
-        2: 'there is no line "copies" here: people who are mostly right agree often, and differ now and then',
-        3: 'the line "labels per task" is ok here: every photograph has a label; ties are another matter',
-        4: 'there is no line "no information beside the others" here: each of these people uses both classes',
+        1: 'this crowd passes the check "co-labelling graph": any two people are linked, directly or through others',
+        2: 'this crowd has no line "copies": people who are mostly right agree often, but not always',
+        3: 'this crowd passes the check "labels per task": every photograph has a label, even if some votes are tied',
+        4: 'this crowd has no line "no information beside the others": everyone uses both classes',
     }
 
     def given(self) -> Given:
@@ -163,8 +175,8 @@ class OwnFile(Exercise):
     """How many labels of a file with corrections count, and how many photographs are then called teal."""
 
     hints = (
-        'the columns have other names: cf.CrowdLabels.from_csv(path, "photo", "member", "bird") says what is wrong now',
-        'whoever wrote two rows about a photograph corrected the first: conflicts="last"',
+        'pass the column names: cf.CrowdLabels.from_csv(path, "photo", "member", "bird"), then read the error message',
+        'if a member labelled a photograph twice, the second row corrects the first: pass conflicts="last"',
         'ducks.n_labels; then cf.crowd.METHODS["WorkerTypes"]().fit_predict(ducks) == ducks.classes.index("teal")',
     )
     praise = "which of two answers counts depends on how people worked; no program can decide that for you"
@@ -176,16 +188,17 @@ class OwnFile(Exercise):
         rows, n_labels = len(text.splitlines()) - 1, read(text, "last").n_labels
         by_fit = {done: count for done, (count, _) in teals(text).items()}
         labels = {
-            "these are all rows; a correction takes the place of the row that it corrects": rows,
-            "who corrected an answer has still given one: keep the last, and drop the first alone": 2 * n_labels - rows,
-            "these are the rows that were corrected; the exercise asks how many labels are left": rows - n_labels,
-            "this is the number of photographs": N_PHOTOGRAPHS,
+            "this counts all rows; a correction replaces the row that it corrects, so count only one of the two": rows,
+            "you dropped both rows of a corrected answer; drop the first and keep the second": 2 * n_labels - rows,
+            "this is the number of corrected rows; give the number of labels that remain": rows - n_labels,
+            "this is the number of photographs; give the number of labels, ducks.n_labels": N_PHOTOGRAPHS,
         }
         birds = {
-            'this keeps the first answers, which were corrected later: conflicts="last"': by_fit["first"],
-            "this is what the vote calls teal; the exercise asks for the default, WorkerTypes": by_fit["vote"],
-            "these are the photographs that are called garganey": N_PHOTOGRAPHS - by_fit["last"],
-            "this is the share; the exercise asks for the number": by_fit["last"] / N_PHOTOGRAPHS,
+            'this uses the first answers, which were corrected later; pass conflicts="last"': by_fit["first"],
+            "this is the count from the majority vote; use the default method, WorkerTypes": by_fit["vote"],
+            "this is the number of photographs labelled garganey; count those labelled teal": N_PHOTOGRAPHS
+            - by_fit["last"],
+            "this is a fraction; give the number of photographs": by_fit["last"] / N_PHOTOGRAPHS,
         }
         return [Part("labels", n_labels, labels, "labels"), Part("teal", by_fit["last"], birds, "photographs")]
 

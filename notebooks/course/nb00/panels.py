@@ -1,4 +1,4 @@
-"""The live figure of notebook 00: a guess how often a majority errs, and what happens as people are added."""
+"""The live figure of notebook 00: guess how often a majority errs, and see what happens as people are added."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DRAWS = 200
 
 
 def majorities(right: Floats, rng: np.random.Generator) -> Floats:
-    """Return the share of tasks on which the majority of 1, 3, ..., 39 people is wrong.
+    """Return the fraction of tasks on which the majority of 1, 3, ..., 39 people is wrong.
 
-    `right` has the chance of each answer, (N, M), to be right: 0 or 1 for answers that were given.
+    `right` (N, M) is the probability that an answer is right: 0 or 1 for answers that were given.
     """
     wrong = np.zeros(len(PEOPLE))
     for _ in range(DRAWS):
@@ -28,7 +28,7 @@ def majorities(right: Floats, rng: np.random.Generator) -> Floats:
 
 @styled
 def majority_live() -> Live:
-    """Drag a guess how often the majority of 39 is wrong; then see it for independent errors, and for real."""
+    """Guess how often the majority of 39 people is wrong; then see it for independent errors, and for the real ones."""
     bluebird, rng = load("bluebird"), np.random.default_rng(0)
     given = (bluebird.labels.table.codes == bluebird.truth[:, None]).astype(float)
     imagined = majorities(np.broadcast_to(given.mean(axis=0), given.shape), rng)
@@ -40,7 +40,7 @@ def majority_live() -> Live:
     (guess,) = ax.plot([], [], "D", color=ORANGE, mec=INK, ms=10, label="your guess", clip_on=False)
     (independent,) = ax.plot(PEOPLE, 100 * imagined, "--", color=FAINT, label="if all erred independently")
     (true,) = ax.plot(PEOPLE, 100 * real, color=BLUE, label="the real majority")
-    ax.set(xlabel="people who vote", ylabel="photographs labelled wrongly (%)", xlim=(0, 40), ylim=(0, 45))
+    ax.set(xlabel="number of voters", ylabel="photographs labelled wrongly (%)", xlim=(0, 40), ylim=(0, 45))
     ax.legend(loc="upper center", ncols=2)
     say(fig, "How often is the majority of 39 people wrong?")
 
@@ -49,12 +49,12 @@ def majority_live() -> Live:
         for line in (independent, true):
             line.set_visible(shown)
         if not shown:
-            return f"One person is wrong on {percent(real[0])}; your guess for 39: {percent(share / 100)}."
+            return f"One person is wrong on {percent(real[0])}; your guess for 39 people: {percent(share / 100)}."
         return (
-            f"You said {percent(share / 100)}. If all erred independently, 39 people would be wrong on "
-            f"{percent(imagined[-1])}; the real majority is wrong on {percent(real[-1])}."
+            f"You guessed {percent(share / 100)}. If all erred independently, the majority of 39 people would be wrong "
+            f"on {percent(imagined[-1])}; the real majority is wrong on {percent(real[-1])}."
         )
 
     controls = {"share": drag(36, 0, 45, 1, "your guess (%)"), "shown": reveal()}
-    look = "Drag the diamond to where the majority of 39 will be. Then show the answer: does it keep falling?"
+    look = "Drag the diamond to the error that you expect of 39 people. Then show the answer: does it keep falling?"
     return Live(controls, fig, [guess, independent, true], update, look)

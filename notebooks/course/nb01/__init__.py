@@ -1,4 +1,4 @@
-"""What notebook 01 shows: the model of a crowd, its co-occurrences, and how a factorisation finds it."""
+"""What notebook 01 shows: the model of a crowd, its co-occurrences, and how a factorisation recovers it."""
 
 from course.crowds import HoledCrowd, hide_pairs, small_crowd
 from course.matrices import draw_blocks, draw_cooccurrence

@@ -1,8 +1,8 @@
-"""Pictures to read a condition off: co-labelling graphs and clouds of rows, drawn by a seed, of three kinds each.
+"""Random co-labelling graphs and clouds of rows, of three kinds each, from which conditions are read off.
 
 kind   a graph of annotators                 a cloud of rows of H
-1      falls into several groups             leaves a part of the disc outside its hull
-2      is one group, of two teams            covers the disc, without a row in every corner
+1      has several groups                    leaves part of the disc outside its hull
+2      is one group without an odd cycle     covers the disc, without a row in any corner
 3      is one group with an odd cycle        has a row in every corner
 """
 
@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from cofactor.core.types import Floats, Ints
 from course.simplex import TOUCH, hull_margin
 
-N_ANNOTATORS, N_ROWS, N_PICTURES = 6, 14, 4
+N_ANNOTATORS, N_ROWS = 6, 14
 Graph = NDArray[np.bool_]  # (6, 6), symmetric: who shares tasks with whom
 SHAPES = (  # of two groups, six links each: two triangles; a square with a diagonal, and a pair
     ((0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)),
@@ -26,7 +26,7 @@ SHAPES = (  # of two groups, six links each: two triangles; a square with a diag
 
 
 def pictures(seed: int) -> dict[str, Any]:
-    """Return four graphs (4, 6, 6) and four clouds (4, 14, 3), in which every kind occurs."""
+    """Draw four graphs (4, 6, 6) and four clouds (4, 14, 3); every kind occurs."""
     rng = np.random.default_rng(seed)
     first, second = (rng.permutation(np.append([1, 2, 3], rng.integers(1, 4))) for _ in range(2))
     graphs = np.stack([graph(kind, rng) for kind in first])
@@ -34,7 +34,7 @@ def pictures(seed: int) -> dict[str, Any]:
 
 
 def graph(kind: int, rng: np.random.Generator) -> Graph:
-    """Return a graph of six annotators with six links, of a kind; their number tells nothing."""
+    """Draw a graph of this kind with six annotators and six links, so that the number of links reveals nothing."""
     links: tuple[tuple[int, int], ...]
     if kind == 1:
         links = SHAPES[rng.integers(len(SHAPES))]
@@ -49,7 +49,7 @@ def graph(kind: int, rng: np.random.Generator) -> Graph:
 
 
 def cloud(kind: int, rng: np.random.Generator) -> Floats:
-    """Return rows that sum to one, (14, 3), of a kind that is plain to see."""
+    """Draw rows that sum to one, (14, 3), of a kind that is clear to the eye."""
     sides = np.array([p * a + q * (1 - a) for p in np.eye(3) for q in np.eye(3) if p @ q == 0
                       for a in rng.uniform(0.74, 0.86, 1)])  # fmt: skip
     if kind == 1:
@@ -62,7 +62,7 @@ def cloud(kind: int, rng: np.random.Generator) -> Floats:
 
 
 def kind_of_graph(links: Graph) -> int:
-    """Return the kind of a graph: one group has an odd cycle if its two copies, joined crosswise, are one group."""
+    """Return the kind of a graph; a group has an odd cycle if its bipartite double cover is connected."""
     if connected_components(links)[0] > 1:
         return 1
     return 3 if connected_components(np.kron([[0, 1], [1, 0]], links))[0] == 1 else 2

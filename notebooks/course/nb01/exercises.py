@@ -1,4 +1,4 @@
-"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers by the library or by slow loops.
+"""The exercises of notebook 01, on crowd labels: data from fixed seeds, answers from the library or from slow loops.
 
 symbol   meaning                                                  shape
 prior    lambda, how often each class occurs                      (K,)
@@ -28,9 +28,9 @@ from course.nb01.pictures import LETTERS
 from course.seeds import own
 
 K = 3
-MISSING = "-1 means no label, and index -1 is the last class"
+MISSING = "-1 means no label, but as an index it selects the last class"
 COLUMNS = Law(
-    "columns do not sum to one: divide each by its own sum", lambda A: bool(np.allclose(A.sum(axis=-2), 1, atol=1e-3))
+    "the columns do not sum to one: divide each by its sum", lambda A: bool(np.allclose(A.sum(axis=-2), 1, atol=1e-3))
 )
 
 
@@ -38,9 +38,9 @@ class Posterior(Exercise):
     """The true class of one task, from the labels of some annotators."""
 
     hints = (
-        "Pr(class c and all labels) = prior[c] times the product over annotators of A[m][label, c]",
-        "add logarithms, leave out annotators with label -1; then subtract the maximum and take exp",
-        "log_joint = log(prior) + sum of log(A[m][labels[m]]); posterior = exp(log_joint) / sum of it",
+        "Pr(class c and all labels) = prior[c] times the product of A[m][label, c] over the annotators m",
+        "add logarithms, skipping annotators whose label is -1; then subtract the maximum and take exp",
+        "log_joint = log(prior) + sum of log(A[m][labels[m]]); posterior = exp(log_joint) / exp(log_joint).sum()",
     )
     praise = "each label adds its evidence to the prior, and in logs even hundreds of them do not underflow"
 
@@ -62,15 +62,17 @@ class Posterior(Exercise):
         added = sum(A_m[label] for A_m, label in seen) + prior
         again = joint * prior ** (len(seen) - 1)
         mistakes = {
-            "the prior is forgotten: add log prior": (joint / prior) / (joint / prior).sum(),
-            "the prior counts once, not with every label": again / again.sum(),
-            "not normalised: divide by the sum, so that the classes sum to one": joint,
-            "the maximum was subtracted, and the division by the sum is missing": joint / joint.max(),
-            "these are log joint probabilities: take exp, then divide by their sum": np.log(joint),
-            "only the first annotator's label is used: multiply by one entry for each label": A[0][labels[0]] * prior,
-            "the wrong columns were multiplied: the label picks the row, A[m][label, :]": columns / columns.sum(),
-            f"{MISSING}: leave out annotators who gave no label": last / last.sum(),
-            "probabilities of independent labels are multiplied, not added": added / added.sum(),
+            "the prior is missing: multiply by it, or add log(prior) to the log-likelihoods": (
+                (joint / prior) / (joint / prior).sum()
+            ),
+            "you multiplied by the prior once for every label; do so only once": again / again.sum(),
+            "these are joint probabilities; divide them by their sum, so that the posterior sums to one": joint,
+            "you subtracted the maximum and took exp; now divide by the sum": joint / joint.max(),
+            "these are log joint probabilities; take exp, then divide by the sum": np.log(joint),
+            "only the first annotator's label was used; multiply by one factor for each label": A[0][labels[0]] * prior,
+            "you multiplied columns of A[m]; the label selects a row, A[m][label, :]": columns / columns.sum(),
+            f"{MISSING}; leave out annotators who gave no label": last / last.sum(),
+            "you added the probabilities of the labels; the labels are independent, so multiply": added / added.sum(),
         }
         return [Part("posterior", joint / joint.sum(), mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
@@ -78,7 +80,7 @@ class Posterior(Exercise):
 def em_round(
     labels: Ints, q: Floats, prior: ArrayLike | None = None, axis: int = 1, by_all: bool = False, scaled: bool = True
 ) -> tuple[Floats, Floats, Floats]:
-    """Do one round of EM; the arguments after q spoil it, as learners do."""
+    """Do one round of EM; the arguments after q introduce typical mistakes."""
     lam = q.mean(axis=0)
     A = np.array([[q[given == i].sum(axis=0) for i in range(q.shape[1])] for given in labels.T])
     A /= q.sum(axis=0) if by_all else A.sum(axis=axis, keepdims=True)
@@ -91,38 +93,44 @@ class EMRound(FunctionExercise):
     """One round of EM on labels with gaps: the M-step, then the E-step."""
 
     hints = (
-        "the prior is the mean of q over the tasks; for A_m, add up q over the tasks that m gave label i, for each i",
-        "then divide each column of A_m by its sum: only tasks that m labelled count in it",
-        "E-step: prior times A[m][label] of all who gave a label (-1: none), each row divided by its sum",
+        "the prior is the mean of q over the tasks; row i of A_m is the sum of q over the tasks that m labelled i",
+        "then divide each column of A_m by its sum, so that only the tasks that m labelled count",
+        "E-step: multiply the prior by A[m][label] for every label given (-1 is none), then divide each row by its sum",
     )
-    praise = "a gap adds nothing to a count or to a posterior, so EM needs no special case for it"
+    praise = "a missing label adds nothing to a count or to a posterior, so EM needs no special case for it"
     wrong: ClassVar = {
-        f"{MISSING}: count only the tasks that the annotator labelled": (
+        f"{MISSING}; count only the tasks that the annotator labelled": (
             lambda labels, q: em_round(np.where(labels < 0, q.shape[1] - 1, labels), q)
         ),
-        "A_m was divided by the q of all tasks; take those m labelled: columns sum to one": partial(
+        "A_m was divided by the sum of q over all tasks; sum only over the tasks that m labelled": partial(
             em_round, by_all=True
         ),
-        "the rows of A_m were scaled to sum to one; it is the columns, one a true class": partial(em_round, axis=2),
-        "q was made hard first; each task counts for every class, as much as q says": (
+        "the rows of A_m were scaled to sum to one; scale its columns, one for each true class": partial(
+            em_round, axis=2
+        ),
+        "q was rounded to hard classes; count each task for every class, with weight q": (
             lambda labels, q: em_round(labels, np.eye(q.shape[1])[q.argmax(axis=1)])
         ),
-        "the E-step forgets the prior": partial(em_round, prior=1.0),
-        "the E-step multiplies with the old q; it takes the prior": lambda labels, q: em_round(labels, q, prior=q),
-        "the new q is not scaled: divide each row by its sum": partial(em_round, scaled=False),
-        "in the new q the maximum was subtracted, and the division by the sum is missing": (
+        "the prior is missing from the E-step; multiply by it": partial(em_round, prior=1.0),
+        "the E-step multiplied by the old q; multiply by the prior instead": (
+            lambda labels, q: em_round(labels, q, prior=q)
+        ),
+        "the new q is not normalised; divide each row by its sum": partial(em_round, scaled=False),
+        "the new q was divided by the maximum of each row; divide each row by its sum": (
             lambda labels, q: (*(r := em_round(labels, q))[:2], r[2] / r[2].max(axis=1, keepdims=True))
         ),
-        "the prior is the mean of q, this is its sum: divide by the number of tasks": (
+        "your prior is the sum of q over the tasks; take the mean, so divide by the number of tasks": (
             lambda labels, q: (q.sum(axis=0), *em_round(labels, q)[1:])
         ),
-        "the prior is the mean of the new q; the M-step has the old one": (
+        "your prior is the mean of the new q; the M-step comes first and uses the old q": (
             lambda labels, q: ((r := em_round(labels, q))[2].mean(axis=0), *r[1:])
         ),
-        "A_m is transposed: rows are labels, columns true classes": (
+        "your A_m is transposed; its rows are labels and its columns true classes": (
             lambda labels, q: ((r := em_round(labels, q))[0], r[1].swapaxes(1, 2), r[2])
         ),
-        "the E-step is missing: the new q is the old one": lambda labels, q: (*em_round(labels, q)[:2], q),
+        "you returned the old q; do the E-step, with the new prior and the new A": (
+            lambda labels, q: (*em_round(labels, q)[:2], q)
+        ),
     }
 
     def given(self) -> Given:
@@ -153,12 +161,12 @@ class EMRound(FunctionExercise):
 
 
 class CoOccurrence(Exercise):
-    """How often one annotator says i and another k."""
+    """How often one annotator gives label i and another label k."""
 
     hints = (
-        "keep the tasks with labels_m >= 0 and labels_j >= 0",
-        "count how often m said i while j said k, in cell [i, k]",
-        "divide the counts by the number of tasks kept: all cells together sum to one",
+        "keep only the tasks that both labelled: labels_m >= 0 and labels_j >= 0",
+        "in cell [i, k], count the tasks that m labelled i and j labelled k",
+        "divide the counts by the number of tasks kept, so that all cells together sum to one",
     )
     praise = "this is one block of the co-occurrence matrix, estimated without any true class"
 
@@ -179,31 +187,33 @@ class CoOccurrence(Exercise):
         np.add.at(seen, (labels_m[both], labels_j[both]), 1)
         np.add.at(first, (labels_m.clip(0), labels_j.clip(0)), 1)
         right, once = seen / seen.sum(), (seen > 0).astype(float)
-        repeats = "C[a, b] += 1 counts a cell that occurs twice only once: use np.add.at, or a loop"
+        repeats = "C[a, b] += 1 adds 1 to a cell only once, even if it occurs twice; use np.add.at or a loop"
         mistakes = {
-            "these are counts: divide by the tasks both labelled": seen,
-            "this is transposed: rows are the labels of m, columns those of j": right.T,
-            "divided by all tasks; only those that both annotators labelled count": right * both.mean(),
-            f"{MISSING}: use only tasks that both labelled": every / every.sum(),
-            "a missing label was taken for class 0: use only tasks that both labelled": first / first.sum(),
-            "the two margins were multiplied, as if labels were independent": np.outer(
+            "these are counts; divide by the number of tasks that both labelled": seen,
+            "this is transposed; rows are the labels of m, columns those of j": right.T,
+            "you divided by the number of all tasks; divide by the number that both annotators labelled": (
+                right * both.mean()
+            ),
+            f"{MISSING}; use only tasks that both labelled": every / every.sum(),
+            "missing labels were counted as class 0; use only tasks that both labelled": first / first.sum(),
+            "this is the product of the two margins; the labels are not independent, so count the pairs": np.outer(
                 right.sum(axis=1), right.sum(axis=0)
             ),
-            "each row was scaled to sum to one; it is all cells together": seen / seen.sum(axis=1, keepdims=True),
-            "each column was scaled to sum to one; it is all cells together": seen / seen.sum(axis=0),
+            "each row was scaled to sum to one; all cells together sum to one": seen / seen.sum(axis=1, keepdims=True),
+            "each column was scaled to sum to one; all cells together sum to one": seen / seen.sum(axis=0),
             repeats: once / once.sum(),
-            f"{repeats} (and divide by the tasks)": once,
-            f"{repeats}, and then divide by what was counted": once / both.sum(),
+            f"{repeats}, and divide by the number of tasks that both labelled": once,
+            f"{repeats}; dividing by the number of tasks is right": once / both.sum(),
         }
-        return [Part("R_mj", right, mistakes, "shares of tasks", (NONNEGATIVE, SUMS_TO_ONE))]
+        return [Part("R_mj", right, mistakes, "fractions of tasks", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
 class Imputation(Exercise):
-    """The block of annotators m and n, who are linked by m - r - l - n with r and l alone."""
+    """The block of annotators m and n, who are linked only by the chain m - r - l - n."""
 
     hints = (
         "write each block as A D A': R_mr = A_m D A_r', R_lr = A_l D A_r', R_ln = A_l D A_n'",
-        "which product of the three leaves A_m D A_n'? The inverse of R_lr is A_r'^-1 D^-1 A_l^-1",
+        "which product of the three equals A_m D A_n'? The inverse of R_lr is A_r'^-1 D^-1 A_l^-1",
         "R_mn = R_mr R_lr^-1 R_ln",
     )
     praise = "you linked two annotators who share no task through two others, without fitting a model"
@@ -220,16 +230,18 @@ class Imputation(Exercise):
         inverse = np.linalg.inv(R_lr)
         right = R_mr @ inverse @ R_ln
         mistakes = {
-            "R_lr was used itself; take its inverse": R_mr @ R_lr @ R_ln,
-            "this is the middle alone: R_mr goes before the inverse, and R_ln after it": inverse,
-            "the middle is missing: the inverse of R_lr": R_mr @ R_ln,
-            "the block in the middle is transposed: it must undo R_lr, not R_rl": R_mr @ inverse.T @ R_ln,
-            "one over each entry is not the inverse of a matrix: use np.linalg.inv or solve": R_mr @ (1 / R_lr) @ R_ln,
-            "this multiplies entry by entry: write @ between matrices": R_mr * inverse * R_ln,
-            "this is R_nm, the transposed block: m goes with the rows": right.T,
-            "the inverse stands on the wrong side: it belongs between R_mr and R_ln": inverse @ R_mr @ R_ln,
-            "the inverse stands at the end; it belongs between R_mr and R_ln": R_mr @ R_ln @ inverse,
-            "the first and the last block are swapped": R_ln @ inverse @ R_mr,
+            "you multiplied by R_lr; multiply by its inverse": R_mr @ R_lr @ R_ln,
+            "this is only the inverse of R_lr; multiply it by R_mr from the left and by R_ln from the right": inverse,
+            "the inverse of R_lr is missing; put it between R_mr and R_ln": R_mr @ R_ln,
+            "you inverted the transpose, R_rl; invert R_lr": R_mr @ inverse.T @ R_ln,
+            "you inverted each entry; use np.linalg.inv or np.linalg.solve for the inverse of a matrix": (
+                R_mr @ (1 / R_lr) @ R_ln
+            ),
+            "you multiplied entry by entry; write @ between matrices": R_mr * inverse * R_ln,
+            "this is the transposed block, R_nm; the rows are the labels of m": right.T,
+            "the inverse is in front; put it between R_mr and R_ln": inverse @ R_mr @ R_ln,
+            "the inverse is at the end; put it between R_mr and R_ln": R_mr @ R_ln @ inverse,
+            "the first and the last block are swapped; R_mr comes first and R_ln last": R_ln @ inverse @ R_mr,
         }
         return [Part("R_mn", right, mistakes, "joint probabilities", (NONNEGATIVE, SUMS_TO_ONE))]
 
@@ -238,8 +250,8 @@ class ReadOff(Exercise):
     """One annotator's confusion matrix and the prior, from the factor."""
 
     hints = (
-        "rows m K to (m + 1) K of H hold A_m D^1/2: column c of A_m times the square root of lambda_c",
-        "columns of A_m sum to one, so what do the columns of the block sum to?",
+        "the block H[m * K : (m + 1) * K] is A_m D^1/2: column c of A_m times the square root of lambda_c",
+        "the columns of A_m sum to one, so what do the columns of the block sum to?",
         "s = block.sum(axis=0); A_m = block / s; lambda = s**2",
     )
     praise = "the factor contains everything: its columns give the confusion matrices, and their sums the class prior"
@@ -256,19 +268,21 @@ class ReadOff(Exercise):
         model, block = model_of_factor(H), H.reshape(-1, n_classes, n_classes)[m]
         sums, every = block.sum(axis=0), H[m :: len(H) // n_classes]
         of_matrix = {
-            "the rows were scaled to sum to one; it is the columns": block / block.sum(axis=1, keepdims=True),
+            "the rows were scaled to sum to one; scale the columns": block / block.sum(axis=1, keepdims=True),
             "this is the block of H itself; scale its columns to sum to one": block,
-            "the whole block was divided by one number; each column has its own sum": block / block.sum(),
-            "the columns were divided by their sums squared; divide by the sums": block / sums**2,
-            "the entries were squared; only the sums are, for lambda": block**2,
-            "these are rows m, m + M, ...; the rows of annotator m are next to each other": every / every.sum(axis=0),
+            "the whole block was divided by one number; divide each column by its own sum": block / block.sum(),
+            "the columns were divided by their squared sums; divide by the sums": block / sums**2,
+            "these are the squared entries of the block; divide each column by its sum instead": block**2,
+            "these are rows m, m + M, ...; take the K consecutive rows of annotator m": every / every.sum(axis=0),
         }
         of_prior = {
-            "the column sums are the square roots of lambda; square them": sums,
-            "the column sums are the square roots of lambda; square them instead of scaling them": sums / sums.sum(),
-            "take the square of the sums, not their root": np.sqrt(sums),
-            "these are sums of squares; square the sum of a column": (block**2).sum(axis=0),
-            "these are column sums over all annotators; take one block, or the mean over blocks, then square": (
+            "these are the column sums of the block, the square roots of lambda; square them": sums,
+            "you scaled the column sums to sum to one; they are the square roots of lambda, so square them": (
+                sums / sums.sum()
+            ),
+            "you took the square roots of the column sums; square the sums": np.sqrt(sums),
+            "you squared the entries before summing; sum each column first, then square": (block**2).sum(axis=0),
+            "you summed the columns over all annotators; take the column sums of one block, then square": (
                 H.sum(axis=0) ** 2
             ),
         }
@@ -282,39 +296,39 @@ class Conditions(Exercise):
     """What holds in each of eight pictures: four co-labelling graphs, then four clouds of rows."""
 
     hints = (
-        "graphs: start at one annotator and follow the lines; who is never reached belongs to another group",
-        "graphs: colour neighbours in turn in two colours; a line that joins equal colours closes an odd cycle",
-        "clouds: lay a rubber band round the dots, that is their hull; then look at the disc, and at the three corners",
+        "graphs: start at one annotator and follow the lines; anyone you cannot reach belongs to another group",
+        "graphs: colour linked annotators alternately; a line between two of the same colour closes an odd cycle",
+        "clouds: a rubber band around the dots is their hull; does it enclose the disc? Does each corner have a dot?",
     )
     praise = (
-        "both can be checked before a fit: the graph says whether any method can work, the hull whether pairs suffice"
+        "both can be checked before a fit: the graph shows whether any method can work, the hull whether pairs suffice"
     )
     of_graphs: ClassVar = {
         1: {
-            2: "follow the lines from one annotator: one of them is never reached, so this is not one group",
-            3: "an odd cycle helps only the group it is in: here one annotator is never reached from the others",
+            2: "this graph has several groups: follow the lines from one annotator, and some are never reached",
+            3: "this graph has several groups, and an odd cycle helps only its own: some annotators are never reached",
         },
         2: {
-            1: "this is one group: any two annotators are linked, if only through others",
-            3: "every cycle here has an even number of links: coloured in turn, no line joins two of one colour",
+            1: "this graph is one group: any two annotators are linked, directly or through others",
+            3: "this graph has no odd cycle: with two alternating colours, no line joins two of the same colour",
         },
         3: {
-            1: "this is one group: any two annotators are linked, if only through others",
-            2: "two colours in turn do not go round here: a cycle has an odd number of links, three or five",
+            1: "this graph is one group: any two annotators are linked, directly or through others",
+            2: "this graph has an odd cycle, of three or five links, so two alternating colours do not work",
         },
     }
     of_clouds: ClassVar = {
         1: {
-            2: "lay a rubber band round the dots: a part of the disc stays outside",
-            3: "not every corner has a dot; at one of them a part of the disc stays outside the hull",
+            2: "part of the disc lies outside the hull: imagine a rubber band around the dots",
+            3: "not every corner has a dot, and near one of them part of the disc lies outside the hull",
         },
         2: {
-            1: "lay a rubber band round the dots: the whole disc is inside; that needs no dot in a corner",
-            3: "the dots nearest to the corners lie on the sides beside them; the hull covers the disc all the same",
+            1: "the hull covers the whole disc, which needs no dot in a corner: imagine a rubber band around the dots",
+            3: "no corner has a dot: the nearest dots lie on the sides, but the hull still covers the disc",
         },
         3: {
-            1: "each of the three corners has a dot, so that the hull is the whole triangle",
-            2: "the hull covers the disc, and more holds: each of the three corners has a dot",
+            1: "each of the three corners has a dot, so the hull is the whole triangle and covers the disc",
+            2: "the hull covers the disc, but this is not all: each of the three corners has a dot",
         },
     }
 

@@ -1,4 +1,4 @@
-"""Panels of notebook 01: missing blocks, the corner that turns, a crowd, EM by rounds; and a picture of two starts."""
+"""Panels of notebook 01: missing blocks, a turning corner, a crowd, EM by rounds; and a picture of two starts."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ TURNS = np.arange(-MOST, MOST + STEP, STEP)
 
 
 def missing_block_panel(seed: int = 0) -> Panel:
-    """Hide pairs of eight annotators, choose how to fill the holes, see the error."""
+    """Hide pairs of eight annotators, choose an imputation, and see its error."""
 
     def compute(share: float, n_tasks: int, imputation: str) -> Completion:
         return HoledCrowd.of(small_crowd(8, 3, n_tasks, seed), hide_pairs(8, share, seed)).complete(imputation)
 
     controls = {
-        "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "share of pairs missing"),
+        "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "fraction of pairs missing"),
         "n_tasks": choice(w.SelectionSlider, TASKS, 1000, "tasks"),
         "imputation": choice(w.Dropdown, ("none", "designated", "robust"), "designated", "imputation"),
     }
@@ -65,19 +65,19 @@ def missing_block_panel(seed: int = 0) -> Panel:
 
 
 def describe_completion(completion: Completion) -> str:
-    """Say how many blocks are missing, how well they were filled, and whether that can suffice."""
+    """Say how many blocks are missing, how well they were imputed, and whether the rest can suffice."""
     pairs = completion.problem.pairs
     n_missing, n_pairs = int(pairs.sum()) // 2, len(pairs) * (len(pairs) - 1) // 2
     unreached = int((completion.unreached & pairs).sum()) // 2
     text = f"{n_missing} of {n_pairs} pairs are missing. {completion.finding}."
     if unreached and completion.imputation != "none":
-        text += f" {unreached} of them stay empty: no chain of annotators links them."
+        text += f" {unreached} of them stay empty: no chain of observed pairs links them."
     refusal = completion.problem.refusal
     return f"{text} No method can recover the model: {refusal}." if refusal else text
 
 
 class Scattering(NamedTuple):
-    """A factor H (M K, 3), the mean squared error of SymNMF's model, whether that had converged, and a turn to try."""
+    """A factor H (M K, 3), the mean squared error of SymNMF's model, whether SymNMF converged, and a turn to try."""
 
     H: Floats
     error: float
@@ -86,12 +86,12 @@ class Scattering(NamedTuple):
 
     @property
     def second(self) -> Floats:
-        """H Q: without negative entries, a second answer."""
+        """H Q: a second solution if it has no negative entries."""
         return np.asarray(self.H @ corner(self.turn))
 
     @property
     def free(self) -> Floats:
-        """Angles of `TURNS` at which no dot falls out; zero is one of them."""
+        """Angles of `TURNS` at which every row stays inside; zero is one of them."""
         return np.asarray(TURNS[lost(self.H, TURNS) == 0])
 
 
@@ -117,7 +117,7 @@ def scattering(specialist_error: float, n_workers: int, seed: int) -> Scattering
 
 @styled
 def draw_turn(outcome: Scattering) -> Figure:
-    """Draw the dots, the disc and the turned corner as seen along (1, 1, 1), and the dots lost at every angle."""
+    """Draw the rows, the disc and the turned corner as seen along (1, 1, 1), and the rows lost at every angle."""
     H, turn = outcome.H, outcome.turn
     fig = new_picture(8, 3.9)
     left, right = fig.subplots(1, 2, width_ratios=[2.8, 1])
@@ -140,15 +140,15 @@ def draw_turn(outcome: Scattering) -> Figure:
 def _turned(outcome: Scattering) -> str:
     n_out = int(lost(outcome.H, outcome.turn))
     if len(outcome.free) == 1:
-        return f"No turn of {STEP}° or more is left: turned about (1, 1, 1), every corner loses a row"
+        return f"No turn of {STEP}° or more is left: every corner turned about (1, 1, 1) loses a row"
     if not outcome.turn:
         return "Not turned yet: this is the corner of the model that made the data"
-    lose = f"{n_out} of {len(outcome.H)} rows are outside: no answer"
-    return f"Turned by {number(outcome.turn)}°, " + (lose if n_out else "every row still fits: a second answer")
+    lose = f"{n_out} of {len(outcome.H)} rows are outside: no solution"
+    return f"Turned by {number(outcome.turn)}°, " + (lose if n_out else "every row still fits: a second solution")
 
 
 def turn_panel() -> Panel:
-    """Turn the positive corner until a row falls out; make the specialist worse, the crowd larger."""
+    """Turn the positive corner until a row falls out; make the specialist worse or the crowd larger."""
     controls = {
         "turn": slider(w.IntSlider, 5, -MOST, MOST, 1, "turn the corner by (degrees)"),
         "specialist_error": slider(w.FloatSlider, 0.2, 0.0, 0.6, 0.05, "error of the specialist"),
@@ -159,23 +159,23 @@ def turn_panel() -> Panel:
 
 
 def describe_turn(outcome: Scattering) -> str:
-    """Say whether the turned corner holds all rows, how much room there is, and what SymNMF makes of it."""
+    """Say whether the turned corner holds all rows, how far it can turn, and how good SymNMF's model is."""
     text, free, margin = _turned(outcome), outcome.free, hull_margin(outcome.H)
     if outcome.turn and outcome.turn in free:
         first, second = (np.stack(model_of_factor(np.maximum(F, 0)).conditionals) for F in (outcome.H, outcome.second))
         text += f", whose probabilities differ by up to {np.abs(first - second).max():.2f}"
     gaps = ", with gaps" if len(free) <= (free[-1] - free[0]) / STEP else ""
     room = f" The corner can turn from {number(free[0])}° to {number(free[-1])}°{gaps}." if len(free) > 1 else ""
-    covers = "covers the disc" if margin >= -TOUCH else f"is {-margin:.3f} short of the disc"
+    covers = "covers the disc" if margin >= -TOUCH else f"falls short of the disc by {-margin:.3f}"
     ending = "" if outcome.converged else ", not yet converged"
     return (
-        f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds a model with the mean squared "
-        f"error {number(outcome.error)}{ending}."
+        f"{text}.{room} The hull {covers}. From exact co-occurrences, SymNMF finds a model with a mean squared "
+        f"error of {number(outcome.error)}{ending}."
     )
 
 
 class Comparison(NamedTuple):
-    """Errors of the majority vote and of a method on one crowd, the model of the crowd and its estimate."""
+    """Error rates of the majority vote and of a method on one crowd, with the true model and its estimate."""
 
     method: str
     errors: dict[str, float]
@@ -217,7 +217,7 @@ def draw_crowd(outcome: Comparison) -> Figure:
 
 
 def crowd_panel(seed: int = 0) -> Panel:
-    """Choose how many tasks and labels there are and a method; see its errors and what it thinks of the workers."""
+    """Choose the numbers of tasks and labels and a method; see its error rate and its estimates of the workers."""
     controls = {
         "n_tasks": choice(w.SelectionSlider, TASKS[:-1], 1000, "tasks"),
         "labels_per_task": slider(w.IntSlider, 5, 2, 20, 1, "labels per task"),
@@ -227,7 +227,7 @@ def crowd_panel(seed: int = 0) -> Panel:
 
 
 def describe_comparison(outcome: Comparison) -> str:
-    """Say how often majority vote and the method err, and how well the method knows the workers."""
+    """Say how often majority vote and the method err, and how accurately the method estimates the workers."""
     return (
         f"With {outcome.labels_per_task:.1f} labels per task, majority vote errs on "
         f"{percent(outcome.errors['MajorityVote'], 1)} of the tasks, {outcome.method} on "
@@ -248,7 +248,7 @@ class Rounds(NamedTuple):
 
     @property
     def errors(self) -> list[float]:
-        """Share of wrong labels, round by round."""
+        """Fraction of wrong labels after each round."""
         return [error_rate(posterior, self.truth) for posterior in self.posteriors]
 
 
@@ -275,7 +275,7 @@ def bird_crowd(seed: int = 3) -> tuple[CrowdLabels, Ints]:
 
 @styled
 def em_live(seed: int = 3) -> Live:
-    """Drag the rounds of EM: each person is a dot with the ellipse of its standard errors; the truth stays hidden."""
+    """Drag through the rounds of EM: each person is a dot with an ellipse of standard errors; the truth is hidden."""
     labels, truth = bird_crowd(seed)
     rounds = em_rounds(seed=seed)
     places, errors = zip(*(shares_right(labels, posterior) for posterior in rounds.posteriors), strict=True)
@@ -287,40 +287,37 @@ def em_live(seed: int = 3) -> Live:
     ax.axvline(50, color=FAINT, lw=0.5, zorder=0)
     ellipses = PolyCollection([circle], fc=(*BLUE, 0.12), ec=(*BLUE, 0.5), lw=0.6)
     ax.add_collection(ellipses)
-    (dots,) = ax.plot([], [], "o", color=BLUE, ms=4, mec="white", mew=0.4, label="a person, as EM has it")
+    (dots,) = ax.plot([], [], "o", color=BLUE, ms=4, mec="white", mew=0.4, label="a person, estimated by EM")
     (true,) = ax.plot(*goal.T, "x", color=INK, ms=5, label="counted with the true classes")
     ax.set(xlabel="right on class 0 (%)", ylabel="right on class 1 (%)", xlim=(0, 102), ylim=(0, 102))
     ax.legend(loc="lower left")
-    say(fig, "39 people, 108 tasks: what EM thinks of each, round by round")
+    say(fig, "39 people, 108 tasks: EM's estimate of each person")
 
     def update(after: int, shown: bool) -> str:
         dots.set_data(*places[after].T)
         ellipses.set_verts(places[after][:, None] + errors[after][:, None] * circle)
         true.set_visible(shown)
         off = np.abs(places[after] - goal).mean()
-        known = f" People are {off:.0f} points off." if shown else ""
+        known = f" The estimates are {off:.0f} percentage points off on average." if shown else ""
         wrong = f"{round(rounds.errors[after] * len(truth), 1):g} of {len(truth)} labels are wrong"
-        return f"{f'After {_rounds(after)} of EM' if after else 'Before EM, by majority vote'}, {wrong}.{known}"
+        rounds_done = f"After {after} round{'s' if after > 1 else ''} of EM"
+        return f"{rounds_done if after else 'Before EM, by majority vote'}, {wrong}.{known}"
 
     controls = {"after": drag(0, 0, len(rounds.posteriors) - 1, 1, "rounds of EM"), "shown": reveal("truth")}
-    look = "Where will the dots go? Guess, then drag the rounds. At which round are fewest labels wrong?"
+    look = "Where will the dots go? Guess, then drag. After how many rounds are the fewest labels wrong?"
     return Live(controls, fig, [ellipses, dots, true], update, look)
 
 
 def shares_right(labels: CrowdLabels, posterior: Floats) -> tuple[Floats, Floats]:
-    """Return how often each person is right on either class, in per cent (M, 2), and the standard errors of that."""
+    """Return each person's accuracy on either class, in per cent (M, 2), and its standard errors."""
     right = np.stack([A.diagonal() for A in maximization(labels.table, posterior).conditionals])
     return 100 * right, 100 * np.sqrt(right * (1 - right) / posterior.sum(axis=0))
 
 
-def _rounds(number: int) -> str:
-    return f"{number} round{'s' if number > 1 else ''}"
-
-
 @styled
 def corner_live() -> Live:
-    """Drag the turn of the positive corner: which rows fall out? For timid people, and with one perfect one."""
-    clouds = {"eight timid people": timid_factor(), "one perfect, nine others": specialist_factor()}
+    """Turn the positive corner by dragging; see which rows fall out, of timid people or a crowd with a perfect one."""
+    clouds = {"eight timid people": timid_factor(), "one perfect person, nine others": specialist_factor()}
     fig = new_picture(6.5, 4.0)
     ax = fig.subplots()
     ax.add_patch(Circle(tuple(CENTRE), RADIUS, fill=False, ec=ORANGE, lw=1.5, ls="--", label="disc"))
@@ -332,7 +329,7 @@ def corner_live() -> Live:
     ax.set(xlim=(-0.5, 3.1), ylim=(-0.5, 1.5), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     ax.legend(loc="center right")
-    say(fig, "Turned about (1, 1, 1): as long as every dot fits, there is a second answer")
+    say(fig, "Turned about (1, 1, 1): as long as every row stays inside, there is a second solution")
 
     def update(degrees: int, crowd: str) -> str:
         H = clouds[crowd]
@@ -342,7 +339,7 @@ def corner_live() -> Live:
         outside.set_data(*to_plane(H)[out].T)
         if not degrees:
             return "Not turned yet: all rows lie in the positive corner."
-        end = "every row fits: a second answer" if not out.any() else f"{out.sum()} of {len(H)} rows are outside"
+        end = "every row fits: a second solution" if not out.any() else f"{out.sum()} of {len(H)} rows are outside"
         return f"Turned by {degrees}°, {end}."
 
     controls = {
@@ -353,7 +350,7 @@ def corner_live() -> Live:
 
 
 def timid_factor() -> Floats:
-    """Return the factor of eight people who give the right label more often than any other, and are sure of nothing."""
+    """Return the factor of eight people who give the right label most often, but none of them reliably."""
     blurred = np.random.default_rng(0).dirichlet(np.ones(3) * 9, (8, 3)).transpose(0, 2, 1)
     return np.vstack(0.3 * np.eye(3) + 0.7 * blurred) / np.sqrt(3)
 
@@ -366,17 +363,17 @@ def specialist_factor() -> Floats:
 
 @styled
 def draw_starts(paths: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
-    """Draw log-likelihoods (nats) and shares of wrong labels, round by round, of EM from several starts."""
+    """Draw log-likelihoods (nats) and fractions of wrong labels by round of EM from several starts."""
     fig = new_picture(7.5, 3.5)
     axes = fig.subplots(1, 2)
     for (name, (climb, wrong)), (colour, _, line) in zip(paths.items(), LOOKS, strict=False):
         for ax, values in zip(axes, (np.asarray(climb), 100 * np.asarray(wrong)), strict=True):
             ax.plot(np.arange(1, len(values) + 1), values, color=colour, ls=line, label=f"from {name}")
     axes[0].set(xlabel="round of EM", ylabel="log-likelihood (nats)")
-    axes[1].set(xlabel="round of EM", ylabel="labels wrong (%)", ylim=(-1, None))
+    axes[1].set(xlabel="round of EM", ylabel="wrong labels (%)", ylim=(-1, None))
     axes[0].legend(loc="lower right")
     best = max(paths, key=lambda name: paths[name][0][-1])
     gap = paths[best][0][-1] - min(path[0][-1] for path in paths.values())
-    ends = ", ".join(f"from {name} {percent(path[1][-1], 1)}" for name, path in paths.items())
-    say(fig, f"EM from {best} ends {number(gap)} nats higher; labels wrong: {ends}")
+    ends = ", ".join(f"{percent(path[1][-1], 1)} from {name}" for name, path in paths.items())
+    say(fig, f"EM from {best} ends {number(gap)} nats higher; wrong labels: {ends}")
     return fig

@@ -1,4 +1,4 @@
-"""A picture of notebook 01: graphs and clouds off which conditions are read."""
+"""A picture of notebook 01: graphs and clouds from which conditions are read off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LETTERS = "abcdefgh"
 
 @styled
 def draw_conditions(graphs: Graph, clouds: Floats) -> Figure:
-    """Draw co-labelling graphs, and below them clouds of rows with the disc; what holds in each is left to the reader.
+    """Draw co-labelling graphs, and below them clouds of rows with the disc; the reader finds what holds in each.
 
     Parameters
     ----------

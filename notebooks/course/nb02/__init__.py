@@ -1,4 +1,4 @@
-"""What notebook 02 shows: when a factor is unique, and what comes back where it is not."""
+"""What notebook 02 shows: when a factor is unique, and what is recovered when it is not."""
 
 from course.crowds import hide_pairs, without_prior
 from course.matrices import draw_blocks

@@ -1,4 +1,4 @@
-"""The exercises of notebook 02, on uniqueness and on measuring the error of a model whose classes have no names.
+"""The exercises of notebook 02, on uniqueness and on the error of a model whose classes are known only up to order.
 
 H (I, 3) is the factor with rows h_i, T = {x : H x >= 0, 1'x = 1}, and r the largest norm in T.
 """
@@ -22,11 +22,11 @@ HEXAGON = np.array([[2, 1, 0], [1, 2, 0], [0, 2, 1], [0, 1, 2], [1, 0, 2], [2, 0
 
 
 class Specialists(Exercise):
-    """How far the nearest row is from each corner."""
+    """The distance of the nearest row from each corner."""
 
     hints = (
         "scale each row of H to sum to one: these are the dots in the triangle",
-        "for class k, subtract the k-th unit vector from every row and take norms",
+        "for class k, subtract the k-th unit vector from every row, take norms, and keep the smallest",
         "rows = H / H.sum(axis=1, keepdims=True); np.linalg.norm(rows[:, None] - np.eye(3), axis=2).min(axis=0)",
     )
     praise = "a class without a row near its corner has no specialist, and the hull misses that corner"
@@ -44,17 +44,19 @@ class Specialists(Exercise):
         rows = H / H.sum(axis=1, keepdims=True)
         apart = np.linalg.norm(rows[:, None] - np.eye(K), axis=2)
         mistakes = {
-            "the rows have different sizes: scale each to sum to one first, only its direction counts": nearest(H),
-            "the columns were scaled; it is each row that is scaled to sum to one": nearest(H / H.sum(axis=0)),
-            "the rows were scaled to length one; scale them to sum to one, into the plane of the triangle": (
+            "you took distances of the raw rows; first scale each row to sum to one": nearest(H),
+            "you scaled the columns to sum to one; scale the rows": nearest(H / H.sum(axis=0)),
+            "you scaled the rows to length one; scale them to sum to one, onto the plane of the triangle": (
                 nearest(H / np.linalg.norm(H, axis=1, keepdims=True))
             ),
-            "these are squared distances: take the square root": nearest(rows) ** 2,
-            "these are sums of absolute differences": nearest(rows, order=1),
-            "this is one minus the largest entry; take the distance of the whole row to e_k": 1 - rows.max(axis=0),
-            "these are the farthest rows; a specialist is the nearest": apart.max(axis=0),
-            "these are means over all rows; one near row is enough": apart.mean(axis=0),
-            "these are the numbers of the nearest rows; give their distances": apart.argmin(axis=0),
+            "these are squared distances; take the square root": nearest(rows) ** 2,
+            "these are sums of absolute differences; take Euclidean norms": nearest(rows, order=1),
+            "this is one minus the largest entry in column k; take the distance of a whole row from e_k": (
+                1 - rows.max(axis=0)
+            ),
+            "these are the distances of the farthest rows; give those of the nearest": apart.max(axis=0),
+            "these are mean distances over all rows; give the distance of the nearest row": apart.mean(axis=0),
+            "these are the indices of the nearest rows; give their distances": apart.argmin(axis=0),
         }
         return [Part("distances", nearest(rows), mistakes, "distances", [NONNEGATIVE])]
 
@@ -71,12 +73,12 @@ def _factor(seed: int) -> Floats:
 
 
 class LongestCorner(FunctionExercise):
-    """The largest norm in T, for any factor with three columns: condition 1 by hand."""
+    """The largest norm in T, for any factor with three columns: condition 1 checked by hand."""
 
     hints = (
-        "at a corner, h_i'x = 0 for two rows at once: np.cross(H[i], H[j]) is at right angles to both; try all pairs",
-        "divide x by its sum; it lies in T if no entry of H @ x is below zero, up to rounding: say -1e-9",
-        "for i, j in itertools.combinations(range(len(H)), 2): ...; skip an x that sums to zero: its rows are parallel",
+        "a corner x satisfies h_i'x = 0 for two rows: x = np.cross(H[i], H[j]) is orthogonal to both; try all pairs",
+        "divide x by its sum; it lies in T if every entry of H @ x is at least zero, up to rounding: say -1e-9",
+        "for i, j in itertools.combinations(range(len(H)), 2): ...; skip x if it sums to zero (parallel rows)",
     )
     praise = (
         "this is the whole first condition for three classes: the factor is unique if r is one and "
@@ -96,27 +98,31 @@ class LongestCorner(FunctionExercise):
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         if result[0] < scattering_certificate(case["H"]).radius - 1e-6:
-            yield "a corner of T is lost, since r is too small; in H @ x, a zero can come out as -1e-17"
+            yield "r is too small, so a corner of T was missed; rounding can turn a zero in H @ x into -1e-17"
 
     wrong: ClassVar = {
-        "keep only those x that lie in T: no entry of H @ x below zero": lambda H: top(H, inside=lambda H, x: True),
-        "it is H x that must not be negative; x itself may have negative entries": (
+        "some of your x lie outside T; keep an x only if no entry of H @ x is negative": (
+            lambda H: top(H, inside=lambda H, x: True)
+        ),
+        "you required x to be nonnegative; require it of H @ x, since x itself may have negative entries": (
             lambda H: top(H, inside=lambda H, x: x.min() > -1e-9)
         ),
-        "x must sum to one: divide it by its sum": lambda H: top(H, scale=lambda x: 1.0),
-        "first divide x by its sum, then look whether it lies in T: np.cross(u, v) can point the other way": (
+        "your x does not sum to one; divide it by its sum": lambda H: top(H, scale=lambda x: 1.0),
+        "you missed corners, because np.cross can point the other way; divide x by its sum first, then test H @ x": (
             lambda H: top(H, [p for p in combinations(range(len(H)), 2) if (H @ np.cross(*H[list(p)])).min() > -1e-9])
         ),
-        "x was scaled to length one; divide it by its sum": lambda H: top(H, scale=lambda x: float(np.linalg.norm(x))),
-        "this is the shortest corner; r is the longest": lambda H: top(H, best=min),
-        "this is the largest entry of a corner; r is a norm": lambda H: top(H, order=np.inf),
-        "these are sums of absolute entries; r is the norm, the root of a sum of squares": lambda H: top(H, order=1),
-        "these are squared norms: take the square root": lambda H: top(H) ** 2,
+        "you scaled x to length one; divide it by its sum": lambda H: top(H, scale=lambda x: float(np.linalg.norm(x))),
+        "this is the smallest norm of a corner; r is the largest": lambda H: top(H, best=min),
+        "this is the largest entry of a corner; r is the Euclidean norm of a corner": lambda H: top(H, order=np.inf),
+        "this is a sum of absolute entries; r is the Euclidean norm, the root of the sum of squares": (
+            lambda H: top(H, order=1)
+        ),
+        "this is a squared norm; take the square root": lambda H: top(H) ** 2,
         "this is the margin 1 - r; return r itself": lambda H: 1 - top(H),
-        "any two rows can make a corner, not only a row and the next": (
+        "you tried only consecutive rows; try all pairs of rows": (
             lambda H: top(H, pairs=[(i, i + 1) for i in range(len(H) - 1)])
         ),
-        "these are norms of the rows of H; r is about the corners of T": (
+        "this is the largest norm of a row of H; r is the largest norm of a corner of T": (
             lambda H: max(np.linalg.norm(h) / max(h.sum(), 1e-12) for h in H)
         ),
     }
@@ -130,19 +136,19 @@ def top(
     best: Callable[..., float] = max,
     order: float = 2,
 ) -> float:
-    """Largest norm among the corners of T, from all pairs of rows; its arguments are where learners go wrong."""
+    """Largest norm among the corners of T, from all pairs of rows; the arguments introduce typical mistakes."""
     crossed = [np.cross(H[i], H[j]) for i, j in pairs or combinations(range(len(H)), 2)]
     corners = [x / scale(x) for x in crossed if abs(x.sum()) > 1e-12]
     return best((float(np.linalg.norm(x, order)) for x in corners if inside(H, x)), default=0.0)
 
 
 class ModelError(Exercise):
-    """The mean squared error of an estimate whose classes stand in another order."""
+    """The mean squared error of an estimate whose classes are in a different order."""
 
     hints = (
         "for K = 3 there are six orders of the classes: itertools.permutations(range(3))",
-        "for each order p: sum of squares of prior - prior_hat[p] and of A - A_hat[:, :, p]",
-        "the smallest of these sums, divided by M K + 1 = 13",
+        "for each order p, add the squares of all entries of prior - prior_hat[p] and of A - A_hat[:, :, p]",
+        "take the smallest of the six sums and divide it by M K + 1 = 13",
     )
     praise = "with one common order of the classes, renaming is not an error, but confusing classes is"
 
@@ -163,18 +169,20 @@ class ModelError(Exercise):
         sizes = [np.abs(prior_hat[p] - prior).sum() + np.abs(A_hat[:, :, p] - A).sum() for p in orders]
         released = np.stack([A_m[:, A_m.argmax(axis=1)] for A_m in A_hat])
         wrong = _wrong_orders(orders, of_prior, of_each) | {
-            "every annotator's columns were put by their largest entries; there is one order for all": (
+            "you ordered each annotator's columns by their largest entries; use one order of the classes for all": (
                 of_prior[0] + np.sum((released - A) ** 2)
             ),
-            "the rows are labels, which have names; it is the columns, the classes, that change places": min(
+            "you reordered the rows, the labels, which have fixed names; reorder the columns, the classes": min(
                 of_prior[k] + np.sum((A_hat[:, p] - A) ** 2) for k, p in enumerate(orders)
             ),
-            "this is the sum of squares: divide by MK + 1": total * terms,
-            "this is the mean over all entries; divide by MK + 1": total * terms / (A.size + K),
-            "this was divided by M + 1; it is MK + 1": total * terms / (len(A) + 1),
-            "this was divided by MK, without the one for the prior": total * terms / (terms - 1),
-            "this is the square root of it": np.sqrt(total * terms),
-            "these are absolute errors; square them": min(sizes),
+            "this is the sum of squares; divide it by M K + 1": total * terms,
+            "you divided by the number of entries; divide by the number of columns, M K + 1": total
+            * terms
+            / (A.size + K),
+            "you divided by M + 1; divide by M K + 1": total * terms / (len(A) + 1),
+            "you divided by M K; the prior is one more column, so divide by M K + 1": total * terms / (terms - 1),
+            "this is the square root of the mean squared error; do not take the root": np.sqrt(total * terms),
+            "you added absolute errors; add their squares": min(sizes),
         }
         mistakes = {says: value / terms for says, value in wrong.items()}
         return [Part("MSE", total / terms, mistakes, "a squared error", [NONNEGATIVE])]
@@ -185,30 +193,30 @@ def _wrong_orders(orders: list[list[int]], of_prior: Floats, of_each: Floats) ->
     sums, own = of_prior + of_each.sum(axis=1), of_each.min(axis=0).sum()
     best = int(sums.argmin())
     return {
-        "latent classes have no names: try all orders of the classes of the estimate, keep the smallest": sums[0],
-        "the prior has the same classes: put it in the same order as the columns": of_prior[0] + of_each[best].sum(),
-        "this is the order the wrong way round, its inverse": sums[orders.index(np.argsort(orders[best]).tolist())],
-        "every annotator got an order of their own; there is one for all, or bad annotators look good": (
+        "you kept the classes in the given order, which is arbitrary; try all orders, keep the smallest error": sums[0],
+        "you reordered only the columns of A_hat; put prior_hat in the same order": of_prior[0] + of_each[best].sum(),
+        "you used the inverse of the right order; index the estimate by p: prior_hat[p], A_hat[:, :, p]": (
+            sums[orders.index(np.argsort(orders[best]).tolist())]
+        ),
+        "you chose an order for each annotator, which hides real confusion; use one order for all": (
             of_prior[best] + own
         ),
-        "every annotator got an order of their own, and the prior another; there is one order for all": (
-            of_prior.min() + own
-        ),
-        "the order was chosen by the prior alone; the confusion matrices know the classes better": (
+        "you chose an order for each annotator and for the prior; use one order for all": (of_prior.min() + own),
+        "you chose the order by the prior alone; choose it by the total error of prior and matrices": (
             sums[of_prior.argmin()]
         ),
-        "this is the mean over all orders; keep the smallest": sums.mean(),
-        "the prior is missing in the sum": of_each[best].sum(),
+        "this is the mean error over all orders; keep the smallest": sums.mean(),
+        "the prior is missing from the sum; add the squares of prior - prior_hat[p]": of_each[best].sum(),
     }
 
 
 class Margin(Exercise):
-    """The margins of four crowds, from the corners of their T, and which of them say that a perfect fit is right."""
+    """The margins of four crowds, from the corners of their T, and which of them guarantee a unique factor."""
 
     hints = (
-        "the margin is one minus the norm of the longest corner of T that is no unit vector",
-        "a corner that is only near a unit vector counts; it sticks out of the ball by little",
-        "with a positive margin no second Q is left; at zero and below one may be, as for the hexagon",
+        "the margin is one minus the largest norm of the corners of T that are not unit vectors",
+        "a corner that is only close to a unit vector counts, even if its norm is only just above one",
+        "a positive margin rules out a second Q; at zero or below, a second Q may exist, as for the hexagon",
     )
     praise = (
         "only a positive margin guarantees it: at zero the hexagon has a second factor, and below zero most crowds do"
@@ -229,24 +237,26 @@ class Margin(Exercise):
         sure, zero = margins > 1e-6, np.abs(margins) < 1e-6
         nearly = (norms.max(axis=1) > 1 + 1e-6) & (farther < 1)
         of_margin = {
-            "unit vectors are always corners of T, and their norm is one: leave them out": 1 - norms.max(axis=1),
-            "leave out unit vectors only; where all entries are mixed, T has corners near them that are longer": (
+            "you included the unit vectors, which are always corners of T; leave them out": 1 - norms.max(axis=1),
+            "you also left out corners that are only close to unit vectors; leave out exact unit vectors only": (
                 1 - farther
             ),
-            "these are the norms of the longest corners; the margin is one minus that": others.max(axis=1),
-            "these are squared norms: take the square root first": 1 - others.max(axis=1) ** 2,
-            "this takes the shortest corner; the longest one decides": 1 - norms.min(axis=1),
-            "this is the mean over corners; the longest one decides": 1 - norms.mean(axis=1),
+            "these are the largest norms; the margin is one minus the largest norm": others.max(axis=1),
+            "these are one minus squared norms; use the norms themselves": (1 - others.max(axis=1) ** 2),
+            "you used the smallest norm of a corner; use the largest": 1 - norms.min(axis=1),
+            "you used the mean norm of the corners; use the largest": 1 - norms.mean(axis=1),
         }
         of_promise = {
-            "a margin of zero promises nothing: three corners on the ball can form a second Q, as for the hexagon": (
+            "a margin of zero guarantees nothing: three corners of norm one can form a second Q, as for the hexagon": (
                 sure | zero
             ),
-            "a small negative margin is negative: the corner sticks out, and a small turn is left": sure | nearly,
-            "only a positive margin promises; zero and a little below zero do not": sure | zero | nearly,
-            "the other way round: 1 is for a margin that leaves no second factor": ~sure,
-            "one of the margins is positive; there a perfect fit is right": np.zeros(len(sure)),
-            "a perfect fit is possible for all four; right it is for sure only with a positive margin": (
+            "a slightly negative margin guarantees nothing: the factor can still turn a little": sure | nearly,
+            "only a positive margin is a guarantee; zero or slightly below zero is not": sure | zero | nearly,
+            "this is the wrong way round; give 1 for a crowd whose margin rules out a second factor": ~sure,
+            "one of the margins is positive, and for that crowd a perfect fit is right; give it a 1": np.zeros(
+                len(sure)
+            ),
+            "all four can be fitted perfectly, but only a positive margin guarantees that the fit is right": (
                 np.ones(len(sure))
             ),
         }
@@ -257,11 +267,11 @@ class Margin(Exercise):
 
 
 class Split(Exercise):
-    """The margin of all rows of a crowd, and the best that its split into two groups leaves to the worse of them."""
+    """The margin of all rows of a crowd, and the largest margin of the worse group over all splits into two."""
 
     hints = (
-        "np.vstack(blocks) stacks the blocks of a crowd or of a group; blocks[split] are those of the first group",
-        "a split is as good as its worse group: the smaller of the margins of blocks[split] and blocks[~split]",
+        "np.vstack(blocks) stacks the blocks of a crowd or group; blocks[split] are the blocks of the first group",
+        "a split is only as good as its worse group: the smaller of the margins of blocks[split] and blocks[~split]",
         "max(min(margin_of(blocks[split]), margin_of(blocks[~split])) for split in splits)",
     )
     praise = "one set of specialists is enough for all rows together; two groups would need two sets"
@@ -280,18 +290,18 @@ class Split(Exercise):
         both = np.array([[_margin(blocks[split]), _margin(blocks[~split])] for split in splits])
         worse = both.min(axis=1)
         of_all = {
-            "this is r, the longest corner; the exercise asks for the margin": 1.0,
-            "this is the margin of the first annotator alone; stack the rows of all": _margin(blocks[:1]),
-            "the blocks were averaged; stack them, one below the other": _margin(blocks.mean(axis=0)),
-            "the blocks were transposed; the rows of H are those of the blocks": _margin(blocks.transpose(0, 2, 1)),
+            "this is r, the largest norm in T; give the margin": 1.0,
+            "this is the margin of the first annotator alone; stack the blocks of all annotators": _margin(blocks[:1]),
+            "you averaged the blocks; stack them, one below the other": _margin(blocks.mean(axis=0)),
+            "you transposed the blocks; stack them as they are": _margin(blocks.transpose(0, 2, 1)),
         }
         of_best = {
-            "this is the better group of a split; both have to meet the condition, so take the worse": both.max(),
-            "this is the worst split; the exercise asks for the best": worse.min(),
-            "this is the mean over the splits; the exercise asks for the best of them": worse.mean(),
-            "this is the mean of both groups; a split is as good as its worse group": both.mean(axis=1).max(),
-            "this is the first split alone; try all": worse[0],
-            "this is the number of the best split; the exercise asks for its margin": worse.argmax(),
+            "this is the margin of the better group; both groups count, so take the smaller margin": both.max(),
+            "this is the margin of the worst split; give that of the best": worse.min(),
+            "this is the mean over the splits; give the margin of the best split": worse.mean(),
+            "you averaged the two groups; a split is only as good as its worse group": both.mean(axis=1).max(),
+            "this is the margin of the first split alone; try all splits": worse[0],
+            "this is the index of the best split; give its margin": worse.argmax(),
         }
         return [Part("all", _margin(blocks), of_all, "a margin"), Part("best split", worse.max(), of_best, "a margin")]
 
@@ -301,12 +311,12 @@ def _margin(blocks: Floats) -> float:
 
 
 class Fool(FunctionExercise):
-    """A factor that is certainly not unique, and certified as soon as its small entries count as zero."""
+    """A factor that is certainly not unique, yet is certified once its small entries count as zero."""
 
     hints = (
         "begin with a factor that is certified, such as two annotators who never err: np.vstack([np.eye(3)] * 2)",
-        "fill its empty cells, so that no entry is zero; scaled to sum to one, rows have to come below the level there",
-        "level / 2 in every empty cell is below the level, and above a quarter of it",
+        "replace its zeros by small positive entries, which must be below the level once the rows sum to one",
+        "level / 2 in place of every zero is below the level and above a quarter of it",
     )
     praise = "at every level, some factor that is not unique passes: the verdict is about the modified matrix"
 
@@ -329,17 +339,21 @@ class Fool(FunctionExercise):
         yield from _not_fooled(result[0], case["level"])
 
     wrong: ClassVar = {
-        "this factor is unique, and the certificate right: fill the empty cells": lambda level: _twice(np.eye(K)),
-        "these small entries are too large: scaled, they have to be below the level": (
+        "this factor is unique, so the certificate is right; replace the zeros by small positive entries": (
+            lambda level: _twice(np.eye(K))
+        ),
+        "the small entries are too large; after scaling rows to sum to one, they must be below the level": (
             lambda level: _twice(np.eye(K)) + 2 * level
         ),
-        "the small entries have to follow the level: below it, and at least a quarter of it": (
+        "the small entries must depend on the level: below it, and at least a quarter of it": (
             lambda level: _twice(np.eye(K)) + 0.025
         ),
-        "all rows lie in the middle: without the small entries, rows have to reach the corners": (
+        "all rows lie in the middle; without their small entries, some rows must reach each corner": (
             lambda level: np.ones((2 * K, K))
         ),
-        "the six rows at 2 : 1 have a second factor: move them out, such as to 3 : 1": lambda level: HEXAGON + level,
+        "rows in the ratio 2 : 1 are not certified, as for the hexagon; move them out, for example to 3 : 1": (
+            lambda level: HEXAGON + level
+        ),
     }
 
 
@@ -350,17 +364,17 @@ def _twice(A: Floats) -> Floats:
 def _not_fooled(H: Floats, level: float) -> Iterator[str]:
     """Say why a factor does not fool the certificate at a level."""
     if H.min() <= 0:
-        yield "H has an entry of zero or less: then its factor can be unique, and the certificate right"
+        yield "H has an entry that is zero or negative, so it may be unique; make every entry positive"
         return
     rows = H / H.sum(axis=1, keepdims=True)
     if rows.min() < level / 4:
-        yield "an entry of a scaled row is below a quarter of the level"
+        yield "after scaling rows to sum to one, an entry is below a quarter of the level; make it larger"
     elif not scattering_certificate(np.where(rows < level, 0.0, rows)).holds:
-        yield f"the certificate does not hold when entries below {level:.3f} count as zero"
+        yield f"the certificate fails when entries below {level:.3f} count as zero; start from a certified factor"
 
 
 def _corners(right: float, mixed: float) -> Floats:
-    """The six corners of T of a crowd that takes a class for one other, a share of whose labels is mixed evenly."""
+    """Six corners of T for a crowd that confuses each class with one other; a fraction `mixed` of labels is random."""
     sides = np.where(HEXAGON == 2, right, np.where(HEXAGON == 1, 1 - right, 0.0))
     rows = (1 - mixed) * sides + mixed / K
     crossed = np.cross(rows, np.roll(rows, -1, axis=0))  # of neighbours on the hull

@@ -1,4 +1,4 @@
-"""The panels of notebook 02: how good a crowd must be for a certificate, and what comes back with holes."""
+"""The panels of notebook 02: how good a crowd must be for a certificate, and what is recovered from missing blocks."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from cofactor_app.plots.style import (
 )  # fmt: skip
 from course.crowds import hide_pairs
 from course.live import Live, drag, reveal
-from course.nb02.pictures import OUTER, frame_about_centre, slice_in_frame
+from course.nb02.pictures import OUTER, TITLES, frame_about_centre, slice_in_frame
 from course.panel import Panel, slider
 
 PEOPLE, K = 12, 3
-NEXT, BEFORE = np.roll(np.eye(K), 1, axis=0), np.roll(np.eye(K), -1, axis=0)  # whom class c is taken for
+NEXT, BEFORE = np.roll(np.eye(K), 1, axis=0), np.roll(np.eye(K), -1, axis=0)  # what class c is mistaken for
 
 
 def made_crowd(accuracy: float, n_specialists: int, spread: float, spam: float, n_workers: int = 10) -> Floats:
-    """Make a crowd whose members take a class for one certain other: half of them the next, half the one before.
+    """Make a crowd whose members mistake a class for one other class: half of them for the next, half for the previous.
 
     A_m = (1 - spread) (accuracy I + (1 - accuracy) P) + spread / 3, with P a cyclic permutation; equal priors. The
-    specialist for class k gives the label k to no other class. A spammer's label says nothing. The first annotators
-    are the specialists (0 to 3), one each for the first classes; the last are the spammers, by their share.
+    specialist for class k gives label k only to class k. A spammer's labels are independent of the class. The first
+    annotators are the specialists (0 to 3), one for each of the first classes; the last `spam` fraction are spammers.
     Returns the factor H (3 M, 3).
     """
     matrices = [accuracy * np.eye(K) + (1 - accuracy) * (NEXT, BEFORE)[m % 2] for m in range(n_workers)]
@@ -61,7 +61,7 @@ def made_crowd(accuracy: float, n_specialists: int, spread: float, spam: float, 
 
 @styled
 def certificate_live() -> Live:
-    """Drag the quality of a crowd: its rows move, the hull covers the disc or not, and T stays in the circle or not."""
+    """Drag the quality of a crowd: its rows move, and with them the hull around the disc and T in the circle."""
     fig = new_picture(7.6, 3.7)
     left, right = fig.subplots(1, 2)
     centre = float(CENTRE[0]), float(CENTRE[1])
@@ -76,13 +76,13 @@ def certificate_live() -> Live:
         frame_about_centre(ax)
         ax.set_axis_off()
     left.add_patch(Circle(centre, RADIUS, fc=RED, alpha=0.75, lw=0))
-    left.set_title("rows of H: the hull covers the disc?")
-    right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
+    left.set_title(TITLES[0])
+    right.set_title(TITLES[1])
     (dots,) = left.plot([], [], "o", ms=5, color=BLUE, mec="white", mew=0.5)
     moving[0].set_visible(False)  # left, the disc itself is red where no hull covers it
     moving[6].set_clip_path(moving[9])
     moving[7].set_clip_path(moving[9])
-    say(fig, "Is the factor unique? Left the rows, right the same question turned around")
+    say(fig, "Is the factor unique? Left: the rows of H; right: the same question in the dual")
 
     def update(accuracy: float, n_specialists: int, spread: float, spam: float, shown: bool) -> str:
         H = made_crowd(accuracy, n_specialists, spread, spam)
@@ -99,16 +99,16 @@ def certificate_live() -> Live:
     controls = {
         "accuracy": drag(0.6, 0.0, 1.0, 0.01, "accuracy"),
         "n_specialists": drag(0, 0, 3, 1, "classes with a specialist"),
-        "spread": drag(0.0, 0.0, 0.5, 0.01, "labels at random"),
-        "spam": drag(0.0, 0.0, 1.0, 0.1, "share of spammers"),
+        "spread": drag(0.0, 0.0, 0.5, 0.01, "fraction of random labels"),
+        "spam": drag(0.0, 0.0, 1.0, 0.1, "fraction of spammers"),
         "shown": reveal("T, on the right"),
     }
-    look = "From which accuracy on does the hull cover the disc? Guess, then drag. And below one half?"
+    look = "At which accuracy does the hull begin to cover the disc? Guess, then drag. What about below one half?"
     return Live(controls, fig, [*moving, dots], update, look)
 
 
 def describe_certificate(H: Floats) -> str:
-    """Say what the certificate finds, how often labels are right, and how near the rows come to the corners."""
+    """Say what the certificate finds, how many labels are right, and how close the rows come to the corners."""
     found = scattering_certificate(H)
     nearest = ", ".join(f"{distance:.2f}" for distance in found.distances)
     second = f", condition 2 {found.condition2}" if found.condition1 == "holds" else ""
@@ -117,12 +117,12 @@ def describe_certificate(H: Floats) -> str:
     right = np.trace(H.reshape(-1, K, K).mean(axis=0)) / np.sqrt(K)
     return (
         f"Condition 1 {found.condition1}{second} ({margin}): {unique}. Of all labels, {right:.0%} are right. "
-        f"Distances of the nearest rows: {nearest}."
+        f"Distances of the nearest rows from the corners: {nearest}."
     )
 
 
 class Recovery(NamedTuple):
-    """A model with its factor H, what SymNMF makes of its exact co-occurrences, and how that and imputation went."""
+    """A model with its factor H, the estimate of SymNMF from exact co-occurrences, and the errors on the way."""
 
     truth: LatentClassModel
     estimate: LatentClassModel
@@ -139,9 +139,9 @@ class Recovery(NamedTuple):
 
 
 def recovery(specialist_error: float, share: float, seed: int = 0) -> Recovery:
-    """Hide a share of the exact blocks of a crowd with one specialist, impute them, factor the result.
+    """Hide a fraction of the exact blocks of a crowd with one specialist, impute them, and factor the result.
 
-    Raises a NotIdentifiableError where too many pairs are hidden for any method.
+    Raises a NotIdentifiableError if too many pairs are hidden for any method.
     """
     truth = simulate.dawid_skene_model(PEOPLE, K, specialist_error, prior=np.full(K, 1 / K), random_state=seed)
     hidden = hide_pairs(PEOPLE, share, seed)
@@ -157,7 +157,7 @@ def recovery(specialist_error: float, share: float, seed: int = 0) -> Recovery:
 
 @styled
 def draw_recovery(outcome: Recovery) -> Figure:
-    """Draw what the certificate sees, and every true probability against its estimate."""
+    """Draw the rows of H with the disc, and every estimated probability against the true one."""
     fig = new_picture(7.2, 3.8)
     left, right = fig.subplots(1, 2, width_ratios=[1.4, 1])
     draw_triangle(to_plane(outcome.H), ax=left)
@@ -175,18 +175,19 @@ def draw_recovery(outcome: Recovery) -> Figure:
 
 
 def identifiability_panel(seed: int = 0) -> Panel:
-    """Make the specialist worse, hide blocks; see the certificate, and what SymNMF recovers."""
+    """Make the specialist worse and hide blocks; see the certificate and what SymNMF recovers."""
     controls = {
         "specialist_error": slider(w.FloatSlider, 0.1, 0.0, 0.6, 0.05, "error of the specialist"),
-        "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "share of pairs missing"),
+        "share": slider(w.FloatSlider, 0.3, 0.0, 0.9, 0.1, "fraction of pairs missing"),
     }
     return Panel(controls, partial(recovery, seed=seed), draw_recovery, describe_recovery)
 
 
 def describe_recovery(outcome: Recovery) -> str:
-    """Say what was hidden and filled, what the certificate says, how well SymNMF fits and how far off the model is."""
+    """Say what was hidden and imputed, what the certificate says, how well SymNMF fits, and the error of the model."""
     first, n_pairs = outcome.certificate.condition1, PEOPLE * (PEOPLE - 1) // 2
-    filled = "exactly" if outcome.imputation_error < ROUNDING else f"up to {number(outcome.imputation_error)}"
+    error = outcome.imputation_error
+    filled = "exactly" if error < ROUNDING else f"with errors of up to {number(error)}"
     return (
         f"{outcome.n_hidden} of {n_pairs} pairs were hidden and imputed {filled}. Condition 1 {first} "
         f"(margin {number(outcome.certificate.margin)}). The misfit of SymNMF is {number(outcome.misfit)}; "

@@ -1,8 +1,8 @@
-"""Pictures of uniqueness: the disc and its dual, error against margin, two climbs of EM.
+"""Pictures of uniqueness: the disc and its dual, error against margin, two runs of EM.
 
 The plane 1'x = 1 is drawn at true distances, as in `cofactor_app.plots.simplex`. The points of norm one form the circle
 through the corners of the triangle: the dual cone C* in this plane, as the inscribed disc is C. The hull of the rows of
-H (I, 3) must cover the disc; turned around, the slice T = {x : H x >= 0, 1'x = 1} must stay inside the circle.
+H (I, 3) must cover the disc; in the dual, the slice T = {x : H x >= 0, 1'x = 1} must stay inside the circle.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from cofactor_app.plots.style import BLUE, FAINT, GREEN, HALO, INK, ORANGE, RED,
 OUTER = float(np.sqrt(2 / 3))  # radius of the circle through the corners
 FRAME = 1.12  # half-width of the picture of T, which may be unbounded
 LEAST = 1e-16  # smaller errors are rounding, and drawn here
+TITLES = "rows of H: does the hull cover the disc?", "T = {x : Hx ≥ 0, 1'x = 1}: inside the circle?"
 
 
 @styled
 def draw_dual(H: ArrayLike) -> Figure:
     """Draw the rows of H, their hull and the disc; beside it the slice T and the circle it must not leave.
 
-    Raises a CofactorError where H has not three columns, or negative entries.
+    Raises a CofactorError if H does not have three columns, or has negative entries.
     """
     places, certificate = to_plane(H), scattering_certificate(H)
     fig = new_picture(7.6, 3.9)
@@ -38,9 +39,9 @@ def draw_dual(H: ArrayLike) -> Figure:
     draw_triangle(places, ax=left)
     left.get_legend().remove()
     frame_about_centre(left)
-    left.set_title("rows of H: the hull covers the disc?")
+    left.set_title(TITLES[0])
     _fill_slice(right, places)
-    right.set_title("T = {x : Hx ≥ 0, 1'x = 1}: in the circle?")
+    right.set_title(TITLES[1])
     say(fig, verdict(certificate))
     return fig
 
@@ -52,12 +53,12 @@ def verdict(certificate: Certificate) -> str:
     if certificate.condition1 == "fails":
         return f"Condition 1 fails: the longest corner of T has norm {certificate.radius:.3f}, outside the circle"
     if certificate.condition2 == "fails":
-        return "Condition 1 holds, condition 2 fails: T has other corners on the circle, at right angles"
+        return "Condition 1 holds, condition 2 fails: T has other corners on the circle that are orthogonal"
     return f"Sufficiently scattered: T stays inside the circle, by a margin of {certificate.margin:.3f}"
 
 
 def _fill_slice(ax: Axes, places: Floats) -> None:
-    """Draw T as far as it lies in the frame; what is outside the circle is red."""
+    """Draw the part of T within the frame; what lies outside the circle is red."""
     corners = slice_in_frame(places)
     circle = Circle((float(CENTRE[0]), float(CENTRE[1])), OUTER, fill=False, ec=ORANGE, lw=2, ls="--")
     ax.add_patch(Polygon(corners, closed=True, fc=RED, alpha=0.75, lw=0))
@@ -78,7 +79,7 @@ def _fill_slice(ax: Axes, places: Floats) -> None:
 
 
 def frame_about_centre(ax: Axes) -> None:
-    """Show both pictures at the same scale, the middle in the middle."""
+    """Show both pictures at the same scale, centred."""
     ax.set(xlim=CENTRE[0] + FRAME * np.array([-1, 1]), ylim=CENTRE[1] + FRAME * np.array([-1, 1]), aspect="equal")
 
 
@@ -100,17 +101,17 @@ def draw_margins(margins: ArrayLike, errors: ArrayLike, misfits: ArrayLike) -> F
     ax.axvline(0, color=FAINT, lw=1)
     ax.semilogy(margin, np.maximum(misfit, LEAST), "x", color=FAINT, ms=4.5, label="misfit ‖H − UQ‖²")
     for chosen, colour, marker, label in (
-        (margin < 0, RED, "o", "error of the model, condition 1 fails"),
-        (margin >= 0, GREEN, "D", "error of the model, certified"),
+        (margin < 0, RED, "o", "error of the model if condition 1 fails"),
+        (margin >= 0, GREEN, "D", "error of the model if certified"),
     ):
         ax.semilogy(
             margin[chosen], np.maximum(error[chosen], LEAST), marker, color=colour, ms=5, mec="white", label=label
         )
-    ax.set(xlabel="margin of the certificate", ylabel="squared error, at least 1e−16", ylim=(LEAST / 4, 3))
+    ax.set(xlabel="margin of the certificate", ylabel="squared error (floor 1e−16)", ylim=(LEAST / 4, 3))
     ax.legend(loc="center left")
-    groups = {"where certified: ": error[margin >= 0], "elsewhere ": error[margin < 0]}
+    groups = {"if certified ": error[margin >= 0], "otherwise ": error[margin < 0]}
     largest = ", ".join(name + number(values.max()) for name, values in groups.items() if values.size)
-    say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error {largest}")
+    say(fig, f"Largest misfit of {margin.size} crowds: {number(misfit.max())}; largest error: {largest}")
     return fig
 
 

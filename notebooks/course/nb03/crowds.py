@@ -1,4 +1,4 @@
-"""Six crowds of six annotators, drawn by a seed: for some more labels help both imputations, for others one or none."""
+"""Six random crowds of six annotators: for some, more labels help both imputations; for others, one or neither."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def made_crowds(seed: int) -> dict[str, Any]:
 
 
 def _renamed(names: Any, *pairs: tuple[tuple[int, int], ...]) -> list[Mask]:
-    """The masks of lists of pairs, after annotators got other numbers."""
+    """Return the masks of lists of pairs after the annotators are renumbered."""
     masks = [np.zeros((N_ANNOTATORS, N_ANNOTATORS), dtype=bool) for _ in pairs]
     for mask, chosen in zip(masks, pairs, strict=True):
         for a, b in chosen:
@@ -36,7 +36,7 @@ def _renamed(names: Any, *pairs: tuple[tuple[int, int], ...]) -> list[Mask]:
 
 
 def links_every_hole(seen: Mask) -> bool:
-    """Whether every pair that is not seen has a link of three pairs that are."""
+    """Whether every unobserved pair is linked by three observed pairs."""
     holes = np.argwhere(~seen & ~np.eye(len(seen), dtype=bool))
     return all((seen & np.outer(seen[n], seen[m])).any() for m, n in holes)
 

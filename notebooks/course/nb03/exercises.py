@@ -1,4 +1,4 @@
-"""The exercises of notebook 03: links, a power law, the labels it asks for, weights, a sweep of robust imputation."""
+"""The exercises of notebook 03: links, a power law, labels needed, weights, a sweep of robust imputation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from course.nb03 import promises
 from course.seeds import own
 
 XI = 1e-6  # of Eq. (9)
-SINGULAR = 1e-20  # squared, of a block that has no inverse
+SINGULAR = 1e-20  # squared singular value of a block that has no inverse
 
 
 class Rate(Exercise):
-    """The exponent of a power law, from a few errors."""
+    """The exponent of a power law, from five errors."""
 
     hints = (
         "take logarithms: log e = log c - b log S is a line in log S",
@@ -41,15 +41,15 @@ class Rate(Exercise):
         x, y = np.log(sizes), np.log(errors)
         slope, intercept = np.polyfit(x, y, 1)
         mistakes = {
-            "this is the slope itself, which is negative; in e = c S^-b, b is minus the slope": slope,
-            "take the logarithm of the sizes as well: a power law is a line on log-log axes only": line(sizes, y),
-            "take the logarithm of the errors as well: a power law is a line on log-log axes only": line(x, errors),
-            "two kinds of logarithm are mixed: take the same for both axes": -line(x, np.log10(errors)),
-            "the axes are swapped: the sizes are given, so they go first in np.polyfit": -line(y, x),
-            "this is the slope through the first and the last point; fit all of them": (y[0] - y[-1]) / (x[-1] - x[0]),
+            "this is the slope, which is negative; in e = c S^-b, b is minus the slope": slope,
+            "you did not take the logarithm of the sizes; a power law is a line only on log-log axes": line(sizes, y),
+            "you did not take the logarithm of the errors; a power law is a line only on log-log axes": line(x, errors),
+            "you mixed two kinds of logarithm; use the same for both axes": -line(x, np.log10(errors)),
+            "the axes are swapped; np.polyfit takes the logarithms of the sizes first": -line(y, x),
+            "you used only the first and the last point; fit a line to all points": (y[0] - y[-1]) / (x[-1] - x[0]),
             "this is the intercept, log c; np.polyfit returns the slope first": intercept,
-            "this is c; the exercise asks for the exponent b": np.exp(intercept),
-            "this is the exponent of Theorem 1; fit one to these errors": 0.5,
+            "this is the factor c; give the exponent b": np.exp(intercept),
+            "this is the exponent of Theorem 1; fit the exponent of these errors": 0.5,
         }
         return [Part("b", -slope, mistakes, unit="an exponent")]
 
@@ -60,14 +60,14 @@ def line(x: Floats | Ints, y: Floats) -> float:
 
 
 class LabelsNeeded(Exercise):
-    """How many times as many items a smaller error takes."""
+    """How many times as many items a smaller error requires."""
 
     hints = (
         "e = c / sqrt(S): what happens to e when S is multiplied by f?",
-        "it is divided by sqrt(f), and that must be error / target",
+        "e is divided by sqrt(f), and sqrt(f) must equal error / target",
         "f = (error / target)**2",
     )
-    praise = "reducing the error by a factor takes the square of that factor in labels"
+    praise = "to divide the error by some factor, multiply the labels by the square of that factor"
 
     def given(self) -> Given:
         return self.own(31, self._drawn)
@@ -80,21 +80,23 @@ class LabelsNeeded(Exercise):
     def solve(self, items: int, error: float, target: float) -> list[Part]:
         ratio = error / target
         mistakes = {
-            "the error falls with the square root of S: square this": ratio,
-            "the root goes the other way: square the ratio instead": np.sqrt(ratio),
-            "squared twice: the ratio of the errors is squared once": ratio**4,
-            "this is a difference; the law tells ratios: divide the errors": error - target,
-            "upside down: fewer items would raise the error": 1 / ratio**2,
-            "this is the number of items; the exercise asks how many times as many": items * ratio**2,
-            "these are the additional items; the exercise asks for all": items * (ratio**2 - 1),
-            "these are the additional ones; the exercise asks for all": ratio**2 - 1,
-            "this takes b = 0.49, as measured; take the law's 1/2": ratio ** (1 / 0.49),
+            "this is the ratio of the errors; the error falls with the square root of S, so square the ratio": ratio,
+            "you took the square root of the ratio; square the ratio instead": np.sqrt(ratio),
+            "you squared the ratio of the errors twice; square it once": ratio**4,
+            "this is the difference of the errors; divide them, then square": error - target,
+            "this is the inverse of the factor; a smaller error needs more items": 1 / ratio**2,
+            "this is the number of items; give the factor by which it grows": items * ratio**2,
+            "this is the number of additional items; give the factor by which the number grows": (
+                items * (ratio**2 - 1)
+            ),
+            "this is the factor minus one; give the factor by which the number of items grows": ratio**2 - 1,
+            "you used the measured exponent 0.49; use the exponent 1/2 of the law": ratio ** (1 / 0.49),
         }
         return [Part("factor", ratio**2, mistakes, unit="a factor")]
 
 
 class Weights(Exercise):
-    """How much each observed block counts in robust imputation, and which of the four is garbage."""
+    """The weight of each observed block in robust imputation, and which of the four blocks is garbage."""
 
     hints = (
         "the misfit of block j is the Frobenius norm of R[j] - U_m @ U[j].T",
@@ -118,18 +120,21 @@ class Weights(Exercise):
         misfit, spectral = np.linalg.norm(off, axis=(1, 2)), np.linalg.norm(off, 2, axis=(1, 2))
         swapped, raw = np.linalg.norm(R - U @ U_m.T, axis=(1, 2)), (misfit**2 + XI) ** -0.5
         mistakes = {
-            "the exponent is -1/2: take the square root": shares(raw**2),
-            "these grow with the misfit; a block that fits badly counts less": shares(misfit),
-            "this is the spectral norm of a matrix; (3) has the Frobenius norm": shares(1 / spectral),
-            "the fit is transposed: R_mj is compared with U_m U_j'": shares(1 / swapped),
-            "the misfit is squared before xi is added: ||.||^2 + xi": shares((misfit + XI) ** -0.5),
-            "this is a softmax of the misfits; (3) takes a power of them": shares(np.exp(-misfit)),
-            "these are exponentials; (3) takes a power of the misfits": np.exp(-misfit),
-            "these are the weights (3); divide by their sum, so that they are shares": raw,
-            "divide by the sum of the weights, not by the largest": raw / raw.max(),
+            "you used the exponent -1 in (3); it is -1/2, one over the square root": shares(raw**2),
+            "these weights grow with the misfit; a block that fits badly must get a smaller weight": shares(misfit),
+            "you used the spectral norm; (3) uses the Frobenius norm": shares(1 / spectral),
+            "you transposed the fit; compare R[j] with U_m @ U[j].T": shares(1 / swapped),
+            "you added xi to the norm; square the norm first: ||.||^2 + xi": shares((misfit + XI) ** -0.5),
+            "this is a softmax of the negative misfits; (3) uses a power, not an exponential": shares(np.exp(-misfit)),
+            "these are exponentials of the negative misfits; (3) uses a power": np.exp(-misfit),
+            "these are the weights (3) before normalisation; divide them by their sum": raw,
+            "you divided by the largest weight; divide by the sum of the weights": raw / raw.max(),
         }
-        places = {"blocks are counted from 0": raw.argmin() + 1, "this block fits best": raw.argmax()}
-        w = Part("w", shares(raw), mistakes, "shares of one", (NONNEGATIVE, SUMS_TO_ONE))
+        places = {
+            "count the blocks from 0, not from 1": raw.argmin() + 1,
+            "this is the block that fits best; the garbage block fits worst": raw.argmax(),
+        }
+        w = Part("w", shares(raw), mistakes, "weights that sum to one", (NONNEGATIVE, SUMS_TO_ONE))
         return [w, Part("garbage", raw.argmin(), places, "the number of a block")]
 
 
@@ -139,7 +144,7 @@ def shares(weights: Floats) -> Floats:
 
 
 def puzzle(n_workers: int, K: int, share: float, seed: int) -> Given:
-    """Blocks of a small crowd with noise, some missing and one garbage, and factors to start from."""
+    """Draw noisy blocks of a small crowd, some missing and one garbage, and factors to start from."""
     M, rng = n_workers, np.random.default_rng(seed)
     A = 0.6 * np.eye(K) + 0.4 * rng.dirichlet(np.ones(K), (M, K)).transpose(0, 2, 1)
     R = np.einsum("mac,jbc->mjab", A, A) / K + 0.01 * rng.standard_normal((M, M, K, K))
@@ -151,7 +156,7 @@ def puzzle(n_workers: int, K: int, share: float, seed: int) -> Given:
 
 
 def sweep(R: Floats, seen: Mask, U: Floats, power: float = -0.5, **wrong: bool) -> Floats:
-    """Refit every factor to its observed blocks; with other settings, what is often written instead."""
+    """Refit every factor to its observed blocks; the settings introduce typical mistakes."""
     new = U.copy()
     for m in np.flatnonzero(seen.any(axis=1)):
         others, j = U if "stale" in wrong else new, np.flatnonzero(seen[m])
@@ -178,7 +183,7 @@ def links(
     middle: Callable[..., Any] = np.linalg.pinv,
     everyone: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Estimates of R_mn through every link (l, r), and weights; with other settings, what is often written instead."""
+    """Estimate R_mn through every link (l, r), with weights; the settings introduce typical mistakes."""
     estimates, weights = np.zeros_like(R), np.zeros(seen.shape)
     l, r = np.nonzero(seen if everyone else seen & np.outer(seen[n], seen[m]))
     estimates[l, r] = R[m, r] @ middle(R[l, r]) @ R[l, n]
@@ -190,10 +195,10 @@ class Links(FunctionExercise):
     """Designated imputation: the estimate of a missing block through every link, and its weight."""
 
     hints = (
-        "l and r link m and n where seen[m, r], seen[l, r] and seen[l, n] are all true: two loops, or np.argwhere of "
+        "l and r link m and n if seen[m, r], seen[l, r] and seen[l, n] are all true; use two loops, or np.argwhere of "
         "seen & np.outer(seen[n], seen[m])",
         "estimates[l, r] = R[m, r] @ np.linalg.pinv(R[l, r]) @ R[l, n]",
-        "weights[l, r] = np.linalg.svd(R[l, r], compute_uv=False)[-1] ** 2; elsewhere both stay zero",
+        "weights[l, r] = np.linalg.svd(R[l, r], compute_uv=False)[-1] ** 2; without a link, both stay zero",
     )
     praise = "together with the weighted mean of the estimates, this is designated imputation"
 
@@ -209,7 +214,7 @@ class Links(FunctionExercise):
         return [self._hole(7, 4, 0.3, own(31)), dull, alone]
 
     def _hole(self, n_workers: int, K: int, share: float, seed: int) -> Given:
-        """The blocks of a crowd, and a pair of annotators without one."""
+        """Draw the blocks of a crowd, and a pair of annotators whose block is missing."""
         made = puzzle(n_workers, K, share, seed)
         R, seen, (m, n) = made["R"], made["seen"], (n_workers - 2, 0)
         seen[m, n] = seen[n, m] = False
@@ -221,40 +226,46 @@ class Links(FunctionExercise):
         return [Part("estimates", estimates, {}, "blocks"), Part("weights", weights, {}, laws=(NONNEGATIVE,))]
 
     def arranged(self, parts: list[Part], result: list[Floats]) -> list[Floats]:
-        """Whatever is written where the block has no inverse: it has no weight."""
+        """Accept any estimate whose weight is zero because the block has no inverse."""
         right, weights = (np.asarray(part.answer) for part in parts)
         return [np.where((weights > SINGULAR)[:, :, None, None], result[0], right), result[1]]
 
     wrong: ClassVar = {
-        "both tables are still zero: fill them where l and r link m and n": lambda R, seen, m, n: (R * 0, seen * 0.0),
-        "the weight is the square of the smallest singular value": partial(links, weigh=lambda s: s[:, -1]),
-        "the weight takes the smallest singular value, the last one: by it the inverse multiplies noise": partial(
+        "both tables are still zero; fill in the cells [l, r] for which l and r link m and n": (
+            lambda R, seen, m, n: (R * 0, seen * 0.0)
+        ),
+        "the weight is the smallest singular value of R[l, r]; square it": partial(links, weigh=lambda s: s[:, -1]),
+        "you squared the largest singular value of R[l, r]; use the smallest, the last one": partial(
             links, weigh=lambda s: s[:, 0] ** 2
         ),
-        "this is the size of the determinant; the weight is the square of the smallest singular value": partial(
+        "the weight is the determinant of R[l, r]; use the square of its smallest singular value": partial(
             links, weigh=lambda s: s.prod(axis=1)
         ),
-        "all links have the same weight here: square the smallest singular value of R[l, r]": partial(
+        "all your links have the same weight; use the square of the smallest singular value of R[l, r]": partial(
             links, weigh=lambda s: s[:, -1] ** 0
         ),
-        "only who shares a block links: seen[m, r] and seen[l, n] have to be true as well": partial(
+        "you used every observed R[l, r]; l and r link m and n only if m has a block with r, and l one with n": partial(
             links, everyone=True
         ),
-        "the weights stay as they are; their sum is divided by later": lambda R, seen, m, n: (
+        "you normalised the weights; return them as they are": lambda R, seen, m, n: (
             (found := links(R, seen, m, n))[0],
             found[1] / (found[1].sum() or 1.0),
         ),
-        "the middle is the inverse of R[l, r], not R[l, r] itself": partial(links, middle=lambda blocks: blocks),
-        "the middle is the inverse of R[l, r]; this is that of R[r, l], its transpose": partial(
+        "you multiplied by R[l, r] in the middle; multiply by its inverse": partial(
+            links, middle=lambda blocks: blocks
+        ),
+        "you inverted R[r, l], the transpose; invert R[l, r]": partial(
             links, middle=lambda blocks: np.linalg.pinv(blocks).swapaxes(1, 2)
         ),
-        "one over each entry is not the inverse of a matrix: use np.linalg.pinv": partial(
+        "you inverted each entry; use np.linalg.pinv for the inverse of a matrix": partial(
             links, middle=lambda blocks: np.divide(1.0, blocks, out=np.zeros_like(blocks), where=blocks != 0)
         ),
-        "the tables are transposed: rows are l, who has a block with n": lambda *case: tuple(
+        "the tables are transposed; the rows are l, which shares a block with n": lambda *case: tuple(
             table.swapaxes(0, 1) for table in links(*case)
         ),
-        "this is the block R_nm: m goes with the rows": lambda R, seen, m, n: links(R, seen, n, m),
+        "you estimated the block R_nm; estimate R_mn, whose rows are the labels of m": (
+            lambda R, seen, m, n: links(R, seen, n, m)
+        ),
     }
 
 
@@ -262,9 +273,9 @@ class RobustSweep(FunctionExercise):
     """One sweep of robust imputation."""
 
     hints = (
-        "before the refit of m: w_mj = (||R_mj - U_m U_j'||^2 + 1e-6)^(-1/2) for each j that m shares a block with",
-        "then G = sum_j w_mj U_j' U_j and B = sum_j w_mj R_mj U_j, over the same j",
-        "U_m = B G^-1 replaces the old factor at once; who has no block is skipped",
+        "before you refit U_m, compute w_mj = (||R_mj - U_m U_j'||^2 + 1e-6)^(-1/2) for each j with seen[m, j]",
+        "then compute G = sum_j w_mj U_j' U_j and B = sum_j w_mj R_mj U_j over the same j",
+        "replace U_m by B G^-1 at once, before you go on to m + 1; skip an m without observed blocks",
     )
     praise = "the criterion cannot rise, and repeating this step is all of robust imputation"
 
@@ -283,30 +294,32 @@ class RobustSweep(FunctionExercise):
         return [Part("new U", sweep(R, seen, U), {}, unit="factors")]
 
     wrong: ClassVar = {
-        "the factors come back as they were: refit each of them": lambda R, seen, U: U,
-        "all blocks count alike here: multiply both sums by w_mj": partial(sweep, power=0.0),
-        "the weights grow with the misfit: the exponent is -1/2": partial(sweep, power=0.5),
-        "the exponent of the weights is -1/2, not -1": partial(sweep, power=-1.0),
-        "put each new U_m in place before the refit of m + 1": partial(sweep, stale=True),
-        "refresh the weights of m right before its refit, not all before the sweep": partial(sweep, weigh_first=True),
-        "the inverse stands on the right: U_m = B G^-1": partial(sweep, left=True),
-        "the misfit sums squares, not absolute values: ||.||^2 + xi": partial(sweep, absolute=True),
-        "only the first factor was refitted: go on through all m, and return after the loop": (
+        "you returned the factors unchanged; refit each of them": lambda R, seen, U: U,
+        "all blocks have the same weight; multiply each term of G and B by w_mj": partial(sweep, power=0.0),
+        "the weights grow with the misfit; the exponent in (3) is -1/2": partial(sweep, power=0.5),
+        "you used the exponent -1 in the weights; it is -1/2": partial(sweep, power=-1.0),
+        "you refitted all factors from the old ones; replace U_m before you refit U_m+1": partial(sweep, stale=True),
+        "you computed all weights before the sweep; compute those of m just before you refit U_m": partial(
+            sweep, weigh_first=True
+        ),
+        "the inverse is on the wrong side; U_m = B G^-1": partial(sweep, left=True),
+        "you added absolute values in the misfit; add squares: ||.||^2 + xi": partial(sweep, absolute=True),
+        "only the first factor was refitted; loop over all m, and return after the loop": (
             lambda R, seen, U: np.concatenate([sweep(R, seen, U)[:1], U[1:]])
         ),
-        "the columns were scaled to sum to one; those of U_m = A_m D^1/2 do not": (
+        "you scaled the columns to sum to one; leave them as they are, since U_m = A_m D^1/2": (
             lambda R, seen, U: (new := sweep(R, seen, U)) / new.sum(axis=1, keepdims=True)
         ),
-        "blocks that were not observed have no say: sum over the j with seen[m, j]": (
+        "you included blocks that were not observed; sum only over the j with seen[m, j]": (
             lambda R, seen, U: sweep(R, ~np.eye(len(U), dtype=bool), U)
         ),
-        "the blocks are transposed: take R[m, j]": lambda R, seen, U: sweep(R.transpose(0, 1, 3, 2), seen, U),
+        "you used transposed blocks; use R[m, j]": lambda R, seen, U: sweep(R.transpose(0, 1, 3, 2), seen, U),
     }
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         before, after = (criterion(case["R"], case["seen"], U) for U in (case["U"], result[0]))
         if after > before * (1 + 1e-9):
-            yield f"the sum of misfits rises from {before:.4f} to {after:.4f}; a sweep can only lower it"
+            yield f"the sum of misfits rises from {before:.4f} to {after:.4f}, but a correct sweep never increases it"
 
 
 EXERCISES = {

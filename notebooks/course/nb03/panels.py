@@ -1,4 +1,4 @@
-"""Live figures of notebook 03, a hole and its link, labels and error; and a panel of error against labels."""
+"""Live figures of notebook 03 (a hole and its link, error against labels), and a panel of error against labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from course.nb03.pictures import SampleErrors, draw_sample_errors, log_axes, sam
 from course.panel import Panel, slider
 
 CROWDS, FEWER = 5, 2  # a panel must answer at once, and few blocks left make robust imputation slow
-SPARSE = 0.55  # share of missing pairs from which on fewer crowds are drawn; the legend tells how many
-FALLS = 0.8  # an error that is not below this share of what it was hardly moves: sqrt(10) would leave 0.32 of it
+SPARSE = 0.55  # fraction of missing pairs above which fewer crowds are drawn; the legend tells how many
+FALLS = 0.8  # an error that stays above this fraction hardly moves: the law would leave 1 / sqrt(10) = 0.32
 
 
 M, K, HOLE, RIGHT = 12, 3, (0, 1), 2  # annotators and classes; the hole, and the annotator r of its link
@@ -28,10 +28,9 @@ DRAWS = 80
 
 @lru_cache(maxsize=1)
 def through_links() -> tuple[Floats, Floats, Floats]:
-    """Return the block of the hole (K, K), draws of its estimate (L, S, K, K), and quantiles of the error (L, S, 3).
+    """Return the missing block (K, K), draws of its estimate (L, S, K, K), and quantiles of the error (L, S, 3).
 
-    An estimate goes through one link: R_mr R_lr^-1 R_ln of blocks counted on S tasks. The quantiles are the 10th, the
-    50th and the 90th of a hundred.
+    An estimate uses one link: R_mr R_lr^-1 R_ln, with blocks counted on S tasks. The quantiles are 10, 50 and 90 %.
     """
     model = simulate.dawid_skene_model(M, K, skill=0.4, prior=np.ones(K) / K, random_state=0)
     A, (m, n), rng = np.stack(model.conditionals), HOLE, np.random.default_rng(0)
@@ -53,24 +52,24 @@ def through_links() -> tuple[Floats, Floats, Floats]:
 
 @styled
 def link_live() -> Live:
-    """Drag the number of tasks and the annotator who links a hole: the filled block, and the band of its error."""
+    """Drag the number of tasks and the annotator who links a hole: see the imputed block and the band of its error."""
     exact, shown, errors = through_links()
     fig = new_picture(8, 3.3)
     left, middle, right = fig.subplots(1, 3, width_ratios=[1, 1, 2.1])
     top = 1.2 * float(exact.max())
     heat(left, exact, (0, top))
     image = heat(middle, exact, (0, top))
-    for ax, title in ((left, "the hole: true block"), (middle, "filled through the link")):
+    for ax, title in ((left, "true block"), (middle, "imputed through the link")):
         bare(ax)
         ax.set_title(title)
     band = PolyCollection([np.zeros((3, 2))], fc=(*BLUE, 0.15), lw=0)
     right.add_collection(band)
     (line,) = right.plot(SAMPLES, SAMPLES, color=BLUE, label="median error through this link")
-    (mark,) = right.plot([30], [10], "D", color=ORANGE, mec=INK, ms=8, label="tasks so far")
+    (mark,) = right.plot([30], [10], "D", color=ORANGE, mec=INK, ms=8, label="tasks chosen")
     log_axes(right)
-    right.set(xlim=(25, 36_000), ylim=(1, 400), xlabel="tasks S behind each block", ylabel="error of the block (%)")
+    right.set(xlim=(25, 36_000), ylim=(1, 400), xlabel="tasks S per block", ylabel="error of the block (%)")
     right.legend(loc="lower left")
-    say(fig, "A block without counts, filled through two others")
+    say(fig, "A missing block, imputed through two other annotators")
 
     def update(place: int, link: int) -> str:
         low, half, high = 100 * errors[link - LINKS[0]].T
@@ -79,7 +78,7 @@ def link_live() -> Live:
         line.set_data(SAMPLES, half)
         mark.set_data([SAMPLES[place]], [half[place]])
         return (
-            f"{SAMPLES[place]:,} tasks behind each block, link through annotator {link}: median error "
+            f"{SAMPLES[place]:,} tasks per block, link through annotator {link}: median error "
             f"{half[place]:.0f} % (80 % of the draws: {low[place]:.0f} to {high[place]:.0f} %)."
         )
 
@@ -87,13 +86,13 @@ def link_live() -> Live:
         "place": sliding(tuple((f"{S:,}", place) for place, S in enumerate(SAMPLES)), 6, "tasks"),
         "link": drag(3, LINKS[0], LINKS[-1], 1, "linking annotator"),
     }
-    look = "How many tasks halve the error? Drag. Then find the best link, and a bad one."
+    look = "How many times as many tasks halve the error? Drag. Then find the best link, and a bad one."
     return Live(controls, fig, [image, band, line, mark], update, look)
 
 
 @styled
 def rate_live() -> Live:
-    """Drag a guess of the slope; then see errors measured on ten crowds, as mean and range."""
+    """Guess the slope by dragging; then see the errors measured on ten crowds, as mean and range."""
     errors = sample_errors(methods=("designated", "least squares"))
     values = 100 * errors.by_method["least squares"][:, 1:]
     S: Ints = errors.sizes[1:]
@@ -116,31 +115,31 @@ def rate_live() -> Live:
         for artist in (band, mean):
             artist.set_visible(shown)
         needed = S[0] * (start / 10) ** (1 / b)
-        said = f"With S to the power of −{b:.2f}, 10 % is reached at {needed:,.0f} tasks."
+        said = f"If the error falls like S to the power of −{b:.2f}, it reaches 10 % at {needed:,.0f} tasks."
         found, error = errors.exponent("least squares")
-        return f"{said} Measured: −{found:.2f} ± {error:.2f}." if shown else said
+        return f"{said} Measured exponent: −{found:.2f} ± {error:.2f}." if shown else said
 
     controls = {"b": drag(0.25, 0.1, 1.0, 0.05, "slope b"), "shown": reveal("measured")}
-    look = "Drag the slope that you expect. Then show what was measured."
+    look = "Drag to the slope that you expect. Then show the measured errors."
     return Live(controls, fig, [band, mean, guess], update, look)
 
 
 def sample_panel() -> Panel:
-    """Change the missing share, the share of garbage blocks and the number of classes; see both lines and slopes."""
+    """Change the fractions of missing pairs and garbage blocks and the number of classes; see both lines and slopes."""
 
     def compute(share: float, outlying: float, n_classes: int) -> SampleErrors:
         return sample_errors(12, n_classes, share, outlying, seeds=range(CROWDS if share < SPARSE else FEWER))
 
     controls = {
-        "share": slider(w.FloatSlider, 0.3, 0.1, 0.6, 0.1, "share of pairs missing"),
-        "outlying": slider(w.FloatSlider, 0.1, 0.0, 0.5, 0.05, "share of blocks garbage"),
+        "share": slider(w.FloatSlider, 0.3, 0.1, 0.6, 0.1, "fraction of pairs missing"),
+        "outlying": slider(w.FloatSlider, 0.1, 0.0, 0.5, 0.05, "fraction of garbage blocks"),
         "n_classes": slider(w.IntSlider, 3, 2, 5, 1, "classes K"),
     }
     return Panel(controls, compute, draw_sample_errors, describe_sample_errors)
 
 
 def describe_sample_errors(errors: SampleErrors) -> str:
-    """Say what the last tenfold increase of labels bought each method."""
+    """Say how much the last tenfold increase of labels helped each method."""
     told = []
     for name, values in errors.by_method.items():
         before, after = values[:, -3].mean(), values[:, -1].mean()

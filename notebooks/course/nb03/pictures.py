@@ -24,19 +24,19 @@ from cofactor_app.plots.style import INK, new_picture, percent, say, styled
 from course.crowds import MARKS, HoledCrowd, hide_pairs, small_crowd
 
 SIZES = (30, 100, 300, 1000, 3000, 10_000)
-LARGE = 100  # the power law is fitted from here: below, the errors are not small yet
+LARGE = 100  # the power law is fitted from here on: for smaller S, the errors are not small yet
 
 
 def holes(
     n_items: int, n_workers: int = 12, n_classes: int = 3, share: float = 0.3, outlying: float = 0.0, seed: int = 0
 ) -> HoledCrowd:
-    """Let annotators label `n_items` tasks, hide a share of the pairs, garble a share of the blocks that are left."""
+    """Draw labels of `n_items` tasks, hide a fraction of the pairs, and garble a fraction of the remaining blocks."""
     problem = HoledCrowd.of(small_crowd(n_workers, n_classes, n_items, seed), hide_pairs(n_workers, share, seed))
     return replace(problem, cooc=garble(problem.cooc, outlying, seed))
 
 
 def garble(cooc: Cooccurrences, share: float, seed: int = 0) -> Cooccurrences:
-    """Replace a share of the observed blocks by random ones; a larger share takes the same blocks and more."""
+    """Replace a fraction of the observed blocks by random ones; a larger fraction includes the same blocks."""
     K, blocks, rng = cooc.n_classes, cooc.blocks.copy(), np.random.default_rng(seed)
     mirror = np.lexsort((cooc.rows, cooc.indices))  # of each R_mj the place of R_jm, since both are there
     pairs = np.flatnonzero(cooc.rows < cooc.indices)
@@ -47,14 +47,14 @@ def garble(cooc: Cooccurrences, share: float, seed: int = 0) -> Cooccurrences:
 
 
 class SampleErrors(NamedTuple):
-    """Errors e(S) of the missing blocks: (n,) sizes S, by imputation a (crowds, n) array, the setting in words."""
+    """Errors e(S) of the missing blocks: (n,) sizes S, a (crowds, n) array per imputation, and the setting in words."""
 
     sizes: Ints
     by_method: dict[str, Floats]
     setting: str
 
     def exponent(self, method: str) -> tuple[float, float]:
-        """Return b, fitted crowd by crowd from `LARGE` items on: its mean, and the standard error of that."""
+        """Return the mean and standard error of b over the crowds, fitted from `LARGE` items on."""
         large = self.sizes >= LARGE
         slopes = np.polyfit(np.log(self.sizes[large]), np.log(self.by_method[method][:, large]).T, 1)[0]
         return float(-slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
@@ -70,13 +70,13 @@ def sample_errors(
     sizes: Sequence[int] = SIZES,
     seeds: Sequence[int] = range(10),
 ) -> SampleErrors:
-    """Measure e(S) on simulated crowds; some 2 ms per crowd, size and method at the defaults."""
+    """Measure e(S) on simulated crowds; about 2 ms per crowd, size and method at the defaults."""
     table = np.empty((len(methods), len(seeds), len(sizes)))
     for s, seed in enumerate(seeds):
         for i, n_items in enumerate(sizes):
             problem = holes(n_items, n_workers, n_classes, share, outlying, seed)
             table[:, s, i] = [problem.error(problem.fill(method)) for method in methods]
-    setting = f"{percent(share)} of pairs missing, {percent(outlying)} of blocks garbage"
+    setting = f"{percent(share)} of the pairs missing, {percent(outlying)} of the blocks garbage"
     return SampleErrors(np.array(sizes), dict(zip(methods, table, strict=True)), setting)
 
 
@@ -96,12 +96,12 @@ def draw_sample_errors(errors: SampleErrors) -> Figure:
     ax.set_title(errors.setting, loc="left", color=INK)
     exponents = {name: errors.exponent(name) for name in errors.by_method}
     slopes = ", ".join(f"\N{MINUS SIGN}{b:.2f}\xa0±\xa0{error:.2f} ({name})" for name, (b, error) in exponents.items())
-    say(fig, f"Error falls as S to the power of {slopes} (Theorem 1: \N{MINUS SIGN}0.5)")
+    say(fig, f"The error falls like S to the power of {slopes} (Theorem 1: \N{MINUS SIGN}0.5)")
     return fig
 
 
 def log_axes(ax: Axes) -> None:
-    """Let both axes be logarithmic, with plain numbers."""
+    """Make both axes logarithmic, with plain numbers as ticks."""
     ax.set(xscale="log", yscale="log", xlabel="co-labelled items S of each observed pair")
     ax.set_ylabel("error of missing blocks (% of norm)")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -1,4 +1,4 @@
-"""Exercises of notebook 03 on promises: the bounds of both theorems, and crowds for which more labels do not help."""
+"""Exercises of notebook 03 on guarantees: the bounds of both theorems, and crowds for which more labels do not help."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from course.seeds import own
 
 
 class AtMost(Exercise):
-    """Which curves of errors Theorem 1 allows: those whose product with the root of S stays bounded."""
+    """Which error curves Theorem 1 allows: those whose product with the square root of S stays bounded."""
 
     hints = (
-        "e(S) <= c / sqrt(S) says the same as e(S) * sqrt(S) <= c: look at these products, row by row",
-        "the smallest c for the sizes at hand is the largest product of a row",
-        "a row whose product still grows at the last sizes passes every c if it goes on so; one that falls, or has "
-        "come to rest, does not",
+        "e(S) <= c / sqrt(S) is equivalent to e(S) * sqrt(S) <= c: compute these products for each row",
+        "the smallest c for the given sizes is the largest product in a row",
+        "a product that keeps growing, as at the last sizes, exceeds every c in the end; one that falls or has "
+        "levelled off does not",
     )
     praise = (
-        "it is an upper bound from some size on: an error that falls faster, or starts to fall later, "
-        "still satisfies it"
+        "it is an upper bound for all large S: an error that falls faster, or starts to fall later, still satisfies it"
     )
 
     def given(self) -> Given:
@@ -43,13 +42,13 @@ class AtMost(Exercise):
     def solve(self, S: Ints, errors: Floats) -> list[Part]:
         times, root = errors * np.sqrt(S), np.sqrt(S)
         of_c = {
-            "this is the product at the last size; the bound has to hold at all sizes": times[:, -1],
-            "this is the product at the first size; the bound has to hold at all sizes": times[:, 0],
-            "this is the smallest product; a bound from above needs the largest": times.min(axis=1),
-            "this is the mean of the products; a bound from above needs the largest": times.mean(axis=1),
-            "these are the largest errors: multiply each error by the root of its S first": errors.max(axis=1),
-            "the errors were divided by the root of S; multiply": (errors / root).max(axis=1),
-            "the errors were multiplied by S; take its root": (errors * S).max(axis=1),
+            "this is the product at the last size; the bound must hold at all sizes: take the largest": times[:, -1],
+            "this is the product at the first size; the bound must hold at all sizes: take the largest": times[:, 0],
+            "this is the smallest product; an upper bound needs the largest": times.min(axis=1),
+            "this is the mean of the products; an upper bound needs the largest": times.mean(axis=1),
+            "these are the largest errors; first multiply each error by sqrt(S)": errors.max(axis=1),
+            "you divided the errors by sqrt(S); multiply instead": (errors / root).max(axis=1),
+            "you multiplied the errors by S; multiply by sqrt(S)": (errors * S).max(axis=1),
         }
         return [
             Part("c", times.max(axis=1), of_c, "constants", [NONNEGATIVE]),
@@ -58,35 +57,35 @@ class AtMost(Exercise):
 
 
 def grows(times: Floats) -> Floats:
-    """The exponent of S by which each product grows over the last two sizes, (rows,)."""
+    """The exponent with which each product grows over the last two sizes S, (rows,)."""
     return np.asarray(np.log(times[:, -1] / times[:, -2]) / np.log(4))
 
 
 def _misread(times: Floats) -> dict[str, ArrayLike]:
-    """What is often said of the five curves instead, by what is replied."""
+    """Typical wrong answers about the five curves, keyed by the reply to each."""
     right, end = grows(times) < 0.12, grows(times)
     faster, flat, slower = end < -0.12, end > 0.37, (end >= 0.12) & (end <= 0.37)
     late = right & (times[:, 2] > 2 * times[:, 0])
     return {
-        "the theorem says at most: an error that falls faster than 1/sqrt(S) obeys it as well": right & ~faster,
-        "the theorem speaks of S from some number on: it allows an error that begins to fall later": right & ~late,
-        "a bound from above, from some number on: it allows errors that fall faster, or that begin later": (
+        "you ruled out an error that falls faster than 1/sqrt(S); an upper bound allows it": right & ~faster,
+        "you ruled out an error that starts to fall late; the bound needs to hold only for large S": right & ~late,
+        "you ruled out errors that fall faster or start to fall later; an upper bound for large S allows both": (
             right & ~late & ~faster
         ),
-        "an error that comes to rest above zero passes every c / sqrt(S) in the end": right | flat,
-        "an error that falls as the fourth root of S passes every c / sqrt(S) in the end": right | slower,
-        "no constant is large enough where the product with the root of S grows for ever": np.ones(len(times)),
-        "the other way round: 1 is for what the theorem allows": ~right,
+        "you allowed an error that levels off above zero; it eventually exceeds every c / sqrt(S)": right | flat,
+        "you allowed an error that falls like S^(-1/4); it eventually exceeds every c / sqrt(S)": right | slower,
+        "you allowed all rows; no c suffices for a row whose product with sqrt(S) keeps growing": np.ones(len(times)),
+        "this is the wrong way round; give 1 for what the theorem allows": ~right,
     }
 
 
 class TwoTerms(Exercise):
-    """Both terms of Theorem 2 for a crowd and for one twice as large, and the S from which on the first one rules."""
+    """Both terms of Theorem 2 for a crowd and for one twice as large, and the S at which the terms are equal."""
 
     hints = (
-        "L = M (M - 1) / 2; the sum over the observed pairs has |Omega| equal terms, so it gives a factor of |Omega|",
+        "L = M (M - 1) / 2; the sum over the observed pairs has |Omega| equal terms, so multiply one by |Omega|",
         "first = sqrt(M K^2 log M / |Omega|), second = (1 + |Omega| / L) (1 + sqrt(M)) / sqrt(S)",
-        "the second term is t / sqrt(S) with t = second * sqrt(S); it equals the first at S = (t / first)^2",
+        "write the second term as t / sqrt(S), with t = second * sqrt(S); it equals the first at S = (t / first)^2",
     )
     praise = (
         "with more annotators the first term falls and the second rises: only more pairs and more labels together help"
@@ -107,23 +106,25 @@ class TwoTerms(Exercise):
             return np.column_stack([first, second])
 
         of_terms = {
-            "the sum over the observed pairs is missing: it has |Omega| equal terms": table(second=second / pairs),
-            "1/L is missing in the second term": table(second=one),
-            "1/|Omega| is missing in the second term": table(second=second - one),
-            "L is the number of pairs, M (M - 1) / 2, not M^2": table(second=(1 + pairs / M**2) * one),
-            "the second term has the root of S": table(second=second / np.sqrt(S)),
-            "the second term has the root of M": table(second=(1 + M) / (1 + np.sqrt(M)) * second),
-            "take the root in the first term": table(first**2),
-            "the logarithm is the natural one": table(first / np.sqrt(np.log(10))),
-            "K is squared in the first term": table(first / np.sqrt(K)),
-            "the first term is the one without S: swap the columns": table()[:, ::-1],
+            "in the second term, the sum over the observed pairs is missing; multiply by their number, |Omega|": (
+                table(second=second / pairs)
+            ),
+            "in the second term, 1/L is missing from 1/L + 1/|Omega|": table(second=one),
+            "in the second term, 1/|Omega| is missing from 1/L + 1/|Omega|": table(second=second - one),
+            "you used M^2 for L; L is the number of pairs, M (M - 1) / 2": table(second=(1 + pairs / M**2) * one),
+            "in the second term, you divided by S; divide by sqrt(S)": table(second=second / np.sqrt(S)),
+            "in the second term, you used M; use sqrt(M)": table(second=(1 + M) / (1 + np.sqrt(M)) * second),
+            "in the first term, the square root is missing": table(first**2),
+            "you used the logarithm to base 10; use the natural logarithm": table(first / np.sqrt(np.log(10))),
+            "in the first term, you used K; use K^2": table(first / np.sqrt(K)),
+            "the columns are swapped; the first term is the one without S": table()[:, ::-1],
         }
         ratio = second / first
         of_equal = {
-            "this is the number by which S has to be multiplied": ratio**2,
-            "the second term falls with the root of S: square the ratio of the terms": S * ratio,
-            "upside down: where the first term is the larger one, S can be smaller": S / ratio**2,
-            "this is the root of S: square it": np.sqrt(S) * ratio,
+            "this is the factor by which S must grow; multiply it by S": ratio**2,
+            "the second term falls with the square root of S; square the ratio of the terms": S * ratio,
+            "you divided by the squared ratio; multiply S by (second / first)^2": S / ratio**2,
+            "this is the square root of S; square it": np.sqrt(S) * ratio,
         }
         return [
             Part("terms", table(), of_terms, "a row for each crowd", [NONNEGATIVE]),
@@ -132,16 +133,16 @@ class TwoTerms(Exercise):
 
 
 class MoreLabels(Exercise):
-    """How many of two imputations come to the truth with more and more labels, read off six drawn crowds."""
+    """How many of two imputations converge to the truth as labels are added, read off six drawn crowds."""
 
     hints = (
-        "designated imputation: does every hole (m, n) have a link m - r - l - n, three observed pairs, and is no "
+        "designated imputation: does every hole (m, n) have a link m - r - l - n of three observed pairs, and is no "
         "block garbage?",
-        "robust imputation: leave out the garbage; are the six one group with an odd cycle?",
-        "add both: 2 where both come to the truth, 1 where robust imputation alone does, 0 where none does",
+        "robust imputation: leave out the garbage; do the six annotators form one group with an odd cycle?",
+        "answer 2 if both converge to the truth, 1 if only robust imputation does, and 0 if neither does",
     )
     praise = (
-        "more labels do not help with holes without a link, a second group, teams, or people with only garbage blocks"
+        "more labels do not help with holes without a link, two groups or teams, or people with only garbage blocks"
     )
 
     def given(self) -> Given:
@@ -156,27 +157,35 @@ class MoreLabels(Exercise):
 
 
 def _miscounted(right: Ints, seen: Mask, linked: Mask, bad: Mask) -> dict[str, ArrayLike]:
-    """What is often counted instead, by what is replied."""
+    """Typical wrong counts, keyed by the reply to each."""
     sound, groups = (right == 0) & ~bad, np.array([not np.linalg.matrix_power(s + np.eye(6), 5).all() for s in seen])
     return {
-        "a hole that no link reaches stays empty in designated imputation": np.where((right == 1) & ~linked, 2, right),
-        "a garbage block takes part in links, so it spoils designated imputation for ever": (
+        "designated imputation fails in a crowd that you gave 2: it cannot fill a hole without a link": (
+            np.where((right == 1) & ~linked, 2, right)
+        ),
+        "designated imputation fails in a crowd that you gave 2: links pass through its garbage block": (
             np.where((right == 1) & bad, 2, right)
         ),
-        "robust imputation leaves out a single garbage block: the others are enough": (
+        "robust imputation succeeds in a crowd that you gave 0: it ignores a single garbage block": (
             np.where((right == 1) & bad, 0, right)
         ),
-        "robust imputation needs no links, one group with an odd cycle is enough": (
+        "robust imputation succeeds in a crowd that you gave 0: it needs no links, only a group with an odd cycle": (
             np.where((right == 1) & ~linked, 0, right)
         ),
-        "two teams: without an odd cycle no method finds the blocks within a team": np.where(sound & ~groups, 1, right),
-        "two groups: nothing joins them, and no method finds the blocks between them": (
+        "both methods fail for two teams: without an odd cycle, no method can find the blocks within a team": (
+            np.where(sound & ~groups, 1, right)
+        ),
+        "both methods fail for two groups: no method can find the blocks between them": (
             np.where(sound & groups, 1, right)
         ),
-        "who has garbage blocks only is known to no method": np.where((right == 0) & bad, 1, right),
-        "robust imputation has its limits, too: one group with an odd cycle of sound blocks": np.maximum(right, 1),
-        "these are the methods that do not come to the truth": 2 - right,
-        "both methods fail somewhere: look at each picture": np.full(len(right), 2),
+        "both methods fail if an annotator has only garbage blocks: no method can learn about that annotator": (
+            np.where((right == 0) & bad, 1, right)
+        ),
+        "robust imputation also fails in some crowds: it needs one group with an odd cycle of sound blocks": (
+            np.maximum(right, 1)
+        ),
+        "this counts the methods that fail; count those that converge to the truth": 2 - right,
+        "each method fails in some crowd; check the six pictures one by one": np.full(len(right), 2),
     }
 
 

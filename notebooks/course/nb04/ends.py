@@ -1,10 +1,10 @@
-"""Runs of SymNMF to read a failure off: five problems, ten starts each, drawn by a seed, of four kinds.
+"""Runs of SymNMF from which a failure is read off: five random problems of four kinds, ten starts each.
 
 kind   what went wrong                        what the ten starts show
-1      some starts are stuck                  a part of them fits, the others stand still at a misfit
-2      the factor is not unique               all fit, and end far from each other
-3      stopped too early                      none fits yet, and the misfits still fall
-4      the shift is above some nonzeros       none fits, and all stand still at one and the same end
+1      some starts are stuck                  some fit, the others stop at a misfit
+2      the factor is not unique               all fit, with results far from each other
+3      stopped too early                      none fits yet, and the misfits are still falling
+4      the shift is above some nonzeros       none fits, and all stop at the same result
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cofactor.core.latent_class import match_columns
 from cofactor.core.types import Floats, Ints
 from cofactor.crowd.symnmf import principal_root
 
-N_PROBLEMS, N_STARTS, N_ITER = 5, 10, 120
+N_STARTS, N_ITER = 10, 120
 FITS = 1e-7  # relative misfits below are perfect
-LATE = 20  # iterations at the end over which a misfit stands still or falls
-SEEDS = {1: (4, 15, 44), 2: (0, 1, 3, 5), 3: (0, 1, 2, 3), 4: (1, 2, 3, 5)}  # of problems that show their kind
+LATE = 20  # last iterations, over which a misfit falls or has stopped
+SEEDS = {1: (4, 15, 44), 2: (0, 1, 3, 5), 3: (0, 1, 2, 3), 4: (1, 2, 3, 5)}  # of problems that show their kind clearly
 
 
 def ends(seed: int) -> dict[str, Any]:
-    """Return the misfits (5, 10, 120) of five problems, iteration by iteration, and how far each end is (5, 10).
+    """Return the misfits (5, 10, 120) of five problems by iteration, and the distance of each result (5, 10).
 
-    Far from the end with the least misfit, relative to it, in the best order of the classes.
+    Distances are relative, from the result with the smallest misfit, in the best order of the classes.
     """
     rng = np.random.default_rng(seed)
     kinds = rng.permutation(np.append([1, 2, 3, 4], rng.integers(1, 5)))
@@ -43,7 +43,7 @@ def ends(seed: int) -> dict[str, Any]:
 
 @cache
 def runs(kind: int, seed: int) -> tuple[Floats, Floats]:
-    """Return the misfits (10, 120) and the distances (10,) of the ends of one problem of a kind."""
+    """Return the misfits (10, 120) and the distances (10,) of the results of one problem of this kind."""
     U, alpha = problem(kind, seed), 0.3 if kind == 4 else 0.0
     steps = [run(U, start(U, number), alpha) for number in range(N_STARTS)]
     misfits = np.array([misfit for misfit, _ in steps])
@@ -53,7 +53,7 @@ def runs(kind: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def problem(kind: int, seed: int) -> Floats:
-    """Return the square root U of a problem of a kind."""
+    """Return the square root U of a problem of this kind."""
     if kind == 2:  # no zeros: many rotations keep all positive
         return principal_root(0.3 + 0.7 * np.random.default_rng(seed).random((15, 3)))
     size = {1: (12, 4, 0.5), 3: (200, 3, 0.97), 4: (200, 3, 0.5)}[kind]

@@ -1,4 +1,4 @@
-"""The exercises of notebook 04: a rotation, a rate, two readings of a shift, a step, and what goes right or wrong."""
+"""The exercises of notebook 04: a rotation, a rate, two versions of a shift, a step, and how runs succeed or fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.nb04.ends import ends, kinds
 from course.rates import linear_rate
 from course.seeds import own
 
-FIRST = 10  # iterations before are not yet a line
+FIRST = 10  # the earlier errors do not lie on the line
 
 
 def nearest_rotation(U: Floats, H: Floats) -> Floats:
@@ -48,20 +48,26 @@ class Rotation(Exercise):
     def solve(self, U: Floats, H: Floats) -> list[Part]:
         W, s, Vt = np.linalg.svd(H.T @ U)
         mistakes = {
-            "this is least squares without a constraint: it is not orthogonal, it stretches": _stretched(U, H),
-            "this is the least-squares solution from H to U, and not orthogonal": _stretched(H, U),
-            "np.linalg.svd returns V', not V: transpose its third result": _swapped(U, H),
-            "numpy's third result is V', and W has to be transposed too: Q = V W'": Vt.T @ W,
-            "this is U' H itself; leave the singular values out": U.T @ H,
-            "the singular values stay out: Q = V W'": Vt.T @ np.diag(s) @ W.T / s.mean(),
-            "this turns nothing; take the orthogonal matrix that is nearest, by the SVD of H' U": np.eye(U.shape[1]),
-            "QR gives some orthogonal matrix, not the nearest one: use the SVD": np.linalg.qr(U.T @ H)[0],
+            "this is the unconstrained least-squares solution, which is not orthogonal; use the SVD of H' U": (
+                _stretched(U, H)
+            ),
+            "this is the least-squares solution from H to U, which is not orthogonal; use the SVD of H' U": (
+                _stretched(H, U)
+            ),
+            "you used numpy's third result, V', as V; transpose it": _swapped(U, H),
+            "you did not transpose W; Q = V W'": Vt.T @ W,
+            "this is U' H, singular values included; leave them out: Q = V W'": U.T @ H,
+            "you included the singular values; leave them out: Q = V W'": Vt.T @ np.diag(s) @ W.T / s.mean(),
+            "this is the identity, which turns nothing; take Q from the SVD of H' U": np.eye(U.shape[1]),
+            "QR gives an orthogonal matrix, but not the one that minimises the distance; use the SVD": (
+                np.linalg.qr(U.T @ H)[0]
+            ),
         }
         return [Part("Q", Vt.T @ W.T, mistakes, "entries of a rotation", (ORTHOGONAL,))]
 
 
 class Speed(Exercise):
-    """The factor per iteration of a linear convergence, and the iterations per digit."""
+    """The factor per iteration of linear convergence, and the iterations per digit."""
 
     hints = (
         "log e_t is a line in t: np.polyfit(t[first:], np.log(errors[first:]), 1)",
@@ -83,31 +89,38 @@ class Speed(Exercise):
         rho = linear_rate(errors, first)
         slope = np.log(rho)
         of_rho = {
-            "the slope of log10 e needs 10 to its power, not exp": np.exp(slope / np.log(10)),
-            "the slope of log e needs exp, not 10 to its power": 10**slope,
-            "this is the slope of the line; rho is exp of it": slope,
-            "the first iterations are not on the line: fit from `first` on": linear_rate(errors, 0),
-            "this looks at two errors only: fit a line through all": (errors[-1] / errors[first]) ** (1 / (60 - first)),
-            "this is a mean of ratios: fit a line through log e": np.mean(errors[first + 1 :] / errors[first:-1]),
-            "this is the share an iteration removes; rho is what it leaves": 1 - rho,
-            "this is 1 / rho: the error falls, so rho is below one": 1 / rho,
-            "this is the rate of the root; e_t is a squared error, and its own rate is asked": np.sqrt(rho),
+            "you took exp of the slope of log10 e; take 10**slope": np.exp(slope / np.log(10)),
+            "you took 10**slope of the slope of log e; take np.exp(slope)": 10**slope,
+            "this is the slope of the line; rho is np.exp(slope)": slope,
+            "you fitted all iterations, but the early ones do not lie on the line; start at `first`": (
+                linear_rate(errors, 0)
+            ),
+            "you used only two errors; fit a line to all of them from `first` on": (
+                (errors[-1] / errors[first]) ** (1 / (60 - first))
+            ),
+            "this is the mean ratio of successive errors; fit a line to log e instead": (
+                np.mean(errors[first + 1 :] / errors[first:-1])
+            ),
+            "this is the fraction of the error that an iteration removes; rho is the fraction that it leaves": 1 - rho,
+            "this is 1 / rho; the error falls, so rho is below one": 1 / rho,
+            "this is the square root of rho; give the rate of e_t itself, which is a squared error": np.sqrt(rho),
         }
         digit = np.log(0.1) / slope
         of_digit = {
-            "this is the time for a factor e = 2.718; a digit is a factor 10": -1 / slope,
-            "upside down: solve rho^t = 0.1 for t": -slope / np.log(10),
-            "this is the time to halve the error; a digit is a factor 10": np.log(0.5) / slope,
-            "this is rounded up to whole iterations; give the number itself": np.ceil(digit),
-            "this is rounded to whole iterations; give the number itself": np.floor(digit),
-            "this is with the rate of all iterations; fit from `first` on": np.log(0.1)
-            / np.log(linear_rate(errors, 0)),
+            "these are the iterations for a factor of e = 2.718; a digit is a factor of 10": -1 / slope,
+            "this is the inverse, digits per iteration; solve rho^t = 0.1 for t": -slope / np.log(10),
+            "these are the iterations that halve the error; a digit is a factor of 10": np.log(0.5) / slope,
+            "you rounded up to whole iterations; do not round": np.ceil(digit),
+            "you rounded down to whole iterations; do not round": np.floor(digit),
+            "you used the rate of all iterations; fit it from `first` on": (
+                np.log(0.1) / np.log(linear_rate(errors, 0))
+            ),
         }
-        return [Part("rho", rho, of_rho, "share left"), Part("digit", digit, of_digit, "iterations")]
+        return [Part("rho", rho, of_rho, "fraction left"), Part("digit", digit, of_digit, "iterations")]
 
 
 class Shift(Exercise):
-    """ReLU_alpha of some entries, in both readings."""
+    """ReLU_alpha of a matrix, in both versions."""
 
     hints = (
         "the first keeps entries that are alpha or more and sets all others to zero",
@@ -127,24 +140,27 @@ class Shift(Exercise):
     def solve(self, Z: Floats, alpha: float) -> list[Part]:
         zeroed, clamped = shifted_relu(Z, alpha, "zero"), shifted_relu(Z, alpha, "clamp")
         both = {
-            "this is the plain ReLU; entries between 0 and alpha change as well": np.maximum(Z, 0),
-            "large entries were cut down to alpha; they stay as they are": np.minimum(Z, alpha),
-            "the shift was subtracted (soft thresholding); entries above alpha stay as they are": (
+            "this is the plain ReLU; entries between 0 and alpha must change, too": np.maximum(Z, 0),
+            "you reduced large entries to alpha; keep entries above alpha": np.minimum(Z, alpha),
+            "you subtracted the shift (soft thresholding); keep entries above alpha as they are": (
                 np.maximum(Z - alpha, 0)
             ),
-            "negative entries are left: compare the entry itself with alpha, not its size": (
+            "you kept negative entries; compare each entry itself with alpha, not its absolute value": (
                 np.where(np.abs(Z) >= alpha, Z, 0)
             ),
         }
-        of_zeroed = both | {"these are clamped up to alpha; in this reading small entries become zero": clamped}
+        of_zeroed = both | {"you raised small entries to alpha; in this version, they become zero": clamped}
         of_clamped = both | {
-            "small entries became zero; in this reading they become alpha": zeroed,
-            "alpha was added to all; only small entries change": np.maximum(Z, 0) + alpha,
-            "entries below zero became zero; in this reading they, too, become alpha": (
+            "you set small entries to zero; in this version, they become alpha": zeroed,
+            "you added alpha to every entry; keep entries above alpha as they are": np.maximum(Z, 0) + alpha,
+            "you set negative entries to zero; in this version, they become alpha, too": (
                 np.where(Z > 0, np.maximum(Z, alpha), 0)
             ),
         }
-        held_up = Law("there are entries below alpha", lambda found: bool((found >= alpha - 1e-9).all()))
+        held_up = Law(
+            "there are entries below alpha; in this version, they become alpha",
+            lambda found: bool((found >= alpha - 1e-9).all()),
+        )
         return [
             Part("zeroed", zeroed, of_zeroed, "entries of H", (NONNEGATIVE,)),
             Part("clamped", clamped, of_clamped, "entries of H", (held_up,)),
@@ -169,7 +185,7 @@ def _swapped(U: Floats, H: Floats) -> Floats:
 
 
 def _step(cut: Cut = _zeroed, turn: Turn = nearest_rotation) -> Callable[[Floats, Floats, float], tuple[Floats, ...]]:
-    """Return the step that cuts and turns in this way."""
+    """Return the step made of this cut and this turn."""
 
     def step(U: Floats, Q: Floats, alpha: float) -> tuple[Floats, ...]:
         H = cut(U @ Q, alpha)
@@ -179,30 +195,40 @@ def _step(cut: Cut = _zeroed, turn: Turn = nearest_rotation) -> Callable[[Floats
 
 
 class SymNMFStep(FunctionExercise):
-    """One iteration (13) with the shifted ReLU that sets small entries to zero."""
+    """One iteration of SymNMF with the shifted ReLU that sets small entries to zero."""
 
     hints = (
-        "first turn, Z = U @ Q; then H is Z where Z >= alpha, and zero elsewhere",
-        "the new rotation is the one of the exercise 'rotation', of U and this H",
+        "first turn: Z = U @ Q; then H equals Z where Z >= alpha, and zero elsewhere",
+        "the new rotation is the solution of the exercise 'rotation' for U and this H",
         "W, s, Vt = np.linalg.svd(H.T @ U), and return H, Vt.T @ W.T",
     )
     praise = "repeating these two steps, cut and turn, is the whole algorithm"
     wrong: ClassVar = {
-        "this is the plain ReLU; entries between 0 and alpha become zero as well": _step(lambda Z, _: np.maximum(Z, 0)),
-        "small entries were raised to alpha; in this reading they become zero": _step(np.maximum),
-        "the shift was subtracted; entries above alpha stay as they are": _step(lambda Z, a: np.maximum(Z - a, 0)),
-        "compare the entry itself with alpha, not its size": _step(lambda Z, a: np.where(abs(Z) >= a, Z, 0)),
-        "an entry equal to alpha stays as it is": _step(lambda Z, a: np.where(a < Z, Z, 0)),
-        "H is right, but the least-squares solution is no rotation: it stretches": (_step(turn=_stretched)),
-        "H is right, the rotation is transposed: it turns H towards U": _step(turn=lambda U, H: nearest_rotation(H, U)),
-        "H is right; np.linalg.svd returns V', not V: transpose its third result": _step(turn=_swapped),
-        "H is right, but leave the singular values out of the rotation": _step(turn=lambda U, H: U.T @ H),
-        "U is cut before it is turned: H comes from U @ Q": lambda U, Q, a: _step()(U, np.eye(len(Q)), a),
-        "H is right, but Q has not moved: turn U onto H, not onto U Q": lambda U, Q, a: (_zeroed(U @ Q, a), Q),
-        "H is right; the rotation is only the turn from U Q to H: multiply it to Q, or turn U itself": (
+        "this is the plain ReLU; entries between 0 and alpha must become zero, too": (
+            _step(lambda Z, _: np.maximum(Z, 0))
+        ),
+        "you raised small entries to alpha; in this version, they become zero": _step(np.maximum),
+        "you subtracted the shift; keep entries above alpha as they are": _step(lambda Z, a: np.maximum(Z - a, 0)),
+        "you kept negative entries; compare each entry itself with alpha, not its absolute value": (
+            _step(lambda Z, a: np.where(abs(Z) >= a, Z, 0))
+        ),
+        "you set an entry equal to alpha to zero; keep it: Z >= alpha": _step(lambda Z, a: np.where(a < Z, Z, 0)),
+        "H is right, but Q is the least-squares solution, which is not orthogonal; use the SVD of H' U": (
+            _step(turn=_stretched)
+        ),
+        "H is right, but Q is transposed: it turns H towards U; turn U towards H": (
+            _step(turn=lambda U, H: nearest_rotation(H, U))
+        ),
+        "H is right, but you used numpy's third result, V', as V; transpose it": _step(turn=_swapped),
+        "H is right, but Q includes the singular values; leave them out": _step(turn=lambda U, H: U.T @ H),
+        "H comes from U, not from U @ Q; turn first, then cut": lambda U, Q, a: _step()(U, np.eye(len(Q)), a),
+        "H is right, but Q is unchanged; find the rotation that turns U towards H": (
+            lambda U, Q, a: (_zeroed(U @ Q, a), Q)
+        ),
+        "H is right, but Q is only the turn from U Q to H; return the rotation that turns U itself towards H": (
             lambda U, Q, a: (_zeroed(U @ Q, a), nearest_rotation(U @ Q, _zeroed(U @ Q, a)))
         ),
-        "the rotation is right, but H was cut again after the turn: return the H that it was made of": (
+        "Q is right, but H was computed again with the new Q; return the H that Q was computed from": (
             lambda U, Q, a: (_zeroed(U @ _step()(U, Q, a)[1], a), _step()(U, Q, a)[1])
         ),
     }
@@ -236,16 +262,16 @@ class SymNMFStep(FunctionExercise):
         H, turned = result
         before, after = (np.sum((H - case["U"] @ Q) ** 2) for Q in (case["Q"], turned))
         if after > before + 1e-9:
-            yield f"the new rotation takes U further away from H: the misfit rises from {before:.3g} to {after:.3g}"
+            yield f"the new rotation moves U away from H: the misfit rises from {before:.3g} to {after:.3g}"
 
 
 class NearStart(Exercise):
     """Condition (15) at a start, and the shifts that Lemma 8 allows there."""
 
     hints = (
-        "a start is near if it is near to Q with its columns in some order: take the least q_0 over the six orders",
-        "q_0 = np.sum((Q_0 - Q[:, order]) ** 2), sigma = np.linalg.norm(H); (15) has the root of q_0, and 2 nu",
-        "r = sigma * sqrt(q_0) + nu; the left side is 2 r, and shifts go from r to H[H > 0].min() - r",
+        "compare Q_0 with Q in every order of its columns, and take the smallest q_0 of the six",
+        "q_0 = np.sum((Q_0 - Q[:, order]) ** 2), sigma = np.linalg.norm(H); (15) uses the square root of q_0, and 2 nu",
+        "r = sigma * sqrt(q_0) + nu; the left side is 2 r, and the shift may lie between r and H[H > 0].min() - r",
     )
     praise = "(15) says that a suitable shift exists: if it fails, the lowest allowed shift is above the highest"
 
@@ -265,41 +291,42 @@ class NearStart(Exercise):
         r = off + nu
         without_order = sigma * np.linalg.norm(Q_0 - Q)
         of_left = {
-            "classes have no order: take the order of Q's columns that is nearest to the start": 2 * without_order
-            + 2 * nu,
-            "(15) needs the root of q_0; so does the proof, and the paper prints q_0": 2 * sigma * q + 2 * nu,
-            "the noise is missing: 2 nu is added": 2 * off,
-            "this is half of it: (15) keeps off what is too large at a zero, and what is too small at a nonzero": r,
-            "sigma is the norm of H, not its square": 2 * sigma * off + 2 * nu,
-            "sigma is the Frobenius norm, not the largest singular value": (
+            "you kept the order of the columns of Q; use the order that is nearest to Q_0": 2 * without_order + 2 * nu,
+            "you used q_0, as the paper prints it; (15) and its proof need the square root of q_0": (
+                2 * sigma * q + 2 * nu
+            ),
+            "the noise is missing; add 2 nu": 2 * off,
+            "this is half of the left side of (15); it counts the error at a zero and the error at a nonzero": r,
+            "you used the squared norm of H for sigma; use the norm": 2 * sigma * off + 2 * nu,
+            "you used the largest singular value of H for sigma; use the Frobenius norm": (
                 2 * np.linalg.norm(H, 2) * np.sqrt(q) + 2 * nu
             ),
         }
         of_lowest = {
-            "this is the left side of (15); a zero of H is off by half of it at most": 2 * r,
-            "the noise is missing: a zero of H may also be off by nu": off,
-            "classes have no order: take the order of Q's columns that is nearest to the start": without_order + nu,
-            "zeros of H are not zero at the start: the shift must be above what they are": 0.0,
+            "this is the left side of (15); a zero of H is off by at most half of it": 2 * r,
+            "the noise is missing; a zero of H may also be off by nu": off,
+            "you kept the order of the columns of Q; use the order that is nearest to Q_0": without_order + nu,
+            "the zeros of H are not zero at the start; the shift must be above the largest value they can have": 0.0,
         }
         of_highest = {
-            "a nonzero is too small by half of the left side at most": least - 2 * r,
-            "this is the smallest nonzero itself; at the start it may be smaller": least,
-            "take the least of the nonzeros, not of all entries": -r,
-            "the other way: a nonzero may be smaller at the start, so that the shift must be lower": least + r,
+            "you subtracted the whole left side of (15); a nonzero is too small by at most half of it": least - 2 * r,
+            "this is the smallest nonzero of H; it may be smaller at the start, so subtract that error": least,
+            "you used the smallest entry of H; use its smallest nonzero": -r,
+            "you added the error; a nonzero may be smaller at the start, so subtract it": least + r,
         }
         return [
-            Part("left side", 2 * r, of_left, "of entries of H"),
-            Part("lowest shift", r, of_lowest, "of entries of H"),
-            Part("highest shift", least - r, of_highest, "of entries of H"),
+            Part("left side", 2 * r, of_left, "in units of the entries of H"),
+            Part("lowest shift", r, of_lowest, "in units of the entries of H"),
+            Part("highest shift", least - r, of_highest, "in units of the entries of H"),
         ]
 
 
 class NoiseAndTol(Exercise):
-    """Where the error ends with more noise, and what a tolerance costs in iterations."""
+    """The final error with more noise, and the iterations that a tighter tolerance costs."""
 
     hints = (
-        "the error is a squared one; ten decibels more noise make a squared error ten times as large",
-        "Q moves as the root of e_t does: by the share sqrt(rho) from one iteration to the next",
+        "the error is squared; ten decibels more noise make a squared error ten times as large",
+        "the change of Q falls like the square root of e_t: by a factor of sqrt(rho) per iteration",
         "end * 10 ** ((30 - snr) / 10); np.log(tight / loose) / np.log(np.sqrt(rho))",
     )
     praise = "the noise alone determines the final error; the rate alone determines the cost of each digit of Q"
@@ -315,18 +342,20 @@ class NoiseAndTol(Exercise):
         louder, digits = 10 ** ((30 - snr) / 10), np.log(tight / loose)
         iterations = digits / np.log(np.sqrt(rho))
         of_end = {
-            "the other way: fewer decibels are more noise": end / louder,
-            "20 decibels are a factor ten in the noise; the error is its square": end * np.sqrt(louder),
-            "the error is squared already: ten decibels are a factor ten in it, not a hundred": end * louder**2,
-            "decibels are logarithms: a difference of them is a factor": end * 30 / snr,
-            "the end rises with the noise": end,
+            "your error falls as the noise grows; fewer decibels mean more noise, so it must rise": end / louder,
+            "you scaled the error like the noise; it is squared, so 10 dB are a factor of 10": end * np.sqrt(louder),
+            "you squared once too often; the error is already squared, so 10 dB are a factor of 10": end * louder**2,
+            "you used the ratio of the decibels; they are logarithms, so use their difference": end * 30 / snr,
+            "this is the final error at 30 dB; it rises with the noise": end,
         }
         of_iterations = {
-            "e_t is a squared error: Q moves by the share sqrt(rho), so a digit of Q takes two of e_t": iterations / 2,
-            "the root of rho, not its square: Q moves more slowly than e_t falls": iterations / 4,
-            "these are the digits over log(rho): take natural logarithms, or log10, of both": iterations / np.log(10),
-            "this is what a single digit takes": iterations / np.log10(loose / tight),
-            "these are all iterations from a move of one on; the exercise asks for those after `loose`": (
+            "you used rho, the rate of the squared error; the change of Q falls at the rate sqrt(rho)": iterations / 2,
+            "you used rho squared; the change of Q falls at the rate sqrt(rho)": iterations / 4,
+            "you mixed two kinds of logarithm; use the same for the tolerances and the rate": iterations / np.log(10),
+            "these are the iterations for one digit; multiply by the number of digits from `loose` to `tight`": (
+                iterations / np.log10(loose / tight)
+            ),
+            "you counted from a change of one; count the iterations from `loose` to `tight`": (
                 iterations * np.log(tight) / digits
             ),
         }
@@ -337,34 +366,34 @@ class NoiseAndTol(Exercise):
 
 
 class Ends(Exercise):
-    """Which of four ways each of five problems went wrong, and how many of them more starts mend."""
+    """What went wrong in each of five problems, and how many of them more starts solve."""
 
     hints = (
-        "does a part of the starts fit? Then the others are stuck. Do all fit? Then look whether they end at one point",
-        "none fits: do the misfits still fall at the end, or stand still, all at the same value?",
-        "more starts help where a better one is known by its misfit; where all fit, or all end alike, they do not",
+        "if only some starts fit, the others are stuck; if all fit, check whether they end at the same point",
+        "if no start fits, are the misfits still falling at the end, or have they all stopped at the same value?",
+        "more starts help if the misfit tells a better start from a worse; not if all fit, or all end alike",
     )
     praise = "misfits and distances between results need no truth; more starts solve only the first kind of problem"
     says: ClassVar = {
         1: {
-            2: "not all of its starts fit: some stand still above the dotted line",
-            3: "some starts are at a perfect fit; those above stand still, and more steps do not move them",
-            4: "a part of the starts fits perfectly, which a shift above nonzeros would not let them",
+            2: "not all starts fit here: some have stopped above the dotted line",
+            3: "some starts fit perfectly here; the others have stopped, so more iterations would not help them",
+            4: "some starts fit perfectly here, which a shift above some nonzeros would prevent",
         },
         2: {
-            1: "all of its starts fit: none is stuck; look at the distances of their ends",
-            3: "all of its starts have arrived below the dotted line; look at the distances of their ends",
-            4: "it fits perfectly, so nothing is cut off that belongs to H; look at the distances of the ends",
+            1: "all starts fit here, so none is stuck; look at the distances between their results",
+            3: "all starts have arrived below the dotted line here; look at the distances between their results",
+            4: "all starts fit here, so the shift removed nothing that belongs to H; look at the distances below",
         },
         3: {
-            1: "nothing stands still here: the misfits still fall when the run ends",
-            2: "no start fits yet; the ends are far apart since none has arrived",
-            4: "under a shift that is too large the misfits stand still; here they still fall",
+            1: "no start is stuck here: all misfits are still falling when the run ends",
+            2: "no start fits yet here; the results are far apart because none has converged",
+            4: "the misfits are still falling here; with a shift that is too large, they would stop",
         },
         4: {
-            1: "no start fits, and all are at one end: they do not get stuck in different places",
-            2: "all starts end at one point, so that the end is unique; but it does not fit",
-            3: "the misfits stand still after a few iterations; more of them change nothing",
+            1: "no start fits here, and all have the same result; stuck starts would stop in different places",
+            2: "all starts have the same result here, so it is unique, but it does not fit",
+            3: "the misfits stop falling after a few iterations here, so more iterations change nothing",
         },
     }
 
@@ -375,9 +404,9 @@ class Ends(Exercise):
         found = kinds(misfits)
         stuck, early = (int(np.sum(found == kind)) for kind in (1, 3))
         of_count = {
-            "one kind is mended: where some starts fit, keep the start with the least misfit": 0,
-            "runs that were stopped too early need more steps, not more starts": stuck + early,
-            "where all starts fit, or all end alike, another start tells nothing new": len(found),
+            "more starts do solve one kind: if only some starts fit, keep the one with the smallest misfit": 0,
+            "you counted runs that were stopped too early; they need more iterations, not more starts": stuck + early,
+            "you counted all problems; more starts do not help if all fit, or if all have the same result": len(found),
         }
         return [
             *(

@@ -1,4 +1,4 @@
-"""Live figures of notebook 04, turning by hand and the walk of the error; panels of a race and a film.
+"""Live figures of notebook 04 (turning by hand, the fall of the error); panels that compare shifts and show steps.
 
 symbol   meaning                                               shape
 H, U     nonnegative factor, and the square root of H H'       (J, K)
@@ -18,17 +18,18 @@ from cofactor.core.types import Floats
 from cofactor.crowd.symnmf import Operator, Shift, convergence_curve, symnmf_steps
 from cofactor_app.plots.style import BLUE, INK, ORANGE, RED, new_picture, number, say, styled
 from course.live import Live, drag, reveal
-from course.nb04.pictures import SEEN, draw_race, draw_turn, fill_corner
+from course.nb04.pictures import SEEN, draw_race, draw_turn
 from course.panel import Panel, choice, slider
+from course.simplex import fill_corner
 
 NOISE = (("none", np.inf), ("40 dB", 40.0), ("30 dB", 30.0), ("20 dB", 20.0), ("10 dB", 10.0))
-NONZEROS = "share of nonzeros of H (φ)"
-LAST = 60  # step that the film ends with
+NONZEROS = "fraction of nonzeros in H (φ)"
+LAST = 60  # the last step shown
 
 
 @styled
 def turn_live(seed: int = 0) -> Live:
-    """Drag the angle until no dot is negative: what SymNMF does by itself, here with two classes."""
+    """Drag the angle until no dot is negative: SymNMF does this by itself; here with two classes."""
     U, _ = simulate.symnmf_problem(300, 2, 0.5, random_state=seed)
     cloud = U @ rotation(-90)
     angles = np.arange(0, 91)
@@ -42,7 +43,7 @@ def turn_live(seed: int = 0) -> Live:
     (outside,) = left.plot([], [], "X", ms=4, color=RED, alpha=0.7, mew=0)
     (curve,) = right.plot(angles, misfit, color=BLUE)
     (mark,) = right.plot([], [], "D", color=ORANGE, mec=INK, ms=8)
-    right.set(xlabel="angle (degrees)", ylabel="negative part, squared", xlim=(-2, 92))
+    right.set(xlabel="angle (degrees)", ylabel="misfit: squared negative part", xlim=(-2, 92))
     say(fig, "Turn the cloud into the positive corner")
 
     def update(angle: int, shown: bool) -> str:
@@ -67,7 +68,7 @@ def rotation(degrees: float) -> Floats:
 
 @styled
 def walk_live(seed: int = 0) -> Live:
-    """Drag the steps of SymNMF: the cloud, and the walk of its error; a guessed rate is a line beside it."""
+    """Drag through the steps of SymNMF: the cloud, and the fall of its error beside the line of a guessed rate."""
     U, H = simulate.symnmf_problem(300, 3, 0.5, random_state=seed)
     rows = [step.Z[:, :2] for step in islice(symnmf_steps(U), LAST + 1)]
     errors = convergence_curve(U, H, n_iter=LAST)
@@ -83,7 +84,7 @@ def walk_live(seed: int = 0) -> Live:
     (walk,) = right.semilogy(t, errors, "o-", ms=3, color=BLUE, label="error of SymNMF")
     right.set(xlabel="step t", ylabel="error $e_t$", xlim=(-1, LAST + 1), ylim=(1e-13, 1e3))
     right.legend(loc="lower left")
-    say(fig, "The walk of SymNMF: every step leaves the same share of the error")
+    say(fig, "Steps of SymNMF: every step leaves the same fraction of the error")
 
     def update(after: int, rho: float) -> str:
         bad = (rows[after] < -SEEN * reach).any(axis=1)
@@ -92,15 +93,15 @@ def walk_live(seed: int = 0) -> Live:
         walk.set_data(t[: after + 1], errors[: after + 1])
         guess.set_data(t, errors[0] * rho**t)
         steps, said = f"{after} step{'' if after == 1 else 's'}", errors[0] * rho**after
-        return f"After {steps} the error is {number(errors[after])}; your rate {rho:.2f} says {number(said)}."
+        return f"After {steps}, the error is {number(errors[after])}; your rate {rho:.2f} predicts {number(said)}."
 
     controls = {"after": drag(0, 0, LAST, 1, "steps"), "rho": drag(0.9, 0.3, 0.98, 0.01, "your rate ρ")}
-    look = "Drag the first ten steps, then set your rate so that the dashed line foretells the rest. Drag on: right?"
+    look = "Drag to step ten, then set your rate so that the dashed line predicts the rest. Drag on: were you right?"
     return Live(controls, fig, [inside, outside, guess, walk], update, look)
 
 
 def race_panel() -> Panel:
-    """Change sparsity, schedule and noise; see the three iterations race."""
+    """Change sparsity, schedule and noise; compare the three iterations."""
     controls = {
         "density": slider(w.FloatSlider, 0.5, 0.2, 0.9, 0.1, NONZEROS),
         "psi": slider(w.FloatSlider, 0.75, 0.3, 0.95, 0.05, "schedule ψ"),
@@ -126,13 +127,13 @@ def race(density: float, psi: float, snr_db: float, n_rows: int = 400, n_trials:
 
 
 def describe_race(curves: dict[str, Floats]) -> str:
-    """Say where all ended."""
+    """Say where each iteration ended."""
     told = "; ".join(f"{name}: {number(float(np.median(each[:, -1])))}" for name, each in curves.items())
     return f"Median error after 60 iterations: {told}."
 
 
 def film_panel(seed: int = 0) -> Panel:
-    """Turn by hand: choose the iteration and the sparsity, see the cloud and its error."""
+    """Choose the iteration and the sparsity; see the cloud and its error."""
 
     def compute(after: int, density: float) -> dict[str, Floats]:
         return film(*simulate.symnmf_problem(300, 3, density, random_state=seed), (0, after, LAST))

@@ -1,4 +1,4 @@
-"""Pictures of notebook 04: the turning cloud, readings of a shift, races, rates, ends of starts, what they tell."""
+"""Pictures of notebook 04: the turning cloud, versions of the shift, errors by iteration, results of starts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.types import Floats
@@ -25,19 +24,19 @@ from cofactor_app.plots.style import (
     say,
     styled,
 )
+from course.simplex import fill_corner
 
 LINES = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (PURPLE, "-.", "^"), (GREEN, ":", "D"))
 SHOWN = 1e-28  # squared errors below are all rounding
-LEVEL = 1e-3  # an error that a race asks for
-SEEN = 1e-2  # of the width of a picture
-STUCK = 1e-6  # relative misfits above are no fit
-WRONG = 1e-6  # relative errors above are another factor
-FLOOR = 1e-8  # relative misfits below are drawn there
+LEVEL = 1e-3  # the error to which iterations are counted
+SEEN = 1e-2  # visible distance, as a fraction of the width of a picture
+STUCK = 1e-6  # starts with larger relative misfits do not fit
+WRONG = 1e-6  # larger relative errors mean another factor
 
 
 @styled
 def draw_turn(frames: Mapping[str, Floats]) -> Figure:
-    """Draw two coordinates of the rows of U Q at some moments, by title: the cloud turns into the positive quadrant."""
+    """Draw two coordinates of the rows of U Q after some steps: the cloud turns into the positive quadrant."""
     fig = new_picture(max(1.6 * len(frames), 6.5), 2.8 if len(frames) > 3 else 3.2)
     axes = np.atleast_1d(fig.subplots(1, len(frames), sharey=True))
     clouds = [rows[:, :2] for rows in frames.values()]
@@ -47,21 +46,13 @@ def draw_turn(frames: Mapping[str, Floats]) -> Figure:
         ax.set(title=title, xlabel="column 1")
     axes[0].set_ylabel("column 2")
     first, last = (100 * _outside(rows, reach).mean() for rows in (clouds[0], clouds[-1]))
-    say(fig, f"The cloud turns into the corner: left, {first:.0f} % of the dots lie outside, right {last:.0f} %")
+    say(fig, f"The cloud turns into the corner: {first:.0f} % of the dots lie outside left, {last:.0f} % right")
     return fig
 
 
 def _outside(rows: Floats, reach: float) -> NDArray[np.bool_]:
     """Rows with an entry visibly below zero."""
     return np.asarray((rows < -SEEN * reach).any(axis=1))
-
-
-def fill_corner(ax: Axes, reach: float) -> None:
-    """Draw the positive corner into square axes about the origin."""
-    ax.add_patch(Rectangle((0, 0), reach, reach, fc=GREEN, alpha=0.12, lw=0))
-    ax.axhline(0, color=FAINT, lw=0.8)
-    ax.axvline(0, color=FAINT, lw=0.8)
-    ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
 
 
 def _fill_cloud(ax: Axes, rows: Floats, reach: float) -> None:
@@ -84,7 +75,7 @@ def draw_race(curves: Mapping[str, Floats]) -> Figure:
         ax.semilogy(t, np.maximum(median, SHOWN), color=colour, ls=line, lw=2, marker=marker, ms=4, markevery=10,
                     label=name)  # fmt: skip
         below = np.flatnonzero(median < LEVEL)
-        arrivals.append(f"{name} {f'after {below[0]}' if len(below) else f'not within {t[-1]}'}")
+        arrivals.append(f"{name}, {f'after {below[0]}' if len(below) else f'not within {t[-1]}'}")
     ax.axhline(LEVEL, color=INK, lw=0.8, ls=":")
     ax.set(xlabel="iteration t", ylabel="error $||H\\Pi - H_t||_F^2 / K$")
     ax.legend(title=f"bold: median of {len(each)} trials", alignment="left")
@@ -94,37 +85,37 @@ def draw_race(curves: Mapping[str, Floats]) -> Figure:
 
 @styled
 def draw_operators(alpha: float = 0.3) -> Figure:
-    """Draw both readings of ReLU_alpha beside the plain one."""
+    """Draw both versions of ReLU_alpha beside the plain ReLU."""
     fig = new_picture(7.5, 2.9)
     z = np.linspace(-0.6, 1, 641)
-    readings = {
+    versions = {
         "no shift": (0.0, shifted_relu(z, 0.0, "zero")),
         "zero below the shift": (alpha, shifted_relu(z, alpha, "zero")),
         "clamp up to the shift": (alpha, shifted_relu(z, alpha, "clamp")),
     }
-    for ax, name, (colour, *_) in zip(fig.subplots(1, 3, sharey=True), readings, LINES, strict=False):
-        shift, values = readings[name]
+    for ax, name, (colour, *_) in zip(fig.subplots(1, 3, sharey=True), versions, LINES, strict=False):
+        shift, values = versions[name]
         values[1:][np.diff(values) > 0.1] = np.nan  # a jump is no slope
         ax.plot(z, z, color=FAINT, lw=0.8, ls=":")
         ax.plot(z, values, color=colour, lw=2.2)
         ax.axvline(shift, color=INK, lw=0.7, ls="--")
         ax.set(title=name, xlabel="entry of $UQ$", aspect="equal", ylim=(-0.12, 1.02))
     fig.axes[0].set_ylabel("entry of $H$")
-    say(fig, f"Two readings of ReLU with α = {alpha:g}: below α, zero (formula) or α (prose and released code)")
+    say(fig, f"Two versions of ReLU with α = {alpha:g}: below α, zero (formula) or α (text and released code)")
     return fig
 
 
 @styled
 def draw_starts(misfits: ArrayLike, errors: ArrayLike) -> Figure:
-    """Draw where each start ended, the first from Q = I: how badly it fits against how wrong it is (both relative)."""
+    """Draw the relative error of each start's result against its relative misfit; the first starts at Q = I."""
     fits, far = (np.maximum(np.asarray(values, dtype=np.float64), 1e-20) for values in (misfits, errors))
     stuck, wrong = fits > STUCK, far > WRONG
     fig = new_picture(height=3.6)
     ax = fig.subplots()
     for chosen, marker, colour, name in (
-        (~stuck & ~wrong, "o", BLUE, "fits and right"),
-        (~stuck & wrong, "s", ORANGE, "fits and wrong: not unique"),
-        (stuck, "X", RED, "stuck: a local minimum"),
+        (~stuck & ~wrong, "o", BLUE, "fits, right"),
+        (~stuck & wrong, "s", ORANGE, "fits, but wrong: not unique"),
+        (stuck, "X", RED, "stuck in a local minimum"),
     ):
         ax.loglog(fits[chosen], far[chosen], marker, ms=7, color=colour, mec="white", mew=0.4, alpha=0.8, label=name)
     ax.loglog(fits[0], far[0], "o", ms=13, mfc="none", mec=INK, label="start at Q = I")

@@ -1,4 +1,4 @@
-"""What notebook 05 shows: how Frank-Wolfe walks, which rows of C it fills, and what that takes in memory."""
+"""What notebook 05 shows: how Frank-Wolfe moves, which rows of C it fills, and how much memory that takes."""
 
 from course.nb05.panels import draw_points, memory_live, selection_panel, triangle, walk_live
 from course.nb05.pictures import (

@@ -1,4 +1,4 @@
-"""The exercises of notebook 05: steps of Frank-Wolfe, what they touch, bytes of lists, the penalty, a theorem."""
+"""The exercises of notebook 05: steps of Frank-Wolfe, columns they pick, memory of lists, the penalty, a theorem."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cofactor.core.types import Floats, Indices
 from cofactor.separable.least_squares import simplex_least_squares
 from course.grading import NONNEGATIVE, ROWS_SUM_TO_ONE, SUMS_TO_ONE, Exercise, FunctionExercise, Given, Law, Part
 from course.nb05.judging import Remedies
+from course.nb05.pictures import INDEX, WEIGHT
 from course.seeds import own
 
-INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
 MEGA = 1e6
 
 
@@ -24,9 +24,9 @@ class Step(Exercise):
     """The third step of Frank-Wolfe for one point."""
 
     hints = (
-        'the gradient first: task["X"].T @ (task["X"] @ task["c"] - task["x"]), one entry per column',
-        "its smallest entry is the column to move to; all weights shrink by 1 - alpha, that one gains alpha",
-        'c = 0.5 * task["c"], then c[gradient.argmin()] += 0.5',
+        'compute the gradient first: task["X"].T @ (task["X"] @ task["c"] - task["x"]), one entry per column',
+        "move towards the column with the smallest entry: multiply all weights by 1 - alpha, then add alpha there",
+        'with alpha = 2 / (2 + 2): c = 0.5 * task["c"], then c[gradient.argmin()] += 0.5',
     )
     praise = "a step adds at most one entry to a column, regardless of the size of the problem"
 
@@ -48,26 +48,24 @@ class Step(Exercise):
         best, highest = int(gradient.argmin()), int(gradient.argmax())
         nearest = int(((X - x[:, None]) ** 2).sum(axis=0).argmin())
         mistakes = {
-            "this moves to where the gradient is largest: uphill; take the smallest entry": moved(highest),
-            "this moves to the column nearest to x; take the smallest entry of the gradient": moved(nearest),
-            "the column is right, the length is not: alpha = 2 / (t + 2), t from zero": moved(best, 2 / (t + 1)),
-            "the column is right; alpha is 2 / (t + 2), not 1 / (t + 1)": moved(best, 1 / (t + 1)),
-            "the column is right; this step goes all the way, alpha is 2 / (t + 2)": moved(best, 1),
-            "these are the weights before the step: move towards the smallest entry of the gradient": c,
-            "the old weights were not shrunk by 1 - alpha: these sum to more than one": moved(best) + 2 / (t + 2) * c,
+            "you moved uphill, to the largest entry of the gradient; move to the smallest": moved(highest),
+            "you moved to the column nearest to x; move to the smallest entry of the gradient": moved(nearest),
+            "the column is right, but alpha is 2 / (t + 2), not 2 / (t + 1)": moved(best, 2 / (t + 1)),
+            "the column is right, but alpha is 2 / (t + 2), not 1 / (t + 1)": moved(best, 1 / (t + 1)),
+            "the column is right, but you moved all the way; alpha is 2 / (t + 2)": moved(best, 1),
+            "these are the weights before the step; move towards the smallest entry of the gradient": c,
+            "you did not multiply the old weights by 1 - alpha, so they sum to more than one": (
+                moved(best) + 2 / (t + 2) * c
+            ),
         }
         return [Part("c", moved(best), mistakes, "weights", (NONNEGATIVE, SUMS_TO_ONE))]
 
 
-def _open(t: int) -> float:
-    return 2 / (t + 2)
-
-
 def _step(
     X: Floats, R: Floats, t: int, sign: int = 1, axis: int = 0, own: int = 1, shrink: int = 1,
-    alpha: Callable[[int], float] = _open, size: Callable[[Floats], Floats] = np.asarray,
+    alpha: Callable[[int], float] = lambda t: 2 / (t + 2), size: Callable[[Floats], Floats] = np.asarray,
 ) -> tuple[Indices, Floats]:  # fmt: skip
-    """A step, right as it is called by default, and wrong otherwise."""
+    """Do one step; the arguments after t introduce typical mistakes."""
     picks = size(sign * X.T @ R).argmin(axis=axis)
     return picks, (1 - shrink * alpha(t)) * R + alpha(t) * (X[:, picks] - own * X)
 
@@ -76,20 +74,24 @@ class ThinStep(FunctionExercise):
     """One step of Frank-Wolfe for all columns, from the residuals, without C."""
 
     hints = (
-        "the gradient is X' R: one column per point; its smallest entry, column by column, is the pick",
-        "C becomes (1 - alpha) C + alpha E, so X C becomes (1 - alpha) X C + alpha X[:, j]; subtract X",
+        "the gradient is X' R, with one column per point; the pick is the row of the smallest entry in each column",
+        "C becomes (1 - alpha) C + alpha E, so X C becomes (1 - alpha) X C + alpha X[:, j]; subtract X to get R",
         "j = (X.T @ R).argmin(axis=0); return j, (1 - alpha) * R + alpha * (X[:, j] - X)",
     )
     praise = "a step needs only picks and residuals: N integers and an array of the size of X"
     wrong: ClassVar = {
-        "this moves uphill: take the smallest entry of every column of X' R, not the largest": partial(_step, sign=-1),
-        "one pick for every point, so the smallest entry of every column: argmin along axis 0": partial(_step, axis=1),
-        "R is X C - X: beside the column picked, X[:, j], the point itself has to come off": partial(_step, own=0),
-        "the old residuals were not shrunk by 1 - alpha": partial(_step, shrink=0),
+        "you moved uphill; pick the smallest entry in each column of X' R, not the largest": partial(_step, sign=-1),
+        "you picked the smallest entry in each row of X' R; pick it in each column, with argmin(axis=0)": partial(
+            _step, axis=1
+        ),
+        "you added alpha * X[:, j]; R is X C - X, so add alpha * (X[:, j] - X)": partial(_step, own=0),
+        "you did not multiply the old residuals by 1 - alpha": partial(_step, shrink=0),
         "alpha is 2 / (t + 2), with t counted from zero, not 2 / (t + 1)": partial(_step, alpha=lambda t: 2 / (t + 1)),
         "alpha is 2 / (t + 2), with t counted from zero, not 2 / (t + 3)": partial(_step, alpha=lambda t: 2 / (t + 3)),
-        "these are the residuals before the step": lambda X, R, t: ((X.T @ R).argmin(axis=0), R),
-        "the smallest entry is the one furthest below zero, not the one nearest to it": partial(_step, size=np.abs),
+        "the picks are right, but you returned the old residuals; return those after the step": (
+            lambda X, R, t: ((X.T @ R).argmin(axis=0), R)
+        ),
+        "you picked the entry nearest to zero; pick the most negative one": partial(_step, size=np.abs),
         "alpha is 2 / (t + 2), not 1 / (t + 1)": partial(_step, alpha=lambda t: 1 / (t + 1)),
     }
 
@@ -112,12 +114,12 @@ class ThinStep(FunctionExercise):
 
 
 class Bytes(Exercise):
-    """What C costs at most in lists, and as a dense array."""
+    """The memory that C needs at most in lists, and as a dense array."""
 
     hints = (
-        "every step adds at most one entry to every column of C",
-        "an entry in a list costs an index and a weight; in a dense array a weight only",
-        "(12 * N * T / 1e6, 8 * N**2 / 1e6)",
+        "every step adds at most one entry to each of the N columns of C",
+        "a list entry stores an index (4 bytes) and a weight (8 bytes), an entry of a dense array only a weight",
+        "hand in (12 * N * T / 1e6, 8 * N**2 / 1e6)",
     )
     praise = "a dense C grows with the square of N, the lists grow with N: here they differ by a factor of hundreds"
 
@@ -134,22 +136,22 @@ class Bytes(Exercise):
         units = {
             "this is in bytes; give millions of bytes (MB)": MEGA,
             "this is in kB; give MB": 1e3,
-            "this is in MiB, 2^20 bytes; an MB has a million": MEGA / 2**20,
+            "this is in MiB (2^20 bytes); give MB (10^6 bytes)": MEGA / 2**20,
             "this is in GB; give MB": 1e-3,
         }
         of_lists = {
-            "this counts one entry per anchor; the most there can be is one per step": lists * K / T,
-            "these are the weights alone: an entry of a list also stores its row": WEIGHT * N * T / MEGA,
-            "an index takes 4 bytes here, not 8: 12 bytes an entry": 2 * WEIGHT * N * T / MEGA,
-            "a step adds one entry to a column, whatever the number of anchors": lists * K,
-            "this is what one step adds: there are T steps": lists / T,
-            "this is one column: there are N": lists / N,
+            "you counted one entry per anchor in each column; count one per step, T in all": lists * K / T,
+            "you counted only the weights; a list entry also stores its row number": WEIGHT * N * T / MEGA,
+            "you counted 8 bytes for the row number; it takes 4, so an entry takes 12": 2 * WEIGHT * N * T / MEGA,
+            "you multiplied by the number of anchors; a step adds at most one entry to a column": lists * K,
+            "this is what one step adds; there are T steps": lists / T,
+            "this is the memory for one column; there are N": lists / N,
         }
         of_dense = {
-            "a dense array stores no rows: where an entry stands tells its row": (INDEX + WEIGHT) * N**2 / MEGA,
-            "this is K x N; for a dense solver all N rows are unknowns": dense * K / N,
-            "a weight takes 8 bytes, not 4": dense / 2,
-            "these are T dense arrays: one is enough, it is overwritten in every step": dense * T,
+            "you counted row numbers; a dense array stores only weights, 8 bytes each": (INDEX + WEIGHT) * N**2 / MEGA,
+            "this is for a K x N array; a dense C is N x N": dense * K / N,
+            "you counted 4 bytes for a weight; it takes 8": dense / 2,
+            "this is for T dense arrays; every step overwrites the same one": dense * T,
         }
         return [
             Part(name, right, wrong | {says: right * factor for says, factor in units.items()}, "MB")
@@ -162,7 +164,7 @@ class Penalty(Exercise):
 
     hints = (
         "the derivative of mu log sum_l exp(C_nl / mu) by C_nl is exp(C_nl / mu) / sum_l exp(C_nl / mu)",
-        'E = np.exp(task["C"] / task["mu"]); with a small mu take each row\'s maximum off C first, or exp overflows',
+        'E = np.exp(task["C"] / task["mu"]); for small mu, subtract each row\'s maximum from C first, or exp overflows',
         "E / E.sum(axis=1, keepdims=True)",
     )
     praise = "every row sums to one: the penalty charges a row only for its largest entries"
@@ -178,23 +180,23 @@ class Penalty(Exercise):
     def solve(self, C: Floats, mu: float) -> list[Part]:
         right, shifted = softmax(C / mu, axis=1), np.exp((C - C.max(axis=1, keepdims=True)) / mu)
         largest = np.eye(C.shape[1])[C.argmax(axis=1)]
-        unfinished = "after the exponential, every row has to be divided by its sum"
+        unfinished = "these are exponentials; divide each row by its sum"
         mistakes = {
-            "this sums down the columns: the penalty is about rows, sum over l": softmax(C / mu, axis=0),
-            "mu is missing: C / mu goes into the exponential": softmax(C, axis=1),
-            "this divides by the sum over all entries: every row has a sum of its own": softmax(C / mu),
-            "this divides by the mean: the 1/N of the penalty falls out in its slope": right * C.shape[1],
-            "this is the slope of the maximum itself; the smoothed one shares it out": largest,
+            "you divided each column by its sum; divide each row by its sum": softmax(C / mu, axis=0),
+            "mu is missing; take the exponential of C / mu": softmax(C, axis=1),
+            "you divided by the sum of all entries; divide each row by its own sum": softmax(C / mu),
+            "you divided each row by its mean; divide by its sum, since 1/N drops out of the slope": right * C.shape[1],
+            "this is the slope of the maximum itself; the smoothed maximum spreads it over the row": largest,
             unfinished: shifted,
-            f"{unfinished} (and before it, take the maximum off)": np.exp(C / mu),
-            "the mu before the logarithm and the 1 / mu from within it cancel": right / mu,
-            "the 1 / mu from within the logarithm cancels the mu before it": right * mu,
+            f"{unfinished}, after subtracting the row's maximum from C": np.exp(C / mu),
+            "this is too large by 1 / mu; it cancels with the mu in front of the logarithm": right / mu,
+            "this is too small by mu; it cancels with the 1 / mu inside the logarithm": right * mu,
         }
         return [Part("y", right, mistakes, "slopes", (NONNEGATIVE, ROWS_SUM_TO_ONE))]
 
 
 def _hull(X: Floats) -> Indices:
-    """The columns of X (2, N) that are corners of the hull of all."""
+    """Return the columns of X (2, N) that are corners of the convex hull."""
     return np.sort(ConvexHull(X.T).vertices)
 
 
@@ -207,18 +209,18 @@ def _longest(X: Floats, n: int) -> Indices:
 
 
 def _sticks_out(X: Floats, corners: Indices) -> float:
-    """The least distance of a corner from the hull of the other corners."""
+    """Return the smallest distance of a corner from the hull of the other corners."""
     others = ((X[:, [n]], X[:, corners[corners != n]]) for n in corners)
     return float(min(np.linalg.norm(x - rest @ simplex_least_squares(rest, x)) for x, rest in others))
 
 
 class Touched(Exercise):
-    """Which columns Frank-Wolfe ever picks under noise, and how many entries C has at most, in the plane and above."""
+    """Which columns Frank-Wolfe picks under noise, and how many entries C has at most in 2 and in 50 dimensions."""
 
     hints = (
-        "a pick is the column at which a linear function of the place is lowest: where can that be, over a cloud?",
-        "spatial.ConvexHull(X.T).vertices; a column of C has at most one entry a step, and one for each that is picked",
-        "12 columns times the number of corners of the hull; there, N times T",
+        "a pick is the column that minimises a linear function of the position; which points of a cloud can do that?",
+        "spatial.ConvexHull(X.T).vertices; a column of C has at most one entry per step, and one per pickable column",
+        "for these columns, 12 times the number of corners of the hull; in 50 dimensions, N times T",
     )
     praise = "few columns are picked if few are extreme; if all are, there are few steps: C stays small in both cases"
     n = 12
@@ -235,7 +237,7 @@ class Touched(Exercise):
         return {"X": X, "anchors": anchors, "T": T, "N there": N}
 
     def _cloud(self, rng: np.random.Generator) -> tuple[Floats, Indices]:
-        """Twelve noisy points of a triangle away from the origin, three of which are anchors."""
+        """Draw twelve noisy points of a triangle away from the origin, three of which are anchors."""
         H = np.hstack([np.eye(3), rng.dirichlet(np.ones(3), self.n - 3).T])
         W = np.array([[1.0, 3.0, 3.2], [1.2, 0.6, 2.8]])
         order = rng.permutation(self.n)
@@ -245,24 +247,24 @@ class Touched(Exercise):
     def solve(self, X: Floats, anchors: Indices, T: int, **high: int) -> list[Part]:
         N, n, corners = high["N there"], X.shape[1], _hull(X)
         of_columns = {
-            "these are the anchors; under noise other columns stick out, too, and an anchor may not": _mask(anchors, n),
-            "these are the longest columns, as SPA would take them; what counts is who sticks out of the cloud": (
+            "you marked the anchors; with noise, mark the corners of the hull of the noisy columns": _mask(anchors, n),
+            "you marked the longest columns; mark the corners of the hull of all columns": (
                 _mask(_longest(X, len(corners)), n)
             ),
-            "a column within the cloud is never where a linear function is lowest": np.ones(n, dtype=np.int64),
-            "these are the columns that are never picked": 1 - _mask(corners, n),
+            "you marked all columns; one inside the hull never minimises a linear function": np.ones(n, dtype=np.int64),
+            "you marked the columns that are never picked; give 1 for those that can be": 1 - _mask(corners, n),
         }
         of_plane = {
-            "a column of C cannot have more entries than there are columns that are picked": n * T,
-            "this is all of C; rows of columns that are never picked are empty": n * n,
-            "this is one anchor each: under noise more columns are picked": 3 * n,
-            "every one of the 12 columns of C has at most so many": len(corners),
+            "you counted T entries per column of C; there are only as many as columns that can be picked": n * T,
+            "this counts all of C; rows of columns that are never picked are empty": n * n,
+            "you counted three anchors per column of C; with noise, more columns can be picked": 3 * n,
+            "this is the number for one column of C; there are 12": len(corners),
         }
         of_space = {
-            "this is all of C; a step adds one entry to a column at most": N * N,
-            "all columns stick out there: the steps are the limit": N * len(corners),
-            "this is one column: there are N": T,
-            "this is the number of columns; each has up to T entries": N,
+            "this counts all of C; a step adds at most one entry to a column": N * N,
+            "all columns are extreme points there, so the number of steps is the limit: N times T": N * len(corners),
+            "this is the number for one column of C; there are N": T,
+            "this is the number of columns of C; each has up to T entries": N,
         }
         return [
             Part("touched", _mask(corners, n), of_columns, "1 where a column is picked, else 0"),
@@ -272,18 +274,18 @@ class Touched(Exercise):
 
 
 SOME_ROOM = Law(
-    "nothing is allowed: d(H) is the largest weight in a column that is no anchor; in those of anchors it is one",
+    "the allowed noise must be positive; in d(H), leave out the columns of the anchors, whose largest weight is one",
     lambda found: bool(np.all(found > 0)),
 )
 
 
 class AllowedNoise(Exercise):
-    """How much noise (17) allows, and how many decibels less that is than what there is."""
+    """How much noise (17) allows, and by how many decibels the actual noise exceeds it."""
 
     hints = (
-        "gamma is the longest column of W, sigma_max its largest singular value, np.linalg.norm(W, 2)",
-        "d(H) leaves the anchors out, the columns with a single one: np.delete(H, anchors, axis=1).max()",
-        "noise is measured in decibels of its square: 20 * np.log10(delta / allowed)",
+        "gamma is the largest norm of a column of W, and sigma_max its largest singular value, np.linalg.norm(W, 2)",
+        "d(H) is the largest weight outside the columns of the anchors: np.delete(H, anchors, axis=1).max()",
+        "decibels refer to squares, so a ratio of lengths is 20 * np.log10(delta / allowed)",
     )
     praise = "the condition is sufficient but far from necessary: real data are never this clean"
 
@@ -306,22 +308,22 @@ class AllowedNoise(Exercise):
         allowed = bound()
         decibels = 20 * np.log10(delta / allowed)
         of_allowed = {
-            "this is the actual noise; the exercise asks what (17) allows": delta,
-            "sigma_max is the largest singular value of W, not its Frobenius norm": (
+            "this is the actual noise; give the noise that (17) allows": delta,
+            "you used the Frobenius norm of W for sigma_max; use its largest singular value": (
                 bound(room * sigma[0] / np.linalg.norm(W))
             ),
-            "this is with the least singular value of W; take the largest": bound(room * sigma[0] / sigma[-1]),
-            "gamma is the longest anchor, not the shortest": bound(longest=lengths.min()),
-            "gamma is taken off the root": float(np.sqrt(gamma**2 + room)),
-            "this is what stands beside gamma^2 under the root": room,
-            "the 4 under the fraction is missing": bound(4 * room),
-            "this is with d(H) in the place of 1 - d(H)": bound(room * most / (1 - most)),
+            "you used the smallest singular value of W; use the largest": bound(room * sigma[0] / sigma[-1]),
+            "you used the shortest anchor for gamma; use the longest": bound(longest=lengths.min()),
+            "this is the square root alone; subtract gamma": float(np.sqrt(gamma**2 + room)),
+            "this is the fraction added to gamma^2; take the square root of the sum, and subtract gamma": room,
+            "the 4 in the denominator is missing": bound(4 * room),
+            "you used d(H); use 1 - d(H)": bound(room * most / (1 - most)),
         }
         of_decibels = {
-            "delta is a length, and decibels are of squares: 20 log10": decibels / 2,
-            "this is how many times as long the noise is; decibels are 20 log10 of it": delta / allowed,
-            "decibels take log10, not the natural logarithm": decibels * np.log(10),
-            "this is log10 alone; decibels are 20 times that": decibels / 20,
+            "you used 10 log10; delta is a length, and decibels refer to squares, so use 20 log10": decibels / 2,
+            "this is the ratio of the lengths; take 20 log10 of it": delta / allowed,
+            "you used the natural logarithm; decibels use log10": decibels * np.log(10),
+            "this is log10 of the ratio; multiply it by 20": decibels / 20,
         }
         return [
             Part("allowed", allowed, of_allowed, "length of a column of the noise", (SOME_ROOM,)),

@@ -1,4 +1,4 @@
-"""The exercise of notebook 05 in which a learner judges runs of MERIT: why each went wrong, and what to do instead."""
+"""The exercise of notebook 05 on runs of MERIT: why each went wrong, and what to do instead."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ from course.seeds import own
 
 M, K, N = 50, 10, 55  # rows, anchors, columns: of K anchors there are 45 mid-points
 SOUND, NEIGHBOURS, REPEATED, DUPLICATES, LOW, HIGH = KINDS = 1, 2, 3, 4, 5, 6
-DECIBELS = {NEIGHBOURS: 12.0, REPEATED: 18.0}  # signal over noise, where it is not 14
-SURE = 1.3  # by this factor at least one saving is above another, or a price above or below a saving
-COPY, NO_COPY = 0.33, 0.5  # nearest column of an anchor over nearest other anchor: below the one, or above the other
+DECIBELS = {NEIGHBOURS: 12.0, REPEATED: 18.0}  # signal-to-noise ratio if it is not 14
+SURE = 1.3  # savings differ from one another, and from the penalty, by at least this factor
+COPY, NO_COPY = 0.33, 0.5  # distance from an anchor to the nearest column, over that to the nearest other anchor
+
+
+NOT_COPIED = "in this run, anchors have no copies: the nearest column is more than half as far as another anchor"
+NOT_EQUAL = "in this run, no two columns are equal"
+FITS_BETWEEN = "in this run, every anchor saves more than any mixture, so another penalty would lie between them"
 
 
 class Run(NamedTuple):
-    """What MERIT was given: points, the price, where the anchors are (of repeated ones the first), and the second."""
+    """The input of MERIT: points and penalty, the positions of the anchors, and those of their copies."""
 
     X: Floats
     lam: float
@@ -31,17 +36,17 @@ class Run(NamedTuple):
     twins: Indices
 
     def finds(self, found: Indices) -> bool:
-        """Whether columns are all anchors, each once, either of two copies."""
+        """Whether the columns are all the anchors, each once; either of two copies counts."""
         number = {int(n): k for side in (self.anchors, self.twins) for k, n in enumerate(side)}
         return sorted(number.get(int(n), -1) for n in found) == list(range(K))
 
     def fit(self, **otherwise: Any) -> Indices:
-        """Return what MERIT takes for anchors, as it was run or otherwise."""
+        """Return the anchors that MERIT finds with the options of this run, or with others."""
         options: dict[str, Any] = {"lam": self.lam, "select": "top", "merge_duplicates": False} | otherwise
         return np.asarray(merit(self.X, K, **options).anchors)
 
     def mended(self, kind: int) -> Indices:
-        """Return the anchors that are found if one does what a kind asks for."""
+        """Return the anchors that are found with the remedy of a kind."""
         if kind == NEIGHBOURS:
             return spa(self.X, K)
         remedies: dict[int, dict[str, Any]] = {
@@ -53,59 +58,59 @@ class Run(NamedTuple):
 
 
 class Remedies(Exercise):
-    """What is wrong with each of six runs of MERIT, from what can be computed of their data and their price."""
+    """What is wrong with each of six runs of MERIT, from numbers computed from their data and penalty."""
 
     hints = (
-        "compute for each run, by squares_left of section 5, what mixtures save at most, and anchors at "
-        "least and at most",
-        "is a price between? If none can be, look at the column nearest to each anchor: is it equal, is it much nearer "
-        "than any other anchor (less than a third as far), or is it not?",
-        "equal: 4; much nearer: 3; else mixtures above the least anchor: 2; else lam far below mixtures: 5, "
-        "above all anchors: 6, between: 1",
+        "for each run, compute with squares_left (section 5) the largest saving of a mixture, and the smallest and "
+        "largest saving of an anchor",
+        "does the penalty lie between mixtures and anchors? If no penalty can, look at the column nearest to each "
+        "anchor: is it equal, less than a third as far as any other anchor, or neither?",
+        "equal column: 4; much nearer column: 3; otherwise, a mixture saves more than some anchor: 2; otherwise, lam "
+        "far below the mixtures: 5, above all anchors: 6, between them: 1",
     )
     praise = "two savings, a distance and the penalty show why a run fails, and each cause has its remedy"
     says: ClassVar = {
         SOUND: {
-            NEIGHBOURS: "every anchor saves more than any mixture, so there is room for a price",
-            REPEATED: "the column nearest to an anchor is more than half as far as another anchor: that is no copy",
-            DUPLICATES: "no two columns are equal",
-            LOW: "the price is above what any mixture saves",
-            HIGH: "the price is below what every anchor saves",
+            NEIGHBOURS: "in this run, every anchor saves more than any mixture, so a penalty can lie between them",
+            REPEATED: NOT_COPIED,
+            DUPLICATES: NOT_EQUAL,
+            LOW: "in this run, the penalty is above what any mixture saves, so it is not too low",
+            HIGH: "in this run, the penalty is below what every anchor saves, so it is not too high",
         },
         NEIGHBOURS: {
-            SOUND: "a mixture saves more than the anchor that saves least: no price lies between",
-            REPEATED: "the column nearest to an anchor is more than half as far as another anchor: that is no copy",
-            DUPLICATES: "no two columns are equal",
-            LOW: "a mixture saves more than the anchor that saves least: a higher price does not lie between either",
-            HIGH: "a mixture saves more than the anchor that saves least: a lower price does not lie between either",
+            SOUND: "in this run, a mixture saves more than some anchor, so no penalty separates them",
+            REPEATED: NOT_COPIED,
+            DUPLICATES: NOT_EQUAL,
+            LOW: "in this run, a mixture saves more than some anchor, so a higher penalty does not separate them",
+            HIGH: "in this run, a mixture saves more than some anchor, so a lower penalty does not separate them",
         },
         REPEATED: {
-            SOUND: "an anchor saves less than a mixture: which column explains it so well?",
-            NEIGHBOURS: "no price lies between, but look at the distances: beside each anchor is a copy of it",
-            DUPLICATES: "the copies are near, and not equal: each has noise of its own, so nothing is merged",
-            LOW: "an anchor saves little, since its copy explains it: a higher price loses both",
-            HIGH: "an anchor saves little, since its copy explains it: a lower price does not tell it from its copy",
+            SOUND: "in this run, an anchor saves less than a mixture; find the column that explains it so well",
+            NEIGHBOURS: "in this run, no penalty lies between, but the distances show that each anchor has a copy",
+            DUPLICATES: "in this run, the copies are close but not equal, so there is nothing to merge",
+            LOW: "in this run, an anchor saves little because its copy explains it; a higher penalty loses both",
+            HIGH: "in this run, an anchor saves little because its copy explains it; a lower penalty does not help",
         },
         DUPLICATES: {
-            SOUND: "an anchor saves nothing: some column is equal to it",
-            NEIGHBOURS: "an anchor saves nothing at all: some column is equal to it, and not only near",
-            REPEATED: "the copies are equal to the last digit: rounding decides between them, unless they are merged",
-            LOW: "an anchor saves nothing, so no price is too low; some column is equal to it",
-            HIGH: "an anchor saves nothing, so every price is too high; some column is equal to it",
+            SOUND: "in this run, an anchor saves nothing, because some column is equal to it",
+            NEIGHBOURS: "in this run, an anchor saves nothing at all: some column is equal to it, not only close",
+            REPEATED: "in this run, the copies are exactly equal: rounding decides between them unless they are merged",
+            LOW: "in this run, an anchor saves nothing, so no penalty is too low; some column is equal to it",
+            HIGH: "in this run, an anchor saves nothing, so every penalty is too high; some column is equal to it",
         },
         LOW: {
-            SOUND: "the price is far below what mixtures save: explaining themselves costs them nearly nothing",
-            NEIGHBOURS: "every anchor saves more than any mixture: a price fits between, if not this one",
-            REPEATED: "the column nearest to an anchor is more than half as far as another anchor: that is no copy",
-            DUPLICATES: "no two columns are equal",
-            HIGH: "the price is far below what anchors save",
+            SOUND: "in this run, the penalty is far below what mixtures save, so mixtures explain themselves",
+            NEIGHBOURS: FITS_BETWEEN,
+            REPEATED: NOT_COPIED,
+            DUPLICATES: NOT_EQUAL,
+            HIGH: "in this run, the penalty is far below what anchors save, so it is not too high",
         },
         HIGH: {
-            SOUND: "the price is above what any anchor saves: none is worth it",
-            NEIGHBOURS: "every anchor saves more than any mixture: a price fits between, if not this one",
-            REPEATED: "the column nearest to an anchor is more than half as far as another anchor: that is no copy",
-            DUPLICATES: "no two columns are equal",
-            LOW: "the price is far above what mixtures save",
+            SOUND: "in this run, the penalty is above what any anchor saves, so no anchor is worth it",
+            NEIGHBOURS: FITS_BETWEEN,
+            REPEATED: NOT_COPIED,
+            DUPLICATES: NOT_EQUAL,
+            LOW: "in this run, the penalty is far above what mixtures save, so it is not too low",
         },
     }
 
@@ -127,29 +132,29 @@ class Remedies(Exercise):
 
 @cache
 def six_runs(seed: int) -> tuple[Run, ...]:
-    """Return a run of each kind, in any order."""
+    """Draw a run of each kind, in random order."""
     rng = np.random.default_rng(seed)
     return tuple(run(int(kind), rng) for kind in rng.permutation(KINDS))
 
 
 def run(kind: int, rng: np.random.Generator) -> Run:
-    """Return a run of a kind that its numbers show clearly, that fails if the kind says so, and that its remedy mends.
+    """Draw a run whose numbers show its kind clearly, which fails unless it is sound, and which its remedy solves.
 
-    Whether MERIT is right on exact duplicates is left to rounding, so nobody looks at it here.
+    On exact duplicates, rounding decides whether MERIT is right, so this is not checked.
     """
     while True:
         X, anchors, twins = _points(kind, rng)
         numbers = savings(X, anchors)
         one = Run(X, _price(kind, X, *numbers[:3]), anchors, twins)
         as_said = kind == DUPLICATES or one.finds(one.fit()) == (kind == SOUND)
-        if as_said and _plain_to_see(kind, *numbers) and one.finds(one.mended(kind)):
+        if as_said and _clear(kind, *numbers) and one.finds(one.mended(kind)):
             return one
 
 
 def _points(kind: int, rng: np.random.Generator) -> tuple[Floats, Indices, Indices]:
-    """Return noisy mixtures in any order, where their anchors are, and where second copies of these are, if any.
+    """Draw noisy mixtures in random order; return them with the positions of the anchors and of their copies, if any.
 
-    Each has a unit of its own, so that a price alone says nothing.
+    The unit is random, so that a penalty alone says nothing.
     """
     copies = np.eye(K) if kind in (REPEATED, DUPLICATES) else np.empty((K, 0))
     if kind == NEIGHBOURS:
@@ -168,9 +173,9 @@ def _points(kind: int, rng: np.random.Generator) -> tuple[Floats, Indices, Indic
 
 
 def savings(X: Floats, anchors: Indices) -> tuple[float, float, float, float]:
-    """Return what mixtures save at most, what anchors save at least and at most, and how near an anchor is to a column.
+    """Return the largest saving of a mixture, the smallest and largest of an anchor, and the distance of a copy.
 
-    The last is the distance of an anchor from the nearest column, over that from the nearest anchor, at its least.
+    The last is the smallest ratio of an anchor's distance to the nearest column and to the nearest other anchor.
     """
     mixtures = _squares_left(np.delete(X, anchors, axis=1), X[:, anchors])
     own_squares = [_squares_left(X[:, [k]], np.delete(X, k, axis=1))[0] for k in anchors]
@@ -185,7 +190,7 @@ def _squares_left(Y: Floats, others: Floats) -> Floats:
 
 
 def _price(kind: int, X: Floats, mixtures: float, least: float, most: float) -> float:
-    """Return the price of a run: between both savings, far below, above, or else the default."""
+    """Return the penalty of a run: between both savings, far below, above, or else the default."""
     if kind in (SOUND, LOW, HIGH):
         price = {SOUND: np.sqrt(mixtures * least), LOW: mixtures / 200, HIGH: 3 * most}[kind]
     else:
@@ -193,8 +198,8 @@ def _price(kind: int, X: Floats, mixtures: float, least: float, most: float) -> 
     return float(np.format_float_positional(price, 3, fractional=False))
 
 
-def _plain_to_see(kind: int, mixtures: float, least: float, most: float, nearest: float) -> bool:
-    """Whether the numbers leave no doubt about a kind."""
+def _clear(kind: int, mixtures: float, least: float, most: float, nearest: float) -> bool:
+    """Whether the numbers leave no doubt about the kind."""
     if kind == DUPLICATES:
         return nearest == 0
     if kind == REPEATED:

@@ -1,4 +1,4 @@
-"""The panels of notebook 05: a walk in the triangle, and the scores of drawn mixtures.
+"""The panels of notebook 05: steps in the triangle, memory, and the scores of random mixtures.
 
 symbol   meaning                                                        shape
 X        points, one per column                                         (M, N)
@@ -23,19 +23,18 @@ from cofactor.separable import MeritFit, merit
 from cofactor.simulate import Mixture
 from cofactor_app.plots.style import BLUE, FAINT, INK, ORANGE, WIDTH, new_picture, number, percent, say, styled
 from course.live import Live, drag
-from course.nb05.pictures import N_ROWS, draw_scores, in_bytes
+from course.nb05.pictures import INDEX, N_ROWS, WEIGHT, draw_scores, in_bytes
 from course.panel import Panel, choice
 
 CORNERS = np.array([[0.0, -0.9, 0.9], [1.0, -0.5, -0.5]])  # of the triangle, around the origin
 N_POINTS = 12  # in the triangle
 STEPS = 60  # of a walk
-INDEX, WEIGHT = 4, 8  # bytes of an entry that is stored
 POINTS = (100, 200, 500, 1000, 1500)  # 2000 take longer than half a second
 ANCHORS = (5, 10, 20, 40, 70)
 SNRS = (6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 30.0)
 MSR = "msr"
 LAMBDAS = (
-    ("by the residual of SPA (default)", MSR),
+    ("from the residual of SPA (default)", MSR),
     ("the paper's rule", "paper"),
     *((f"{value:g}", value) for value in (0.0, 1e-3, 1e-2, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)),
 )
@@ -46,7 +45,7 @@ MUS = (1e-7, 1e-5, 1e-3, 0.1, 1.0)
 
 
 def triangle(n_points: int = 12, noise: float = 0.0, seed: int = 3) -> Mixture:
-    """Draw points in the triangle, its three corners first, and move all of them by Gaussian noise."""
+    """Draw points in the triangle, its three corners first, and add Gaussian noise to all of them."""
     rng = np.random.default_rng(seed)
     H = np.hstack([np.eye(3), rng.dirichlet(np.ones(3), n_points - 3).T])
     X = CORNERS @ H + noise * rng.standard_normal((2, n_points))
@@ -54,7 +53,7 @@ def triangle(n_points: int = 12, noise: float = 0.0, seed: int = 3) -> Mixture:
 
 
 class Walk(NamedTuple):
-    """How Frank-Wolfe approaches the column `target` of X (2, N).
+    """The path of Frank-Wolfe to the column `target` of X (2, N).
 
     The columns that its T steps move towards; X c after every step, (T, 2); c after the last step, (N,).
     """
@@ -67,7 +66,7 @@ class Walk(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """From X c to the target, after the last step."""
+        """Distance from X c to the target after the last step."""
         return float(np.linalg.norm(self.places[-1] - self.X[:, self.target]))
 
     @property
@@ -100,18 +99,18 @@ def draw_points(X: Floats) -> Figure:
         ax.annotate(str(n), tuple(point), textcoords="offset points", fontsize=9, **side)
     ax.set(aspect="equal")
     ax.set_axis_off()
-    say(fig, f"{X.shape[1]} points in a triangle: the columns of X by their numbers")
+    say(fig, f"{X.shape[1]} points in a triangle: the columns of X with their numbers")
     return fig
 
 
 @styled
 def walk_live(seed: int = 3) -> Live:
-    """Drag the steps of Frank-Wolfe towards a point: which columns it touches, and with which weights."""
+    """Drag through the steps of Frank-Wolfe towards a point: which columns it picks, and their weights."""
     fig = new_picture(8, 3.9)
     left, right = fig.subplots(1, 2, width_ratios=[1.5, 1])
     left.add_patch(Polygon(CORNERS.T, closed=True, fc="none", ec=FAINT, lw=1, ls="--"))
     (points,) = left.plot([], [], "o", color=FAINT, ms=4.5, mec="white", mew=0.4, label="columns of X")
-    (touched,) = left.plot([], [], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns touched")
+    (touched,) = left.plot([], [], "D", color=ORANGE, ms=7, mec="white", mew=0.6, label="columns picked")
     (path,) = left.plot([], [], ".-", color=BLUE, lw=1, ms=4, label="X c, step by step")
     (goal,) = left.plot([], [], "*", color=INK, ms=13, mec="white", mew=0.8, label="the point x")
     left.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.4), aspect="equal")
@@ -119,7 +118,7 @@ def walk_live(seed: int = 3) -> Live:
     left.set_axis_off()
     bars = right.bar(np.arange(N_POINTS), np.zeros(N_POINTS), color=ORANGE)
     right.set(xlabel="column of X", ylabel="weight in c", ylim=(0, 1.02), xticks=np.arange(N_POINTS))
-    say(fig, "Frank-Wolfe: one column of X a step")
+    say(fig, "Frank-Wolfe: one column of X per step")
 
     @lru_cache(maxsize=256)
     def walked(target: int, noise: float) -> list[Walk]:
@@ -141,23 +140,20 @@ def walk_live(seed: int = 3) -> Live:
         "target": drag(5, 0, N_POINTS - 1, 1, "column of X"),
         "noise": drag(0.0, 0.0, 0.3, 0.05, "noise"),
     }
-    look = "Which columns will be touched? Guess, then drag the steps. Other points? And with noise?"
+    look = "Which columns will be picked? Guess, then drag the steps. Try other points. And with noise?"
     return Live(controls, fig, [points, path, touched, goal, *bars], update, look)
 
 
 def describe_walk(outcome: Walk) -> str:
-    """Say which columns have a weight, and how far the point is."""
+    """Say which columns have a weight, and how far the point still is."""
     weights = ", ".join(f"{n} ({outcome.weights[n]:.2f})" for n in outcome.touched)
     left = number(round(outcome.distance, 3))
-    return f"Column {outcome.target} is a mixture of the columns {weights}; {left} is left to go."
-
-
-# ---- what is filled, and what that takes ----
+    return f"Column {outcome.target} as a mixture of columns (weights): {weights}; remaining distance {left}."
 
 
 @lru_cache(maxsize=1)
 def first_filled() -> Indices:
-    """Return the step that first fills each entry of C (N, N), for 200 noisy points; beyond the last: none."""
+    """Return the step that first fills each entry of C (N, N), for 200 noisy points; STEPS + 1 if none does."""
     X = simulate.dirichlet_mixtures(snr_db=10, random_state=0).X
     C, filled = np.zeros((X.shape[1],) * 2), np.full((X.shape[1],) * 2, STEPS + 1)
     for t in range(STEPS):
@@ -170,12 +166,12 @@ def first_filled() -> Indices:
 
 @styled
 def memory_live() -> Live:
-    """Drag the steps and the number of points: how much of C is filled, and what lists and a dense C take."""
+    """Drag the steps and the number of points: how much of C is filled, and the memory of lists and of a dense C."""
     filled, N = first_filled(), np.geomspace(100, 1e6, 60)
     fig = new_picture(8, 3.8)
     left, right = fig.subplots(1, 2, width_ratios=[1, 1.3])
     image = left.imshow(filled <= 0, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
-    left.set(xlabel="column of C", ylabel="row of C", title="filled, 200 points at 10 dB")
+    left.set(xlabel="column of C", ylabel="row of C", title="filled entries, 200 points at 10 dB")
     right.loglog(N, WEIGHT * N**2, color=INK, label="a dense C")
     (lists,) = right.loglog(N, N, color=BLUE, label="lists of C, at most")
     (here,) = right.loglog(N[:2], N[:2], "D", color=ORANGE, mec=INK, ms=8)
@@ -184,7 +180,7 @@ def memory_live() -> Live:
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: in_bytes(value)))
     right.set(xlabel="points N", ylabel="memory", xlim=(100, 1e6), ylim=(1e3, 1e13))
     right.legend(loc="lower right")
-    say(fig, "A step adds one entry to a column at most")
+    say(fig, "A step adds at most one entry to a column")
 
     def update(after: int, power: float) -> str:
         image.set_data(filled <= after)
@@ -194,16 +190,18 @@ def memory_live() -> Live:
         here.set_data([n, n], sizes)
         share = (filled <= after).mean()
         return (
-            f"After {after} step{'' if after == 1 else 's'} {percent(share, 1)} of C is filled, "
-            f"{len(filled) * share:.1f} entries a column. With N = {n:,.0f} points the lists need at most "
-            f"{in_bytes(sizes[0])}, a dense C {in_bytes(sizes[1])}."
+            f"After {after} step{'' if after == 1 else 's'}, {percent(share, 1)} of C is filled: "
+            f"{len(filled) * share:.1f} entries per column. With N = {n:,.0f} points, the lists need at most "
+            f"{in_bytes(sizes[0])}, and a dense C needs {in_bytes(sizes[1])}."
         )
 
     controls = {
         "after": drag(1, 1, 50, 1, "steps"),
-        "power": drag(3.0, 2.0, 6.0, 0.1, "points N = 10 to the"),
+        "power": drag(3.0, 2.0, 6.0, 0.1, "log10 of the points N"),
     }
-    look = "How much of C will 50 steps fill? Guess, then drag. At which N does a dense C outgrow the laptop?"
+    look = (
+        "How much of C will 50 steps fill? Guess, then drag. At which N does a dense C no longer fit into the laptop?"
+    )
     return Live(controls, fig, [image, lists, here], update, look)
 
 
@@ -211,7 +209,7 @@ def memory_live() -> Live:
 
 
 class Selection(NamedTuple):
-    """What MERIT makes of one drawn problem."""
+    """A random problem and the fit of MERIT to it."""
 
     problem: Mixture
     fit: MeritFit
@@ -229,7 +227,7 @@ class Selection(NamedTuple):
 
     @property
     def drop(self) -> tuple[int, float]:
-        """After how many of the falling scores they drop most, and by what share of that more than anywhere else."""
+        """The number of scores above the largest drop, and its relative margin over the second largest."""
         drops = -np.diff(np.sort(self.fit.scores)[::-1])[: self.fit.scores.size // 2]
         second, first = np.sort(drops)[-2:]
         return int(np.argmax(drops)) + 1, float((first - second) / first)
@@ -238,19 +236,19 @@ class Selection(NamedTuple):
 def select(
     n_points: int, n_anchors: int, snr_db: float | None, lam: str | float, mu: float, seed: int = 0
 ) -> Selection:
-    """Draw mixtures with 50 rows and run MERIT."""
+    """Draw a problem with 50 rows and run MERIT."""
     problem = simulate.dirichlet_mixtures(N_ROWS, n_points, n_anchors, snr_db, seed)
     return Selection(problem, merit(problem.X, n_anchors, lam=lam, mu=mu))  # type: ignore[arg-type]
 
 
 def draw_selection(outcome: Selection) -> Figure:
-    """Draw the scores of a drawn problem."""
+    """Draw the scores of one problem."""
     name = f"λ = {number(float(f'{outcome.fit.lam:.3g}'))}"
     return draw_scores({name: outcome.fit.scores}, outcome.problem.anchors)
 
 
 def selection_panel(seed: int = 0) -> Panel:
-    """Choose N, K, the noise, lambda and mu; see the scores of anchors and mixtures, and what C takes."""
+    """Choose N, K, the noise, lambda and mu; see the scores of anchors and mixtures, and the memory of C."""
     controls = {
         "n_points": choice(w.SelectionSlider, POINTS, 200, "points N"),
         "n_anchors": choice(w.SelectionSlider, ANCHORS, 40, "anchors K"),
@@ -262,11 +260,11 @@ def selection_panel(seed: int = 0) -> Panel:
 
 
 def describe_selection(outcome: Selection) -> str:
-    """Say how many anchors were found, with which lambda, where the scores drop most, and what C takes."""
+    """Say how many anchors were found, with which lambda, where the scores drop most, and the memory of C."""
     fit, truth = outcome.fit, outcome.problem
     N, K = truth.X.shape[1], truth.anchors.size
     found = f"{outcome.hits} of {K} anchors found with λ = {number(float(f'{fit.lam:.3g}'))}"
     after, margin = outcome.drop
     guess = f"the largest drop of the scores is after {after} (margin {percent(margin)})"
-    sizes = f"{in_bytes(12 * outcome.stored)}; dense: {in_bytes(8 * N**2)}"
+    sizes = f"{in_bytes((INDEX + WEIGHT) * outcome.stored)}; dense: {in_bytes(WEIGHT * N**2)}"
     return f"{found}; {guess}. C holds {outcome.stored:,} entries, {sizes}."

@@ -1,4 +1,4 @@
-"""The exercises of notebook 06: the error of utilities, pull of one comparison and of all, flat directions, choices."""
+"""The exercises of notebook 06: the error of utilities, gradients of one and of all comparisons, flat directions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from course.seeds import drawn, own
 
 
 class Pull(Exercise):
-    """The gradient of one comparison's loss in the features of the item that was chosen."""
+    """The gradient of one comparison's loss with respect to the features of the chosen item."""
 
     hints = (
         "z = U_u @ (V_i - V_j), and h = g(z) - w with g = scipy.special.expit",
-        "z has the slope U_u in V_i, and -U_u in V_j",
-        "h * U_u",
+        "the gradient of z is U_u with respect to V_i, and -U_u with respect to V_j",
+        "by the chain rule, the gradient is h * U_u",
     )
     praise = "the chosen item moves towards the user, further if it was less expected; the other moves away as far"
 
@@ -38,22 +38,21 @@ class Pull(Exercise):
         z = U_u @ (V_i - V_j)
         h = expit(z) - w
         mistakes = {
-            "this is the way the item moves; the gradient points the other way: h = g(z) - w": -h * U_u,
-            "the outcome is missing: h = g(z) - w": (h + w) * U_u,
-            "this is half of it: the loss has no factor 1/2 whose slope would need one": h * U_u / 2,
-            "z is a difference of utilities, no chance: h = g(z) - w": (z - w) * U_u,
-            "this is the gradient in U_u; in V_i, z has the slope U_u": h * (V_i - V_j),
-            "the other item is missing: z = <U_u, V_i - V_j>": (expit(U_u @ V_i) - w) * U_u,
-            "this is the slope of the squared gap; of the log-likelihood, g'(z) cancels": h
-            * expit(z)
-            * expit(-z)
-            * U_u,
+            "this is the downhill direction, minus the gradient; use h = g(z) - w": -h * U_u,
+            "the outcome is missing; use h = g(z) - w": (h + w) * U_u,
+            "this is half the gradient; the loss has no factor of 1/2": h * U_u / 2,
+            "you used z - w, but z is a utility difference, not a probability; use h = g(z) - w": (z - w) * U_u,
+            "this is the gradient with respect to U_u; with respect to V_i, it is h * U_u": h * (V_i - V_j),
+            "the other item is missing; z = <U_u, V_i - V_j>": (expit(U_u @ V_i) - w) * U_u,
+            "this is the gradient of half the squared gap; for the log-likelihood, the factor g'(z) cancels": (
+                h * expit(z) * expit(-z) * U_u
+            ),
         }
         return [Part("gradient in V_i", h * U_u, mistakes)]
 
 
 NO_GAIN = Law(
-    "its rows do not add up to zero; what a comparison adds to one item, it takes from the other",
+    "its rows do not add up to zero; a comparison contributes opposite terms to its two items",
     lambda a: bool(np.abs(a.sum(axis=0)).max() <= 2e-3 * np.abs(a).max()),
 )
 
@@ -63,7 +62,7 @@ def _unlike(z: Floats, w: Floats) -> Floats:
 
 
 def _mean_of(slope: Callable[[Floats, Floats], Floats] = _unlike, right: float = -1.0, once: bool = False) -> Any:
-    """A gradient with this slope h(z, w), with this weight of V_j, or with only the last comparison of every index."""
+    """Return a gradient; slope h(z, w), weight `right` of V_j and `once` introduce typical mistakes."""
 
     def gradient(U: Floats, V: Floats, u: Ints, i: Ints, j: Ints, w: Floats) -> tuple[Floats, Floats]:
         h, GU, GV = slope(np.sum(U[u] * (V[i] - V[j]), axis=1), w) / len(w), np.zeros_like(U), np.zeros_like(V)
@@ -77,36 +76,38 @@ def _mean_of(slope: Callable[[Floats, Floats], Floats] = _unlike, right: float =
 
 
 class ComparisonGradient(FunctionExercise):
-    """The gradient of the mean loss of all comparisons, in the features of users and of items."""
+    """The gradient of the mean loss of all comparisons, with respect to the features of users and of items."""
 
     hints = (
-        "one comparison first: with h = g(z) - w, row u gets h (V_i - V_j), row i gets h U_u, and row j gets -h U_u",
-        "for k in range(len(w)): GU[u[k]] += h[k] * (V[i[k]] - V[j[k]]), and so on; divide by len(w) at the end",
-        "without a loop: np.add.at(GU, u, h[:, None] * (V[i] - V[j])), since GU[u] += ... keeps one of several only",
+        "with h = g(z) - w, one comparison adds h (V_i - V_j) to row u of GU, h U_u to row i of GV, -h U_u to row j",
+        "for k in range(len(w)): GU[u[k]] += h[k] * (V[i[k]] - V[j[k]]), and likewise GV; divide by len(w) at the end",
+        "without a loop: np.add.at(GU, u, h[:, None] * (V[i] - V[j])); GU[u] += ... adds only once to a repeated row",
     )
     praise = "a descent needs only these gradients; users and items without comparisons have zero gradients"
     wrong: ClassVar = {
-        "this is the sum; the loss is a mean over comparisons": _mean_of(lambda z, w: len(w) * _unlike(z, w)),
-        "this is the way downhill; the gradient points uphill: h = g(z) - w": _mean_of(lambda z, w: w - expit(z)),
-        "z is a difference of utilities, no chance: h = g(z) - w": _mean_of(lambda z, w: z - w),
-        "the outcomes are missing: h = g(z) - w": _mean_of(lambda z, w: expit(z)),
-        "this is half of it: the loss is a mean over m comparisons, not over their 2 m items": _mean_of(
+        "these are sums over the comparisons; the loss is a mean, so divide by len(w)": _mean_of(
+            lambda z, w: len(w) * _unlike(z, w)
+        ),
+        "this is the downhill direction, minus the gradient; use h = g(z) - w": _mean_of(lambda z, w: w - expit(z)),
+        "you used z - w, but z is a utility difference, not a probability; use h = g(z) - w": _mean_of(
+            lambda z, w: z - w
+        ),
+        "the outcomes are missing; use h = g(z) - w": _mean_of(lambda z, w: expit(z)),
+        "this is half the gradient; divide by the number of comparisons, m, not by 2 m": _mean_of(
             lambda z, w: _unlike(z, w) / 2
         ),
-        "the gradient in V is still zero: V_i gets h U_u, and V_j gets -h U_u": lambda *given: (
+        "the gradient in V is still zero; add h U_u to row i and -h U_u to row j": lambda *given: (
             _mean_of()(*given)[0],
             np.zeros_like(given[1]),
         ),
-        "the gradient in U is still zero: U_u gets h (V_i - V_j)": lambda *given: (
+        "the gradient in U is still zero; add h (V_i - V_j) to row u": lambda *given: (
             np.zeros_like(given[0]),
             _mean_of()(*given)[1],
         ),
-        "V_j moves, too: it gets minus what V_i gets": _mean_of(right=0.0),
-        "V_j gets minus what V_i gets, not the same": _mean_of(right=1.0),
-        "of several comparisons of a user only the last counts: GU[u] += ... adds once, np.add.at all": _mean_of(
-            once=True
-        ),
-        "this is the slope of half the squared gap; of the log-likelihood, g'(z) cancels": _mean_of(
+        "the terms of V_j are missing; add -h U_u to row j": _mean_of(right=0.0),
+        "you added h U_u to row j; add -h U_u, the opposite of what row i gets": _mean_of(right=1.0),
+        "GU[u] += ... keeps only the last comparison of a repeated user or item; use np.add.at": _mean_of(once=True),
+        "this is the gradient of half the squared gap; for the log-likelihood, the factor g'(z) cancels": _mean_of(
             lambda z, w: _unlike(z, w) * expit(z) * expit(-z)
         ),
     }
@@ -136,22 +137,22 @@ class ComparisonGradient(FunctionExercise):
         return [Part("gradient in U", GU, {}), Part("gradient in V", GV, {}, laws=[NO_GAIN])]
 
     def properties(self, case: Given, result: Sequence[Floats]) -> Iterator[str]:
-        """Whether a short step against the gradient makes the loss smaller."""
+        """Report it if a short step against the gradient does not reduce the loss."""
         U, V, u, i, j, w = case.values()
         steps = ((U - t * result[0], V - t * result[1]) for t in (0.0, 1e-3))
         zs = [np.sum(A[u] * (B[i] - B[j]), axis=1) for A, B in steps]
         before, after = (np.mean(np.logaddexp(0, z) - w * z) for z in zs)
         if after > before:
-            yield "a short step against this gradient makes the loss larger"
+            yield "a short step against this gradient increases the loss; check the signs"
 
 
 class Error(Exercise):
-    """The relative error of utilities, each user's mean taken off."""
+    """The relative error of utilities, with each user's mean subtracted."""
 
     hints = (
         "compare utilities, not features: X = U @ V.T",
-        "take off what no comparison tells: X - X.mean(axis=1, keepdims=True)",
-        "np.linalg.norm(found - truth) / np.linalg.norm(truth), of the centred ones",
+        "comparisons cannot reveal a user's mean, so subtract it: X - X.mean(axis=1, keepdims=True)",
+        "np.linalg.norm(found - truth) / np.linalg.norm(truth), where both are centred",
     )
     praise = "rotated by 90 degrees and shifted, the features look wrong, but the utilities are nearly right"
 
@@ -172,19 +173,25 @@ class Error(Exercise):
         of_found = absolute / float(np.linalg.norm(found - found.mean(axis=1, keepdims=True)))
         features = _relative(np.vstack([U, V]), np.vstack([true_U, true_V]))
         mistakes = {
-            "a number per user is counted as error that no comparison can tell: take every user's mean off": uncentred,
-            "this takes the mean over users off; utilities of one user are known up to a shift": over_users,
-            "this is relative to what was found; divide by the norm of the true utilities": of_found,
-            "the truth must be centred, too, before its norm is taken": absolute / float(np.linalg.norm(truth)),
-            "features are known up to a change of basis: compare the products U V'": features,
-            "features of items are known up to a change of basis and a shift: compare U V'": _relative(V, true_V),
-            "this takes one mean over all utilities off; each user has a mean of their own": _relative(
+            "you did not subtract each user's mean, which no comparison can reveal": uncentred,
+            "you subtracted the mean over users, of each item; subtract the mean over items, of each user": over_users,
+            "you divided by the norm of the estimate; divide by the norm of the centred true utilities": of_found,
+            "you did not centre the truth in the denominator; subtract each user's mean before taking its norm": (
+                absolute / float(np.linalg.norm(truth))
+            ),
+            "you compared features, which are known only up to a change of basis; compare the utilities U V'": features,
+            "you compared item features, which are known only up to a change of basis and a shift; compare U V'": (
+                _relative(V, true_V)
+            ),
+            "you subtracted one mean of all utilities; subtract each user's own mean": _relative(
                 found - found.mean(), truth - truth.mean()
             ),
-            "this is the error itself; divide by the norm of the centred true utilities": absolute,
-            "this is the square of the relative error: take the root": utility_error(U, V, true_U, true_V) ** 2,
+            "this is the absolute error; divide by the norm of the centred true utilities": absolute,
+            "this is the square of the relative error; take the square root": (
+                utility_error(U, V, true_U, true_V) ** 2
+            ),
         }
-        return [Part("relative error", utility_error(U, V, true_U, true_V), mistakes, "share")]
+        return [Part("relative error", utility_error(U, V, true_U, true_V), mistakes, "a fraction")]
 
 
 def _relative(found: Floats, truth: Floats) -> float:
@@ -192,12 +199,12 @@ def _relative(found: Floats, truth: Floats) -> float:
 
 
 class Choices(Exercise):
-    """The error predicted for so many choices, and how many times more divide it by three."""
+    """The error predicted for a number of choices, and how many times as many divide it by three."""
 
     hints = (
         "dof = (n_users + n_items - 1) * rank - rank**2",
         "error = np.sqrt(dof / (2 * m * information)) / spread",
-        "a third of the error: 1/sqrt(m) must fall to a third",
+        "the error falls like 1/sqrt(m); what makes sqrt(m) three times as large?",
     )
     praise = "a third of the error takes nine times as many choices, and one more digit a hundred times as many"
 
@@ -218,24 +225,28 @@ class Choices(Exercise):
         dof = (n_users + n_items - 1) * rank - rank**2
         error = expected_error(m, n_users, n_items, rank, spread)
         counted = {
-            "dof is not the number of utilities: rank r has (n1 + n2 - 1) r - r^2 numbers": n_users * n_items,
-            "dof: a shift of all items goes unnoticed, which takes r more numbers away": dof + rank,
-            "dof: a change of basis goes unnoticed, which takes r^2 more numbers away": dof + rank**2,
-            "dof: take the shift, r, and the change of basis, r^2, away": dof + rank + rank**2,
+            "you used the number of utilities for dof; with rank r, dof = (n1 + n2 - 1) r - r^2": n_users * n_items,
+            "your dof is too large by r; subtract r for the common shift of all items": dof + rank,
+            "your dof is too large by r^2; subtract r^2 for the change of basis": dof + rank**2,
+            "your dof counts all features; subtract r for the shift and r^2 for the change of basis": (
+                dof + rank + rank**2
+            ),
         }
         mistakes = {says: error * np.sqrt(other / dof) for says, other in counted.items()} | {
-            "a factor 2 is missing: z is a difference of two utilities": np.sqrt(2) * error,
-            "1/4 is what a choice between equals tells; the mean, `information`, is less": 2 * error * information**0.5,
-            "this is the square of the error: take the root": error**2,
-            "this is a mean square: take the square root first": error**2 * spread,
-            "this is the error in units of utility; relative means divided by their spread": error * spread,
+            "the factor 2 in the denominator is missing; z is a difference of two utilities": np.sqrt(2) * error,
+            "you used 1/4, the information of a choice between equals; use the smaller mean, `information`": (
+                2 * error * information**0.5
+            ),
+            "this is the square of the error; take the square root": error**2,
+            "you did not take the square root before you divided by the spread": error**2 * spread,
+            "this is the absolute error; divide by `spread` for the relative error": error * spread,
         }
         times = {
-            "the error falls with the square root of m": 3.0,
-            "the other way round: the error is 1/sqrt(m)": np.sqrt(3),
-            "this is the share of choices that triples the error": 1 / 9,
-            "the exercise asks how many times as many choices, not how many": 9.0 * m,
-            "the exercise asks how many times as many, not how many more": 8.0,
+            "with 3 times the choices, the error falls only by sqrt(3); it is proportional to 1/sqrt(m)": 3.0,
+            "you took the square root of 3; the error is proportional to 1/sqrt(m), so square it": np.sqrt(3),
+            "with this factor, the error would triple; a smaller error needs more choices": 1 / 9,
+            "this is the number of choices; give the factor by which it grows": 9.0 * m,
+            "this is the factor minus one; give the factor by which the number of choices grows": 8.0,
         }
         return [
             Part("error", error, mistakes, "relative"),
@@ -244,12 +255,12 @@ class Choices(Exercise):
 
 
 class Flat(Exercise):
-    """How many directions at the truth are flat: those that no comparison notices, and those that these do not."""
+    """How many directions at the truth are flat: for any comparisons, and for the ones given."""
 
     hints = (
-        "no comparison notices an invertible r x r matrix, nor one vector that is added to all items",
-        "one row of A for each comparison: V_i - V_j at the place of u, U_u at that of i, -U_u at that of j; a "
-        "direction is flat if all rows miss it",
+        "no comparison can detect a change of basis by an invertible r x r matrix, or a vector added to all items",
+        "each comparison is a row of A: V_i - V_j in the columns of u, U_u in those of i, -U_u in those of j; a "
+        "direction is flat if A maps it to zero",
         "r**2 + r; and A.shape[1] - np.linalg.matrix_rank(A), where A is (m, (n_1 + n_2) r)",
     )
     praise = "each user who is never asked and each item that is never shown leaves r flat directions"
@@ -271,21 +282,20 @@ class Flat(Exercise):
         rank = int(np.linalg.matrix_rank(A.reshape(len(u), -1)))
         always, left_out = r * r + r, n_users - len(np.unique(u)) + n_items - len(np.unique([i, j]))
         of_all = {
-            "one and the same vector can be added to all items, too: r more": r * r,
-            "any invertible matrix goes unnoticed, not only a rotation: r^2 in the place of r (r - 1) / 2": (
-                r * (r - 1) // 2 + r
+            "you counted only the changes of basis; adding one vector to all items is undetectable, too: r more": r * r,
+            "you counted rotations, r (r - 1) / 2; any invertible matrix is undetectable: r^2": (r * (r - 1) // 2 + r),
+            "you counted only the shifts of all items; changes of basis are undetectable, too: r^2 more": r,
+            "you counted shifts of all users, which comparisons do detect: they change utility differences": always + r,
+            "this is dof, the number of directions that comparisons detect; give the number that they do not": (
+                (n_users + n_items) * r - always
             ),
-            "these are the shifts of items alone; invertible matrices go unnoticed, too": r,
-            "a vector added to all users is noticed: all users like the same items more": always + r,
-            "this is what comparisons can tell, dof; the exercise asks what they cannot": (n_users + n_items) * r
-            - always,
         }
         of_these = {
-            "two users were never asked and two items never shown: nothing holds their features": always,
-            "these are two that were left out; there are two users and two items": always + 2 * r,
-            "each user or item that was left out has r features, not one": always + left_out,
-            "this is the rank of A; flat is what its rows leave of all (n_1 + n_2) r": rank,
-            "this counts combinations of comparisons, the rows; directions are columns: A.shape[1] less the rank": (
+            "two users were never asked and two items never shown; their features are free, so add them": always,
+            "you counted two users or two items without comparisons; there are two of each": always + 2 * r,
+            "you counted one direction per user or item without comparisons; each has r features": always + left_out,
+            "this is the rank of A; subtract it from the number of columns, (n_1 + n_2) r": rank,
+            "you subtracted the rank from the number of rows; subtract it from the number of columns, A.shape[1]": (
                 len(u) - rank
             ),
         }

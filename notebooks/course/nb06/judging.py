@@ -1,4 +1,4 @@
-"""Exercises of notebook 06 in which a learner judges: fits by what they have not seen, a gain by its error, crowds."""
+"""Exercises of notebook 06 on judgement: fits by held-out comparisons, a gain by its standard error, crowds."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from course.grading import Exercise, Given, Part
 from course.seeds import own
 
 ANSWERS = 100  # to each comparison of `Trusted`
-AMOUNTS = (46, 69, 115, 276)  # comparisons that its fits had: 1, 1.5, 2.5 and 6 for each degree of freedom
-PROBLEMS = 0, 1, 2  # in which the fit to the most comparisons does not meet its own best
+AMOUNTS = (46, 69, 115, 276)  # comparisons of its fits: 1, 1.5, 2.5 and 6 per degree of freedom
+PROBLEMS = 0, 1, 2  # in which the fit to the most comparisons does not match its own best
 N_USERS, N_ITEMS, RANK = 10, 12, 2  # of the crowds of `Failures`
 DOF = (N_USERS + N_ITEMS - 1) * RANK - RANK**2
-N_ROWS, N_DIFFERENT = 160, 30  # comparisons of a crowd; different ones where they are too few
+N_ROWS, N_DIFFERENT = 160, 30  # comparisons of a crowd; different ones in a crowd with too few
 
 
 class Trusted(Exercise):
-    """The gaps of four fits on comparisons that none has seen, and which of them to trust."""
+    """The gaps of four fits on held-out comparisons, and which of the fits to trust."""
 
     hints = (
-        "for each fit: the chances expit(sum of U[u] * (V[i] - V[j])), less w",
-        "the gap is the root of the mean of their squares, over the comparisons that no fit has seen",
-        "the fit with the least of these gaps; the gaps on its own comparisons say how much a fit can bend",
+        "for each fit, the predicted probabilities are expit((U[u] * (V[i] - V[j])).sum(axis=1)); subtract w",
+        "the gap is the root mean square of these differences, over the 200 comparisons that no fit used",
+        "trust the fit with the smallest of these gaps; the gaps on its own comparisons show only its flexibility",
     )
     praise = "the fit that matches its own comparisons best had the fewest: held-out data show this, the loss does not"
 
@@ -45,23 +45,28 @@ class Trusted(Exercise):
         gaps = _root_mean_square(expit(z) - w)
         order, flatters = np.argsort(gaps) + 1, int(gaps_own.argmin()) + 1
         of_gaps = {
-            "these are the gaps on each fit's own comparisons; the exercise asks for those on the ones that none has "
-            "seen": gaps_own,
-            "this is the mean square: take the root": gaps**2,
-            "this is the mean of the sizes; a gap is the root of a mean square": np.abs(expit(z) - w).mean(axis=1),
-            "a difference of utilities is no chance: take expit of it": _root_mean_square(z - w),
-            "the other item is missing: z is U_u times V_i - V_j": (
+            "these are the gaps on each fit's own comparisons; compute them on the 200 comparisons that no fit used": (
+                gaps_own
+            ),
+            "these are mean squares; take the square root": gaps**2,
+            "these are mean absolute differences; a gap is the root of the mean square": (
+                np.abs(expit(z) - w).mean(axis=1)
+            ),
+            "you compared utility differences with w; take expit first to get probabilities": _root_mean_square(z - w),
+            "the other item is missing; z = <U_u, V_i - V_j>": (
                 _root_mean_square(expit(np.einsum("fmr,fmr->fm", U[:, u], V[:, i])) - w)
             ),
         }
         others = [int(one) for one in order[1:] if one != flatters]
         of_trust = {
-            "it meets its own comparisons best, since it had the fewest; on others its gap is not the least": flatters,
-            "another fit has a smaller gap on comparisons that none has seen": others[0],
-            "two other fits have a smaller gap on comparisons that none has seen": others[1],
+            "this fit matches its own comparisons best because it had the fewest; on the others, its gap is larger": (
+                flatters
+            ),
+            "one other fit has a smaller gap on the comparisons that no fit used; trust that one": others[0],
+            "two other fits have smaller gaps on the comparisons that no fit used; trust the best of them": others[1],
         }
         return [
-            Part("gaps", gaps, of_gaps, "differences of chances"),
+            Part("gaps", gaps, of_gaps, "differences of probabilities"),
             Part("trust", int(order[0]), of_trust, "1, 2, 3 or 4"),
         ]
 
@@ -72,7 +77,7 @@ def _root_mean_square(gaps: Floats) -> Floats:
 
 @cache
 def four_fits(problem: int) -> dict[str, Any]:
-    """Return four fits to few or many comparisons, their gaps on these, and 200 comparisons more."""
+    """Return four fits to few or many comparisons, their gaps on these, and 200 other comparisons."""
     rng = np.random.default_rng(problem)
     true_U, true_V = simulate.comparison_factors(12, 14, 2, random_state=problem)
     u, i, j, w = _answered(true_U, true_V, 200, rng)
@@ -86,7 +91,7 @@ def four_fits(problem: int) -> dict[str, Any]:
 
 
 def _answered(U: Floats, V: Floats, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints, Floats]:
-    """Return m comparisons, each with the share of 100 answers for its first item."""
+    """Draw m comparisons, each with the fraction of 100 answers for its first item."""
     u, i = rng.integers(len(U), size=m), rng.integers(len(V), size=m)
     j = (i + rng.integers(1, len(V), size=m)) % len(V)
     return u, i, j, rng.binomial(ANSWERS, _chances(U, V, u, i, j)) / ANSWERS
@@ -97,26 +102,26 @@ def _chances(U: Floats, V: Floats, u: Ints, i: Ints, j: Ints) -> Floats:
 
 
 class Personal(Exercise):
-    """What features gain on recipes that a user has not met, its standard error, and what both say."""
+    """The gain from features on new items, its standard error, and the conclusion."""
 
     hints = (
-        "what a recommender is for: the two rows of new items; subtract user by user",
-        "the standard error of a mean over n users: the standard deviation of the differences over the root of n",
-        "more than two standard errors above zero: 1; below zero: 3; within them: 2",
+        "use the two rows of new items, and subtract them user by user",
+        "the standard error of the mean gain is the standard deviation of the differences, divided by sqrt(40)",
+        "more than two standard errors above zero: 1; more than two below zero: 3; in between: 2",
     )
     praise = "the test is paired, over users, on items new to them, so its result can be trusted"
     says: ClassVar = {
         1: {
-            2: "the gain is more than three times its standard error: that can be told",
-            3: "it is features less one ranking: the gain is positive, by more than three times its standard error",
+            2: "the gain is more than three standard errors above zero, so it is significant",
+            3: "the gain, features minus single ranking, is more than three standard errors above zero",
         },
         2: {
-            1: "on new pairs it helps; on new items the gain is within a standard error of zero",
-            3: "the difference is within a standard error of zero: it may as well be a gain",
+            1: "features help on new pairs, but on new items the gain is within one standard error of zero",
+            3: "the difference is within one standard error of zero, so it may just as well be a gain",
         },
         3: {
-            1: "on new pairs it helps; on new items it is a loss, of more than three times its standard error",
-            2: "the loss is more than three times its standard error: that can be told",
+            1: "features help on new pairs, but on new items they lose by more than three standard errors",
+            2: "the loss is more than three standard errors below zero, so it is significant",
         },
     }
 
@@ -136,39 +141,38 @@ class Personal(Exercise):
         gain, error = _gain(items), _error(items)
         kind = 2 if abs(gain) < 2 * error else 1 if gain > 0 else 3
         of_gain = {
-            "this is the gain on new pairs of items that a user has met; the exercise is about new items": _gain(pairs),
-            "this is the share that features have right; the exercise asks what they gain over one ranking": items[
-                1
-            ].mean(),
-            "this is relative to what one ranking has right; the exercise asks for the difference": gain
-            / items[0].mean(),
+            "this is the gain on new pairs; give the gain on new items": _gain(pairs),
+            "this is the mean accuracy of features; give the difference from the single ranking": items[1].mean(),
+            "this is the relative gain; give the difference of the accuracies": gain / items[0].mean(),
         }
         of_error = {
-            "this is the standard deviation over users; that of their mean is smaller by the root of 40": (
+            "this is the standard deviation of the gains; divide by sqrt(40) for the standard error of their mean": (
                 error * np.sqrt(40)
             ),
-            "both shares are of the same users: take the differences first, then their spread": float(
+            "you treated the rows as independent, but the users are the same; take differences first": float(
                 np.sqrt(items.var(axis=1, ddof=1).sum() / 40)
             ),
-            "this is the error on new pairs": _error(pairs),
-            "this is the square of the standard error: take the root": error**2,
-            "this is divided by 40 and not by its root": error / np.sqrt(40),
-            "80 shares are of 40 users: one difference each": error / np.sqrt(2),
+            "this is the standard error on new pairs; give that on new items": _error(pairs),
+            "this is the square of the standard error; take the square root": error**2,
+            "you divided by 40; divide the standard deviation by sqrt(40)": error / np.sqrt(40),
+            "you divided by sqrt(80); there are 40 users with one difference each, so divide by sqrt(40)": (
+                error / np.sqrt(2)
+            ),
         }
         verdict = {text: other for other, text in self.says[kind].items()}
         return [
-            Part("gain", gain, of_gain, "a difference of shares"),
-            Part("standard error", error, of_error, "a difference of shares", tolerance=0.02),
+            Part("gain", gain, of_gain, "a difference of accuracies"),
+            Part("standard error", error, of_error, "a difference of accuracies", tolerance=0.02),
             Part("verdict", kind, verdict, "1, 2 or 3"),
         ]
 
 
 def _is_of(kind: int, **shares: Floats) -> bool:
-    """Whether shares tell their kind plainly, and errors on pairs and on items are not alike."""
+    """Whether the accuracies show their kind clearly, with different standard errors on pairs and on items."""
     items, pairs = shares["new items"], shares["new pairs"]
     ratio = _gain(items) / _error(items)
-    plain_to_see = 0.2 < abs(ratio) < 1 if kind == 2 else ratio * (2 - kind) > 3.2
-    return plain_to_see and 1.3 < _error(pairs) / _error(items) < 2
+    clear = 0.2 < abs(ratio) < 1 if kind == 2 else ratio * (2 - kind) > 3.2
+    return clear and 1.3 < _error(pairs) / _error(items) < 2
 
 
 def _gain(shares: Floats) -> float:
@@ -184,32 +188,32 @@ class Failures(Exercise):
     """What is wrong with each of five crowds, before anything is fitted."""
 
     hints = (
-        "are the w of a crowd chances, or yes and no? np.unique(w) tells",
-        "an item is linked to another by a comparison of both, whoever made it: "
+        "use np.unique(w) to see whether the w of a crowd are probabilities or only 0 and 1 (choices)",
+        "a comparison by any user links its two items; count the groups of linked items with "
         "scipy.sparse.csgraph.connected_components",
-        "count different comparisons, (u, i, j) and (u, j, i) being one, and set them beside the degrees of freedom",
+        "count different comparisons ((u, i, j) and (u, j, i) are the same); are there as many as degrees of freedom?",
     )
     praise = "three counts before the fit show who is linked, how much is known, and whether a ridge is needed"
     says: ClassVar = {
         1: {
-            2: "all items are linked, if only through others; users need not share an item",
-            3: "there are many more different comparisons than degrees of freedom",
-            4: "these are chances, and not choices: the likelihood has a maximum",
+            2: "this crowd links all items, directly or through others; users need not have items in common",
+            3: "this crowd has many more different comparisons than degrees of freedom",
+            4: "this crowd has probabilities, not choices, so the likelihood has a maximum without a ridge",
         },
         2: {
-            1: "look which items meet: some are never compared with the others, not even through a third",
-            3: "there are enough different comparisons; look which items meet",
-            4: "these are chances, and not choices; look which items meet",
+            1: "this crowd has items that are never linked to the others, not even through a third item",
+            3: "this crowd has enough different comparisons; look at which items are compared",
+            4: "this crowd has probabilities, not choices; look at which items are compared",
         },
         3: {
-            1: "160 rows, of 30 different comparisons at most: a chance that is given again tells nothing new",
-            2: "all items are linked; count the different comparisons",
-            4: "these are chances, and not choices; count the different comparisons",
+            1: "this crowd has at most 30 different comparisons in 160 rows; a repeated probability adds nothing",
+            2: "this crowd links all items; count the different comparisons",
+            4: "this crowd has probabilities, not choices; count the different comparisons",
         },
         4: {
-            1: "these are choices, four for each degree of freedom: some users can be explained perfectly",
-            2: "all items are linked; look at the outcomes",
-            3: "there are more different comparisons than degrees of freedom; look at the outcomes",
+            1: "this crowd has choices, only four per degree of freedom, so some users can be fitted perfectly",
+            2: "this crowd links all items; look at the outcomes w",
+            3: "this crowd has more different comparisons than degrees of freedom; look at the outcomes w",
         },
     }
 
@@ -228,9 +232,9 @@ class Failures(Exercise):
 
 
 def crowd(kind: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints, Floats]:
-    """Return 160 comparisons (u, i, j, w) of 10 users and 12 items: 1 sound, 2 unlinked, 3 too few, 4 choices.
+    """Draw 160 comparisons (u, i, j, w) of 10 users and 12 items: 1 sound, 2 unlinked, 3 too few, 4 choices.
 
-    In a sound crowd the first users see the first eight items only, the others the last eight.
+    In a sound crowd, the first users see only the first eight items, the others only the last eight.
     """
     U, V = simulate.comparison_factors(N_USERS, N_ITEMS, RANK, random_state=int(rng.integers(10**6)))
     while True:

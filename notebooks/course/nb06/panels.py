@@ -1,4 +1,4 @@
-"""The live figures of notebook 06: how many comparisons, the valley of the loss, the ridge, from one ranking to tastes.
+"""The live figures of notebook 06: number of comparisons, landscape of the loss, ridge, one ranking or tastes.
 
 symbol   meaning                                                         shape
 U, V     features of users and of items                                  (n1, r), (n2, r)
@@ -27,7 +27,7 @@ from course.live import Live, drag, reveal, sliding
 USERS, ITEMS, RANK = 60, 80, 2  # of the small problem that panels and pictures use
 SHOWN = 1e-12  # relative errors below are all rounding
 AMOUNTS = range(100, 1001, 50)  # comparisons
-CHOICES = 4110  # 15 for each degree of freedom
+CHOICES = 4110  # 15 per degree of freedom
 RIDGES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6)
 PRICES = (1, 3, 8, 16, 22, 30, 40, 300)  # ridges of the recommender; the last leaves one ranking
 SPLITS = 2
@@ -35,13 +35,13 @@ SPLITS = 2
 
 @cache
 def truth() -> tuple[Floats, Floats]:
-    """Features of 60 users and 80 items."""
+    """Draw the features of 60 users and 80 items."""
     U, V = simulate.comparison_factors(USERS, ITEMS, RANK, random_state=0)
     return U, V
 
 
 def fitted(data: Comparisons, **settings: Any) -> tuple[Floats, Floats]:
-    """Features of a fit, without biases; that too few comparisons say little is what the figures are about."""
+    """Fit features without biases; warnings of too few comparisons are ignored, since the figures show that."""
     with warnings.catch_warnings():
         for kind in (ConvergenceWarning, DataWarning):
             warnings.simplefilter("ignore", kind)
@@ -54,7 +54,7 @@ def fitted(data: Comparisons, **settings: Any) -> tuple[Floats, Floats]:
 
 @cache
 def fits_by_amount() -> dict[int, tuple[Floats, float]]:
-    """Utilities found from so many comparisons, each user's mean taken off, and their relative error."""
+    """Return centred utilities and their relative error, for each number of comparisons."""
     found = {}
     for m in AMOUNTS:
         data = simulate.draw_comparisons(*truth(), m, "exact", random_state=1)
@@ -71,21 +71,21 @@ def _draw_amounts(order: tuple[Any, Any]) -> Figure:
     errors = [error for _, error in fits_by_amount().values()]
     fig = new_picture(7.5, 2.7)
     left, middle, right = fig.subplots(1, 3)
-    for ax, name in ((left, "found"), (middle, "true")):
+    for ax, name in ((left, "estimated"), (middle, "true")):
         heat(ax, X, (-1, 1), DIVERGING)
         bare(ax)
-        ax.set(title=f"utilities, {name}", xlabel="items", ylabel="users")
+        ax.set(title=f"{name} utilities", xlabel="items", ylabel="users")
     right.plot(list(AMOUNTS), np.minimum(errors, 3), color=BLUE, label="error")
-    right.plot([], [], "o", color=ORANGE, label="of this fit")
+    right.plot([], [], "o", color=ORANGE, label="this fit")
     right.set(xlabel="comparisons", ylabel="relative error", xlim=(0, 1050), ylim=(-0.1, 3.1))
     say(fig, f"{X.size:,} utilities from comparisons alone")
     return fig
 
 
 def amount_live() -> Live:
-    """Drag the number of comparisons until the utilities found look like the true ones; then see the error."""
+    """Drag the number of comparisons until the estimated utilities look like the true ones; then see the error."""
     U, V = truth()
-    order = tuple(np.argsort(_angle(side)) for side in (U, V))
+    order = tuple(np.argsort(np.arctan2(side[:, 1], side[:, 0])) for side in (U, V))
     fig = _draw_amounts(order)
     image, (curve, dot) = fig.axes[0].images[0], fig.axes[2].lines
 
@@ -95,19 +95,13 @@ def amount_live() -> Live:
         dot.set_data([m], [min(error, 3.0)])
         curve.set_visible(shown)
         dot.set_visible(shown)
-        told = f"relative error {_size(error)}" if shown else "how far off are they?"
-        return f"{m:,} comparisons, {m / USERS:.0f} for each user: {told}"
+        size = "below 1e−6" if error < 1e-6 else f"{error:.2f}"
+        told = f"relative error {size}" if shown else "how large is the error?"
+        return f"{m:,} comparisons, {m / USERS:.0f} per user: {told}"
 
     controls = {"m": drag(200, 100, 1000, 50, "comparisons"), "shown": reveal("error")}
-    return Live(controls, fig, [image, curve, dot], update, "Drag until left looks like right. Then show the error.")
-
-
-def _angle(F: Floats) -> Floats:
-    return np.asarray(np.arctan2(F[:, 1], F[:, 0]))
-
-
-def _size(error: float) -> str:
-    return "below 1e−6" if error < 1e-6 else f"{error:.2f}"
+    look = "Drag until the estimated utilities look like the true ones. Then show the error."
+    return Live(controls, fig, [image, curve, dot], update, look)
 
 
 # ---- the valley ----
@@ -115,7 +109,7 @@ def _size(error: float) -> str:
 
 @cache
 def _valley() -> tuple[Objective, Floats, Floats]:
-    """The loss of 1500 comparisons, the true features, and a direction away from them, as long as they are."""
+    """Return the loss of 1500 comparisons, the true features, and a direction away from them of the same norm."""
     U, V = truth()
     data = simulate.draw_comparisons(U, V, 1500, "exact", random_state=1)
     Z = np.vstack([U, V])
@@ -125,7 +119,7 @@ def _valley() -> tuple[Objective, Floats, Floats]:
 
 
 def placed(angle: float, away: float) -> tuple[Floats, float]:
-    """Features turned by so many degrees and moved by so many per cent of their length, and their loss."""
+    """Return features turned by some degrees and moved by some per cent of their norm, and their loss."""
     loss, Z, N = _valley()
     c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
     place = Z @ np.array([[c, -s], [s, c]]) + away / 100 * N
@@ -142,19 +136,19 @@ def _draw_valley() -> Figure:
         np.sqrt(np.maximum(losses, 0)), extent=(-180, 180, -50, 50), aspect="auto", origin="lower", cmap=SEQUENTIAL
     )
     left.plot([], [], "o", color=ORANGE, mec="white", ms=9)
-    left.set(xlabel="turned by (degrees)", ylabel="moved by (% of their length)", xticks=[-180, -90, 0, 90, 180])
-    left.set(title="loss: dark is high", xlim=(-180, 180), ylim=(-50, 50))
+    left.set(xlabel="turned by (degrees)", ylabel="moved by (% of norm)", xticks=[-180, -90, 0, 90, 180])
+    left.set(title="loss (dark: high)", xlim=(-180, 180), ylim=(-50, 50))
     U, V = truth()
     reach = 1.1 * float(np.abs(U @ V.T).max())
     right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
     right.plot([], [], ",", color=BLUE, alpha=0.6)
-    right.set(xlabel="true utility", ylabel="utility here", xlim=(-reach, reach), ylim=(-2 * reach, 2 * reach))
+    right.set(xlabel="true utility", ylabel="changed utility", xlim=(-reach, reach), ylim=(-2 * reach, 2 * reach))
     say(fig, f"Features of {USERS} users and {ITEMS} items, turned and moved")
     return fig
 
 
 def valley_live() -> Live:
-    """Turn the true features and move them away; see what the loss and the utilities do."""
+    """Turn the true features and move them away; see how the loss and the utilities change."""
     fig = _draw_valley()
     X = truth()[0] @ truth()[1].T
     ground, dot, cloud = fig.axes[0].images[0], fig.axes[0].lines[0], fig.axes[1].lines[1]
@@ -165,14 +159,14 @@ def valley_live() -> Live:
         cloud.set_data(X.ravel(), (place[:USERS] @ place[USERS:].T).ravel())
         ground.set_visible(shown)
         changed = np.linalg.norm(place - _valley()[1]) / np.linalg.norm(place)
-        return f"features changed by {changed:.0%} of their length, loss {loss - placed(0, 0)[1]:.3f} above the least"
+        return f"features changed by {changed:.0%} of their norm, loss {loss - placed(0, 0)[1]:.3f} above the minimum"
 
     controls = {
         "angle": drag(0, -180, 180, 5, "turned by"),
         "away": drag(0, -50, 50, 5, "moved by (%)"),
         "shown": reveal("loss"),
     }
-    look = "Drag as far from the truth as you can at no loss. Then show the loss of all places."
+    look = "Drag as far from the truth as you can without a loss. Then show the loss everywhere."
     return Live(controls, fig, [ground, dot, cloud], update, look)
 
 
@@ -181,7 +175,7 @@ def valley_live() -> Live:
 
 @cache
 def fits_by_ridge() -> dict[float, tuple[Floats, float, float, float]]:
-    """Utilities found from 4110 choices with each ridge; loss on these, loss on others, relative error."""
+    """Return, for each ridge, utilities fitted to 4110 choices, the loss on these and on others, and the error."""
     U, V = truth()
     own = simulate.draw_comparisons(U, V, CHOICES, random_state=1)
     other = simulate.draw_comparisons(U, V, 4000, random_state=7)
@@ -202,21 +196,21 @@ def _draw_ridge() -> Figure:
     own, other = np.array([each[1:3] for each in fits_by_ridge().values()]).T
     fig = new_picture(7.5, 3)
     left, right = fig.subplots(1, 2)
-    left.semilogx(RIDGES, own, color=BLUE, label="loss on the choices fitted")
+    left.semilogx(RIDGES, own, color=BLUE, label="loss on the fitted choices")
     left.semilogx(RIDGES, other, "--", color=ORANGE, label="loss on other choices")
     left.plot([], [], "o", color=BLUE, mec="white", ms=8)
-    left.set(xlabel="ridge β", ylabel="loss (nats a choice)", ylim=(0.54, 0.77))
+    left.set(xlabel="ridge β", ylabel="loss (nats per choice)", ylim=(0.54, 0.77))
     left.legend(loc="upper center")
     reach = 1.1 * float(np.abs(truth()[0] @ truth()[1].T).max())
     right.plot([-reach, reach], [-reach, reach], "--", color=FAINT, lw=1)
     right.plot([], [], ",", color=BLUE, alpha=0.6)
-    right.set(xlabel="true utility", ylabel="utility found", xlim=(-reach, reach), ylim=(-4 * reach, 4 * reach))
+    right.set(xlabel="true utility", ylabel="estimated utility", xlim=(-reach, reach), ylim=(-4 * reach, 4 * reach))
     say(fig, f"{CHOICES:,} choices, fitted with ridges from {RIDGES[0]} to {RIDGES[-1]}")
     return fig
 
 
 def ridge_live() -> Live:
-    """Drag the ridge: utilities too large, right, too small; then see which ridge other choices ask for."""
+    """Drag the ridge: utilities become too large, right, too small; then see which ridge is best on other choices."""
     fig = _draw_ridge()
     X = truth()[0] @ truth()[1].T
     (_, other, dot), cloud = fig.axes[0].lines, fig.axes[1].lines[1]
@@ -226,11 +220,11 @@ def ridge_live() -> Live:
         dot.set_data([ridge], [own])
         cloud.set_data(X.ravel(), found.ravel())
         other.set_visible(shown)
-        told = f"on others {held:.3f}, relative error {error:.2f}" if shown else "and on others?"
-        return f"ridge {ridge:g}: loss on the choices fitted {own:.3f}, {told}"
+        told = f"on other choices {held:.3f}, relative error {error:.2f}" if shown else "and on other choices?"
+        return f"ridge {ridge:g}: loss on the fitted choices {own:.3f}, {told}"
 
     controls = {"ridge": sliding(RIDGES, RIDGES[0], "ridge β"), "shown": reveal("other choices")}
-    look = "Drag to the ridge that you would take. Then show the loss on choices that no fit has seen."
+    look = "Drag to the ridge that you would choose. Then show the loss on choices that no fit used."
     return Live(controls, fig, [other, dot, cloud], update, look)
 
 
@@ -238,7 +232,7 @@ def ridge_live() -> Live:
 
 
 def hide_recipes(food: Comparisons, seed: int, per_person: int = 7) -> tuple[Comparisons, Comparisons]:
-    """Comparisons without a recipe that is hidden from their person, and those between two hidden ones."""
+    """Hide recipes from each person; return the comparisons without hidden recipes, and those between two of them."""
     rng = np.random.default_rng(seed)
     hidden = np.zeros((food.n_users, food.n_items), dtype=bool)
     for person in range(food.n_users):
@@ -250,7 +244,7 @@ def hide_recipes(food: Comparisons, seed: int, per_person: int = 7) -> tuple[Com
 
 
 def share_right(model: ComparisonMF, held: Comparisons) -> float:
-    """Share of held-out comparisons whose winner the model has on top; ties left out."""
+    """Return the fraction of held-out comparisons whose winner the model predicts; ties are left out."""
     users, items = np.array(held.users), np.array(held.items)
     margin = model.margin(users[held.user], items[held.left], items[held.right])
     told = held.outcome != 0.5
@@ -259,7 +253,7 @@ def share_right(model: ComparisonMF, held: Comparisons) -> float:
 
 @cache
 def fits_by_price() -> tuple[dict[int, Floats], dict[int, tuple[float, float]]]:
-    """Utilities of people and recipes with each ridge on tastes; shares right on new pairs and on new recipes."""
+    """Return, for each ridge, utilities of people and recipes, and the accuracies on new pairs and new recipes."""
     food = load("food").comparisons
     cuts = {
         "pairs": lambda seed: food.hold_out(0.2, random_state=seed),
@@ -284,20 +278,22 @@ def _draw_tastes(first: Floats, right: dict[int, tuple[float, float]]) -> Figure
     fig = new_picture(7.5, 3)
     left, beside = fig.subplots(1, 2, width_ratios=[1.2, 1])
     heat(left, first, (-0.5, 0.5), DIVERGING)
-    left.set(xticks=[], yticks=[], xlabel="recipes", ylabel="people", title="utilities, as chances", aspect="auto")
+    left.set(
+        xticks=[], yticks=[], xlabel="recipes", ylabel="people", title="utilities, as probabilities", aspect="auto"
+    )
     beside.semilogx(PRICES, pairs, color=BLUE, label="new pairs")
     beside.semilogx(PRICES, recipes, "--", color=ORANGE, label="new recipes")
     beside.plot([], [], "o", color=BLUE, mec="white", ms=8)
     beside.axhline(50, color=FAINT, lw=1, ls=":")
-    beside.set(xlabel="ridge on tastes", ylabel="held-out pairs right (%)", ylim=(45, 90))
+    beside.set(xlabel="ridge on tastes", ylabel="accuracy on held-out pairs (%)", ylim=(45, 90))
     beside.invert_xaxis()  # tastes to the right, as on the slider
     beside.legend(loc="upper left")
-    say(fig, f"{len(first)} people, from one ranking for all to a taste each")
+    say(fig, f"{len(first)} people: from one ranking for all to individual tastes")
     return fig
 
 
 def taste_live() -> Live:
-    """Drag from one ranking for all to a taste for each person; then see what is left on recipes that are new."""
+    """Drag from one ranking for all to individual tastes; then see the accuracy on recipes new to a person."""
     utilities, right = fits_by_price()
     fig = _draw_tastes(utilities[PRICES[-1]], right)
     image, (_, recipes, dot) = fig.axes[0].images[0], fig.axes[1].lines[:3]
@@ -307,9 +303,9 @@ def taste_live() -> Live:
         pairs, new = right[price]
         dot.set_data([price], [100 * pairs])
         recipes.set_visible(shown)
-        told = f"of pairs of new recipes {100 * new:.0f} %" if shown else "and of pairs of recipes she has not met?"
+        told = f"and {100 * new:.0f} % of pairs of new recipes" if shown else "and of pairs of new recipes?"
         return f"ridge {price}: {100 * pairs:.0f} % of new pairs right, {told}"
 
     controls = {"price": sliding(PRICES[::-1], PRICES[-1], "ridge on tastes"), "shown": reveal("new recipes")}
-    look = "Drag to the right: rows become different. How far would you go? Then show recipes that are new to a person."
+    look = "Drag to the right: the rows become different. How far would you go? Then show the accuracy on new recipes."
     return Live(controls, fig, [image, recipes, dot], update, look)

@@ -1,4 +1,4 @@
-"""Pictures of notebook 06 and what they show: utilities, maps, the landscape, descents, amounts."""
+"""Pictures of notebook 06: maps of features, the landscape of the loss, descents, errors by number of comparisons."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from cofactor_app.plots.style import (
 )
 from course.nb06.panels import SHOWN
 
-BESIDE = 3  # maps in a row
+BESIDE = 3  # maps per row
 MAP, NAME = np.array([150, 130]), np.array([20, 9])  # width and height of a map (points); from an item to its name
 SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1))  # of an item, for its name
 SMALL = 1e-8  # smaller errors depend on when a solver stops
-LEVEL = 1e-6  # that descents are timed to
-FLAT = 1e-6  # where eigenvalues that are zero are drawn, relative to the largest
+LEVEL = 1e-6  # error to which the iterations of descents are counted
+FLAT = 1e-6  # where zero eigenvalues are drawn, relative to the largest
 
 
 # ---- maps ----
@@ -41,9 +41,9 @@ FLAT = 1e-6  # where eigenvalues that are zero are drawn, relative to the larges
 
 @styled
 def draw_maps(users: Sequence[str], items: Sequence[str], maps: Mapping[str, tuple[Floats, Floats]]) -> Figure:
-    """Draw users (arrows) and items (points) under several features, and tell of each whether comparisons notice.
+    """Draw users (arrows) and items (points) with several features; titles say which changes comparisons detect.
 
-    They notice where a difference of utilities is not the one of the features that were drawn first.
+    Comparisons detect a change if a utility difference is not that of the first features.
     """
     rows = -(-len(maps) // BESIDE)
     fig = new_picture(WIDTH, 0.3 + 2.2 * rows)
@@ -55,13 +55,13 @@ def draw_maps(users: Sequence[str], items: Sequence[str], maps: Mapping[str, tup
         _fill_map(ax, users, items, U, V)
         if np.abs(_differences(U, V) - base).max() > SHOWN:
             noticed.append(name)
-        ax.set_title(name + ": noticed" * (name in noticed))
-    say(fig, f"{len(noticed)} of {len(maps) - 1} changes can be seen in choices: {', '.join(noticed) or 'none'}")
+        ax.set_title(name + ": detected" * (name in noticed))
+    say(fig, f"Comparisons detect {len(noticed)} of {len(maps) - 1} changes: {', '.join(noticed) or 'none'}")
     return fig
 
 
 def _differences(U: Floats, V: Floats) -> Floats:
-    """The (n1, n2, n2) differences of utilities, all that comparisons depend on."""
+    """Return the (n1, n2, n2) utility differences, on which alone comparisons depend."""
     X = U @ V.T
     return np.asarray(X[:, :, None] - X[:, None, :])
 
@@ -88,7 +88,7 @@ def _fill_map(ax: Axes, users: Sequence[str], items: Sequence[str], U: Floats, V
 
 
 def _free_side(place: Floats, taken: list[Floats]) -> tuple[int, int]:
-    """Return the side of a place (points) where its name is farthest from what is taken, and add the name to that."""
+    """Return the side of a place (in points) where its name is farthest from those taken, and add it to them."""
     spots = [place + np.array(side) * NAME for side in SIDES]
     room = [min(np.abs((spot - one) / NAME).max() for one in taken) for spot in spots]
     best = int(np.argmax(np.minimum(room, 1.3)))  # the first where there is room
@@ -100,14 +100,14 @@ def _free_side(place: Floats, taken: list[Floats]) -> tuple[int, int]:
 
 
 def _flat_directions(values: ArrayLike) -> int:
-    """Count eigenvalues that are zero but for rounding."""
+    """Count eigenvalues that are zero up to rounding."""
     values = np.asarray(values, dtype=np.float64)
     return int(np.sum(values < 1e-10 * values.max()))
 
 
 @styled
 def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
-    """Draw eigenvalues of the curvature, largest first, relative to the largest; zeros lie on the floor."""
+    """Draw the eigenvalues of the Hessian in falling order, relative to the largest; zeros lie on the floor."""
     fig = new_picture(height=3.1)
     ax = fig.subplots()
     for (name, values), (colour, marker, line) in zip(spectra.items(), LOOKS, strict=False):
@@ -117,7 +117,7 @@ def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
         ax.semilogy(np.arange(1, len(values) + 1), shown, color=colour, marker=marker, ls=line, ms=2.5, label=name)
     ax.axhline(FLAT, color=FAINT, lw=0.8, ls=":")
     ax.text(1, 1.3 * FLAT, "zero", color=INK, fontsize=8.5, va="bottom")
-    ax.set(xlabel="direction, steepest first", ylabel="curvature, relative")
+    ax.set(xlabel="direction, steepest first", ylabel="relative curvature")
     ax.legend(loc="center left")
     told = [f"{_flat_directions(values)} with {name}" for name, values in spectra.items()]
     say(fig, f"Flat directions: {', '.join(told)}")
@@ -131,7 +131,7 @@ def draw_spectrum(spectra: Mapping[str, ArrayLike]) -> Figure:
 def draw_descents(
     runs: Mapping[str, ArrayLike], rate: float | None = None, what: str = "relative error of utilities"
 ) -> Figure:
-    """Draw what falls iteration by iteration, with a line of the given rate beside it."""
+    """Draw errors by iteration, with a line of the given rate for comparison."""
     fig = new_picture(height=3.4)
     ax = fig.subplots()
     curves = {name: np.maximum(np.asarray(errors, dtype=np.float64), SHOWN) for name, errors in runs.items()}
@@ -143,7 +143,7 @@ def draw_descents(
         ax.semilogy(t, np.maximum(3 * rate**t, SHOWN), color=FAINT, lw=1, ls=":", label=f"× {rate:.3f} per iteration")
     ax.set(xlabel="iteration", ylabel=what)
     ax.legend()
-    say(fig, f"Iterations to a {what} of {number(LEVEL)}: {_arrivals(curves)}")
+    say(fig, f"Iterations until the {what} is below {number(LEVEL)}: {_arrivals(curves)}")
     return fig
 
 
@@ -158,15 +158,15 @@ def _arrivals(curves: Mapping[str, Floats]) -> str:
 # ---- amounts ----
 
 
-LEFT = ("error of utilities, relative", "gap on held-out comparisons", "gap on its own comparisons")
+LEFT = ("relative error of utilities", "gap on held-out comparisons", "gap on fitted comparisons")
 
 
 @styled
 def draw_too_few(multiples: Sequence[float], found: ArrayLike) -> Figure:
-    """Draw what fits to few comparisons leave, against comparisons per degree of freedom, as medians over trials.
+    """Draw median errors and gaps of fits to few comparisons, against comparisons per degree of freedom.
 
-    `found` is a (3, trials, multiples) array: relative errors of utilities, gaps of chances on other comparisons, gaps
-    on those fitted to.
+    `found` is a (3, trials, multiples) array: relative errors of utilities, gaps of probabilities on held-out
+    comparisons, and gaps on fitted comparisons.
     """
     fig = new_picture(height=3.3)
     ax = fig.subplots()
@@ -177,31 +177,29 @@ def draw_too_few(multiples: Sequence[float], found: ArrayLike) -> Figure:
     ax.legend()
     error, _, trained = (values[0] for values in medians)
     within = number(10 ** np.ceil(np.log10(trained)))
-    off = "more than half" if error > 0.5 else percent(error)  # the digits of a hopeless fit are chance
-    first = f"With {multiples[0]:g} per degree of freedom"
-    say(fig, f"{first} the gap of the fit is below {within}, and the utilities are off by {off}")
+    off = "more than 50\N{NO-BREAK SPACE}%" if error > 0.5 else percent(error)  # digits of a hopeless fit are chance
+    first = f"With {multiples[0]:g} comparison{'' if multiples[0] == 1 else 's'} per degree of freedom"
+    say(fig, f"{first}, the fit's gap is below {within}, but utilities are off by {off}")
     return fig
 
 
 @styled
 def draw_choices(m: ArrayLike, errors: ArrayLike, expected: ArrayLike) -> Figure:
-    """Draw (trials, sizes) errors of fits to m binary choices, beside the (sizes,) predicted ones."""
+    """Draw (trials, sizes) errors of fits to m binary choices, with the (sizes,) predicted ones."""
     m, errors = np.asarray(m, dtype=np.float64), np.asarray(errors, dtype=np.float64)
     mean = errors.mean(axis=0)
     fig = new_picture(height=3.2)
     ax = fig.subplots()
     ax.loglog(m, expected, color=FAINT, lw=1.5, ls="--", label="predicted")
     ax.loglog(m, errors.T, "o", color=BLUE, ms=4, alpha=0.5, mew=0)
-    ax.loglog(m, mean, "D", color=BLUE, ms=6, mec="white", label="found (mean; dots: trials)")
-    ax.set(xlabel="choices m", ylabel="relative error of utilities")
+    ax.loglog(m, mean, "D", color=BLUE, ms=6, mec="white", label="measured (mean; dots: trials)")
+    ax.set(xlabel="number of choices m", ylabel="relative error of utilities")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_formatter(NullFormatter())
     ax.set_xticks(m, [f"{amount:,.0f}" for amount in m])
     ax.set_yticks([0.1, 0.2, 0.4, 0.8], ["0.1", "0.2", "0.4", "0.8"])
     ax.legend()
     slope = f"{np.polyfit(np.log(m), np.log(errors).mean(axis=0), 1)[0]:.2f}".replace("-", "−")
-    say(fig, f"{m[-1] / m[0]:.0f} times the choices, an error {mean[0] / mean[-1]:.1f} times smaller: slope {slope}")
+    fewer = f"{m[-1] / m[0]:.0f} times as many choices reduce the error by a factor of {mean[0] / mean[-1]:.1f}"
+    say(fig, f"{fewer} (slope {slope})")
     return fig
-
-
-# ---- recommending ----

@@ -16,13 +16,13 @@ class Holes(Exercise):
     """Which pairs of people share no task, what is left for each cell of a pair, and which methods that troubles."""
 
     hints = (
-        "crowd by crowd: seen.T @ seen counts the tasks that two people share; a pair stands above its diagonal once",
-        "shared = (seen.T @ seen)[np.triu_indices(24, 1)]; pairs that meet are shared[shared > 0], and a "
+        "seen.T @ seen counts the tasks that two people share; above its diagonal, every pair occurs once",
+        "shared = (seen.T @ seen)[np.triu_indices(24, 1)]; pairs with common tasks are shared[shared > 0], and a "
         "pair has K * K cells",
         "np.mean(shared == 0); np.median(shared[shared > 0]) / K**2; 2 where that is below one, else 1 where more than "
         "half of the pairs share nothing, else 0",
     )
-    praise = "imputation fills holes from observed pairs; if these are mostly noise, there is nothing to fill from"
+    praise = "imputation estimates missing pairs from observed ones; if these are mostly noise, so are the estimates"
 
     def given(self) -> Given:
         return drawn(71, _crowds, lambda given: told_apart(self.solve(**given)))
@@ -34,25 +34,25 @@ class Holes(Exercise):
         cells, square = tasks / K**2, N_PEOPLE * (N_PEOPLE - 1) / N_PEOPLE**2
         trouble = np.where(cells < 1, 2, np.where(without > 0.5, 1, 0))
         of_pairs = {
-            "these are the pairs that share a task; the exercise asks for the share of the others": 1 - without,
-            "a person makes no pair alone: leave out the diagonal": without * square,
-            "these are holes in the table of labels; the exercise is about pairs of people": 1 - seen.mean(axis=(1, 2)),
-            "these are numbers of pairs; the exercise asks for shares": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
+            "these are the pairs that share a task; the exercise asks for the fraction of the others": 1 - without,
+            "a person is not a pair: leave out the diagonal": without * square,
+            "these are missing labels; the exercise is about pairs of people": 1 - seen.mean(axis=(1, 2)),
+            "these are numbers of pairs; the exercise asks for fractions": without * N_PEOPLE * (N_PEOPLE - 1) / 2,
         }
         of_cells = {
-            "these are tasks of a pair; divide by its K x K cells": tasks,
-            "a pair has K x K cells, a frequency for each two labels, not K": tasks / K,
-            "only pairs that meet count here; the others have no block at all": np.median(shared, axis=1) / K**2,
-            "these are tasks of a person, not of a pair": np.median(seen.sum(axis=1), axis=1) / K**2,
-            "upside down: tasks by cells": 1 / cells,
+            "these are tasks per pair; divide by its K x K cells": tasks,
+            "a pair has K x K cells, one for every two labels, not K": tasks / K,
+            "only pairs with common tasks count here; the others have no block": np.median(shared, axis=1) / K**2,
+            "these are tasks per person, not per pair": np.median(seen.sum(axis=1), axis=1) / K**2,
+            "this is inverted: divide tasks by cells": 1 / cells,
         }
         of_trouble = {
-            "look at the blocks that are there, too: with fewer tasks than cells they are noise": 1 * (without > 0.5),
-            "where blocks are noise, imputation has nothing to fill holes from: 2 comes first": (
+            "look at the observed blocks as well: with fewer tasks than cells they are noise": 1 * (without > 0.5),
+            "if the observed blocks are noise, imputation cannot estimate the missing ones: test for 2 first": (
                 np.where(without > 0.5, 1, np.where(cells < 1, 2, 0))
             ),
-            "blocks may be good and most of them missing: 1": np.where(cells < 1, 2, 0),
-            "the other way round: 2 for blocks that are noise, 1 for holes": np.choose(trouble, [0, 2, 1]),
+            "if the observed blocks are good but most are missing, the answer is 1": np.where(cells < 1, 2, 0),
+            "the two answers are swapped: 2 is for noisy blocks, 1 for missing ones": np.choose(trouble, [0, 2, 1]),
         }
         return [
             Part("missing", without, of_pairs, "shares of pairs", (NONNEGATIVE,)),
@@ -82,12 +82,12 @@ class Printed(Exercise):
     """How many tasks a printed error stands for, and what its gap to a measured one can come from."""
 
     hints = (
-        "a method run once is wrong on a whole number w of the N tasks, or on a half more where ties are half wrong",
-        "w = np.round(2 * printed / 100 * N) / 2 is the nearest; it fits if 100 * w / N is within 0.01 of the printed",
+        "a single run is wrong on a whole number w of the N tasks, or on half a task more if ties are half wrong",
+        "w = np.round(2 * printed / 100 * N) / 2 is the nearest; it fits if 100 * w / N is within 0.01 of the error",
         "fits = np.abs(100 * w / N - printed) < 0.01; tasks = np.where(fits, w, -1); why = np.where(fits, w "
         "!= wrong, 2)",
     )
-    praise = "a gap of any size can be a number of tasks; only the last digits show that no single run gives it"
+    praise = "a gap of any size can be a number of tasks; only the last digits show that no single run gives this error"
 
     def given(self) -> Given:
         return drawn(73, _printed, lambda given: told_apart(self.solve(**given)))
@@ -99,27 +99,29 @@ class Printed(Exercise):
         tasks, why = np.where(fits, w, -1), np.where(fits, w != wrong, 2)
         gap = np.abs(printed - 100 * wrong / N)
         of_tasks = {
-            "some printed errors are no number of tasks at all, to the last digit: -1 for these": w,
-            "where two classes tie, a task is half wrong, so that halves are possible": (
+            "some printed errors are not a number of tasks, to the last digit: give -1 for these": w,
+            "if two classes tie, a task is half wrong, so halves are possible": (
                 np.where(np.abs(100 * np.round(exact) / N - printed) < 0.01, np.round(exact), -1)
             ),
             "these are gaps; the exercise asks for the number of tasks that a printed error stands for": np.where(
                 fits, w - wrong, -1
             ),
-            "these are the tasks measured here": wrong,
-            "a digit is cut off or rounded, so that 100 w / N is within 0.01 of the printed, not equal to it": (
+            "these are the numbers of tasks for the errors measured here": wrong,
+            "printed digits are truncated or rounded, so 100 w / N is within 0.01 of the error, not equal to it": (
                 np.where(np.abs(100 * w / N - printed) < 1e-4, w, -1)
             ),
         }
         of_reasons = {
-            "a number that is no number of tasks is a mean of several runs, or of other tasks: 2": 1 * (gap > 0.01),
-            "the size of a gap does not tell its reason: a small one may be no number of tasks": (
+            "an error that is not a number of tasks is a mean of several runs, or of other tasks: the answer is 2": (
+                1 * (gap > 0.01)
+            ),
+            "the size of a gap does not show its cause: even a small gap may not be a number of tasks": (
                 np.where(gap > 1.5, 2, np.where(gap > 0.01, 1, 0))
             ),
-            "printed digits are cut off or rounded: a gap below 0.01 points is none": (
+            "printed digits are truncated or rounded: ignore a gap below 0.01 points": (
                 np.where(fits, np.where(gap > 1e-4, 1, 0), 2)
             ),
-            "the other way round: 2 where no number of tasks fits": np.choose(why, [0, 2, 1]),
+            "the two answers are swapped: 2 is for an error that no number of tasks fits": np.choose(why, [0, 2, 1]),
         }
         return [
             Part("tasks", tasks, of_tasks, "whole or half, and -1 where none fits", tolerance=1e-3),

@@ -42,11 +42,11 @@ class Backwards(Exercise):
         mistakes = {
             "these are the accuracies; the exercise asks for the log of the odds p / (1 - p)": p,
             "divide by the probability of the other label, 1 - p, as well": np.log(p),
-            "do not cut at zero: a worker who is mostly wrong tells a lot, with a negative sign": weight.clip(0),
+            "do not cut at zero: a worker who is mostly wrong is informative, with a negative sign": weight.clip(0),
             "keep the sign: the labels of a worker below one half count the other way": np.abs(weight),
-            "in nats: take np.log, to the base e": np.log2(p / (1 - p)),
+            "the exercise asks for nats: use np.log, to the base e": np.log2(p / (1 - p)),
             "right sign, wrong size: close to 0 and 1 the odds grow fast": p - 0.5,
-            "upside down: the odds are p / (1 - p)": -weight,
+            "this is inverted: the odds are p / (1 - p)": -weight,
             "these are the odds; the exercise asks for their logarithm": p / (1 - p),
         }
         return [Part("weight", weight, mistakes, "nats")]
@@ -88,10 +88,10 @@ class Starts(Exercise):
             "the class prior is missing: weight each class by it before summing": unweighted,
             "the class prior is missing: the classes are not equally frequent here": equal,
             "this is the mean over tasks; sum over them": np.log(total).mean(axis=1),
-            "the other way round: the first start first": np.log(total).sum(axis=1)[::-1],
+            "the order is reversed: give the first start first": np.log(total).sum(axis=1)[::-1],
             "this is the likelihood itself; take its log": total.prod(axis=1),
-            "this is the negative log-likelihood; the sign is the other": -np.log(total).sum(axis=1),
-            "in nats: take np.log, to the base e": np.log10(total).sum(axis=1),
+            "this is the negative log-likelihood; change its sign": -np.log(total).sum(axis=1),
+            "the exercise asks for nats: use np.log, to the base e": np.log10(total).sum(axis=1),
         }
         return [Part("L", np.log(total).sum(axis=1), mistakes, "nats")]
 
@@ -128,19 +128,19 @@ class Paired(Exercise):
         d = two.astype(float) - one
         unpaired = np.sqrt((one.var() + two.var()) / n)
         differences = {
-            "the other way round: the error of the second minus the first": -d.mean(),
-            "this is a number of tasks; give the share": d.sum(),
+            "the sign is reversed: subtract the error of the first from that of the second": -d.mean(),
+            "this is a number of tasks; divide it by the number of all tasks": d.sum(),
             "this is how often the two differ; the exercise asks for the difference of their errors": np.mean(
                 first != second
             ),
         }
         errors = {
-            "this treats the two as independent; both fail on the same hard tasks, so take the spread of the "
-            "difference, task by task": unpaired,
-            "this is the spread on one task; of a mean over n tasks it is that over sqrt(n)": d.std(),
+            "this treats the methods as independent; both fail on the same hard tasks, so use the standard deviation "
+            "of the differences task by task": unpaired,
+            "this is the standard deviation on one task; for a mean over n tasks, divide it by sqrt(n)": d.std(),
             "divide by the square root of the number of tasks": d.std() / n,
-            "this is 1.96 standard errors, half of an interval; give one": 1.96 * d.std() / np.sqrt(n),
-            "this is a variance; take its root": d.var() / n,
+            "this is 1.96 standard errors, half of an interval; give one standard error": 1.96 * d.std() / np.sqrt(n),
+            "this is a variance; take its square root": d.var() / n,
         }
         return [
             Part("difference", d.mean(), differences, "share of tasks"),
@@ -172,12 +172,14 @@ class Imagined(Exercise):
         halves = (_columns(counts) + _columns(imagined)) / 2
         mistakes = {
             "this is maximum likelihood: add the imagined labels to the counts before you divide": _columns(counts),
-            "the same for every cell: of right labels, on the diagonal, 4 are imagined": _columns(counts + wrong),
+            "every cell got the same count; on the diagonal, where labels are right, add 4": _columns(counts + wrong),
             "the imagined labels were added twice": _columns(counts + 2 * imagined),
-            "off the diagonal there is one imagined label in every cell, too": diagonal,
-            "columns are true classes, and each of them sums to one; these are rows": P / P.sum(axis=1, keepdims=True),
-            "these are counts still: divide every column by its sum": P,
-            "half and half, however many labels there are: add counts, then the many outweigh the few": halves,
+            "off the diagonal, add one imagined label to every cell as well": diagonal,
+            "here the rows sum to one; columns are the true classes, and each column must sum to one": (
+                P / P.sum(axis=1, keepdims=True)
+            ),
+            "these are still counts: divide every column by its sum": P,
+            "prior and labels have equal weight here; add counts, so that many labels outweigh the prior": halves,
             "4 on the diagonal and 1 elsewhere, not the other way round": _columns(counts + right + wrong - imagined),
         }
         return [Part("confusion matrix", _columns(P), mistakes, "probabilities", (NONNEGATIVE, COLUMNS_SUM_TO_ONE))]
@@ -195,7 +197,9 @@ class WawaRound(FunctionExercise):
         "given = labels[:, :, None] == np.arange(K) is 1 where a person gave a class; a -1 gives nothing",
         "weights = (given * won[:, None]).sum(axis=(0, 2)) / given.sum(axis=(0, 2)); votes = weights @ given, scaled",
     )
-    praise = "this needs one number per person instead of a matrix; repeated until the winners settle, it is Wawa"
+    praise = (
+        "this needs one number per person instead of a matrix; repeated until the winners no longer change, it is Wawa"
+    )
 
     def given(self) -> Given:
         return _voted([[0, 0, 1, -1], [1, 1, 0, 1], [0, -1, 0, 1], [2, 0, 2, 0], [2, 2, 1, 2]], 3)
@@ -220,16 +224,16 @@ class WawaRound(FunctionExercise):
         "divide by how many labels the person gave, not by the number of tasks": (
             lambda labels, shares: _round(labels, shares, out_of=np.full(labels.shape[1], len(labels)))
         ),
-        "where classes tie, each of them wins a part; here the first takes all": (
+        "if classes tie, each of them wins a part; here the first wins alone": (
             lambda labels, shares: _round(labels, shares, won=np.eye(shares.shape[1])[shares.argmax(axis=1)])
         ),
-        "this counts how large the share of a label is; count whether it won": (
+        "this adds up the vote fractions of the labels; count whether each label won": (
             lambda labels, shares: _round(labels, shares, won=shares)
         ),
-        "a missing label, -1, was taken for the last class": (
+        "a missing label, -1, was treated as the last class": (
             lambda labels, shares: _round(np.where(labels < 0, shares.shape[1] - 1, labels), shares)
         ),
-        "the new shares have to use the weights": lambda labels, shares: (_round(labels, shares)[0], shares),
+        "the new vote fractions must use the weights": lambda labels, shares: (_round(labels, shares)[0], shares),
     }
 
 

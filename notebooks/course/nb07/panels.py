@@ -125,7 +125,7 @@ RACED = {
 
 
 def mislead(labels: CrowdLabels, share: float, seed: int = 0) -> CrowdLabels:
-    """Let a share of the people hand in the next class, always."""
+    """Let a fraction of the people always give the next class."""
     someone = np.random.default_rng(seed).permutation(labels.n_workers)
     misleads = np.isin(labels.table.variables, someone[: round(share * labels.n_workers)])
     values = (labels.table.values + misleads) % labels.n_classes
@@ -162,7 +162,7 @@ def _draw_misled() -> Figure:
 
 
 def mislead_live() -> Live:
-    """Drag how many people mislead, and where you expect a model to be; then see all methods."""
+    """Drag how many people mislead, and the error that you expect of a model; then see all methods."""
     fig = _draw_misled()
     vote, *models, now, guess = fig.axes[0].lines
     errors = {name: dict(zip(SHARES, found, strict=True)) for name, found in misled().items()}
@@ -172,7 +172,7 @@ def mislead_live() -> Live:
         guess.set_data([share], [guessed])
         for line in models:
             line.set_visible(shown)
-        told = f"{share} % mislead: the vote errs on {percent(errors['majority vote'][share])}"
+        told = f"{share} % mislead: the vote is wrong on {percent(errors['majority vote'][share])}"
         found = ", ".join(f"{name} on {percent(errors[name][share])}" for name in list(errors)[1:])
         return f"{told}, {found}" if shown else f"{told}, and MV-EM, a model of every person, on {guessed} %?"
 
@@ -203,7 +203,7 @@ def _draw_belief() -> Figure:
     ax.plot(100 * x, beta.pdf(x, *IMAGINED), color=INK, ls=":", label="prior")
     ax.plot(100 * x, 0 * x, color=BLUE, label="after the labels")
     ax.axvline(0, color=BLUE, ls="--", label="its mean")
-    ax.axvline(0, color=ORANGE, ls="-.", label="share of right labels")
+    ax.axvline(0, color=ORANGE, ls="-.", label="fraction of right labels")
     ax.set(xlim=(0, 100), ylim=(0, 12), yticks=[], xlabel="probability of being right (%)", ylabel="density")
     ax.legend(loc="upper left")
     say(fig, f"Belief in one person, after {sum(IMAGINED)} imagined labels and some real ones")
@@ -211,7 +211,7 @@ def _draw_belief() -> Figure:
 
 
 def belief_live() -> Live:
-    """Drag the right and wrong labels of a person; see what is believed with a prior, and without."""
+    """Drag the right and wrong labels of a person; see the estimated accuracy with and without a prior."""
     fig = _draw_belief()
     _, after, mean, plain = fig.axes[0].lines
     x = after.get_xdata() / 100
@@ -224,8 +224,8 @@ def belief_live() -> Live:
         plain.set_xdata([100 * right / n] * 2 if n else [-10, -10])
         for line in (after, mean):
             line.set_visible(shown)
-        share = f"{percent(right / n)} by the share" if n else "nothing by the share"
-        told = f"{percent(a / (a + b))} with the prior" if shown else "and with five imagined before?"
+        share = f"{percent(right / n)} without a prior" if n else "no estimate without a prior"
+        told = f"{percent(a / (a + b))} with the prior" if shown else "and with five imagined labels?"
         return f"{n} labels, {right} of them right: {share}, {told}"
 
     controls = {
@@ -234,5 +234,9 @@ def belief_live() -> Live:
         "shown": reveal("with the prior"),
     }
     return Live(
-        controls, fig, [after, mean, plain], update, "One right label of three, ten of thirty, a hundred of 300."
+        controls,
+        fig,
+        [after, mean, plain],
+        update,
+        "Try one right label of three, ten of thirty, and a hundred of 300.",
     )

@@ -50,7 +50,7 @@ Trial = namedtuple("Trial", "method error seconds")
 
 def public_crowds(names: Iterable[str]) -> dict[str, CrowdDataset]:
     """Load those crowds that can be had; of Dog, the 52 people with most labels are kept, as in ICML 2021."""
-    found = load_public(names, "the cells below go on without")
+    found = load_public(names, "the cells below continue without them")
     kept = {name: BUSIEST.get(name, crowd.labels.n_workers) for name, crowd in found.items()}
     return {name: replace(crowd, labels=crowd.labels.busiest_workers(kept[name])) for name, crowd in found.items()}
 
@@ -71,7 +71,7 @@ def draw_who_labelled(crowds: Mapping[str, CrowdLabels]) -> Figure:
     fig.supylabel("person", fontsize=9.5)
     shares = {name: labels.n_labels / (labels.n_workers * labels.n_tasks) for name, labels in crowds.items()}
     told = ", ".join(f"{percent(share)} of {name}" for name, share in shares.items())
-    say(fig, f"How much of the table is filled: {told}")
+    say(fig, f"Filled fraction of the table: {told}")
     return fig
 
 
@@ -119,7 +119,7 @@ def draw_time_and_error(found: Mapping[str, Mapping[str, Trial]]) -> Figure:
     looks = dict.fromkeys(family(method) for runs in found.values() for method in runs)
     handles = [axes[0].plot([], [], marker, color=colour, ms=6, label=name)[0] for colour, marker, name in looks]
     fig.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8)
-    say(fig, f"Fewest wrong: {', '.join(told)}")
+    say(fig, f"Lowest error: {', '.join(told)}")
     return fig
 
 

@@ -45,13 +45,13 @@ class Pair(Exercise):
 
     def solve(self, prior: Floats, A_1: Floats, A_2: Floats) -> list[Part]:
         mistakes = {
-            "this is the product of the marginals: right for independent variables; these are independent only within "
-            "a class, so multiply first and sum over classes after": np.outer(A_1 @ prior, A_2 @ prior),
+            "this is the product of the marginals, as for independent variables; these are independent only within "
+            "a class, so multiply first, then sum over classes": np.outer(A_1 @ prior, A_2 @ prior),
             "this treats the classes as equally frequent: weight each by its prior": A_1 @ A_2.T / 3,
             "the prior is missing: these numbers sum to three, not to one": A_1 @ A_2.T,
-            "the prior is counted twice, once with either variable": (A_1 * prior) @ (A_2 * prior).T,
-            "the prior itself weighs the classes, not its root": A_1 * np.sqrt(prior) @ A_2.T,
-            "the prior weighs rows here; classes are the columns": (prior[:, None] * A_1) @ A_2.T,
+            "the prior is used twice, once with each variable": (A_1 * prior) @ (A_2 * prior).T,
+            "weight the classes by the prior itself, not by its square root": A_1 * np.sqrt(prior) @ A_2.T,
+            "the prior weights the rows here; the classes are the columns": (prior[:, None] * A_1) @ A_2.T,
             "this sums over the values; sum over the classes, which are the columns of both": (A_1 * prior).T @ A_2,
             "these are the rows times the columns of A_2; transpose it": A_1 * prior @ A_2,
         }
@@ -62,8 +62,8 @@ class SecondModel(FunctionExercise):
     """Another model with the same pairs, by a turn of the classes."""
 
     hints = (
-        "the turned classes have the roots R' sqrt(lam); their squares are the new shares",
-        "scale the columns of A by sqrt(lam), turn them by R, and divide them by the new roots",
+        "the rotated classes have the roots R' sqrt(lam); the squares of these are the new priors",
+        "scale the columns of A by sqrt(lam), rotate them by R, and divide them by the new roots",
         "root = R.T @ np.sqrt(lam); return A * np.sqrt(lam) @ R / root, root**2",
     )
     praise = "a rotation changes no pair; only a negative entry could have revealed it"
@@ -102,16 +102,18 @@ class SecondModel(FunctionExercise):
             yield f"the pairs are not the same: they are up to {apart:.2g} apart{rounded}"
 
     wrong: ClassVar = {
-        "the pairs stay, but this is the rotation by R'; the exercise asks for that by R": lambda A, lam, R: _second(
+        "the pairs are right, but this is the rotation by R'; the exercise asks for R": lambda A, lam, R: _second(
             A, lam, R.T
         ),
-        "this is the model that was given: turn it": lambda A, lam, R: (A, lam),
-        "these are roots, not shares: square them": lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam)),
-        "turn the roots of the shares, not the shares themselves": lambda A, lam, R: (
+        "this is the given model: rotate it": lambda A, lam, R: (A, lam),
+        "these are roots, not probabilities: square them": (
+            lambda A, lam, R: (_second(A, lam, R)[0], R.T @ np.sqrt(lam))
+        ),
+        "rotate the roots of the priors, not the priors themselves": lambda A, lam, R: (
             A * lam @ R / (R.T @ lam),
             R.T @ lam,
         ),
-        "scale the columns of A by the roots before you turn them": lambda A, lam, R: (
+        "scale the columns of A by the roots before you rotate them": lambda A, lam, R: (
             A @ R / (R.T @ np.sqrt(lam)),
             (R.T @ np.sqrt(lam)) ** 2,
         ),
@@ -119,7 +121,7 @@ class SecondModel(FunctionExercise):
             A * np.sqrt(lam) @ R,
             (R.T @ np.sqrt(lam)) ** 2,
         ),
-        "the two turns go against one another: A takes R, so the roots take R'": lambda A, lam, R: (
+        "the two rotations do not match: A is multiplied by R, so the roots by R'": lambda A, lam, R: (
             A * np.sqrt(lam) @ R / (R @ np.sqrt(lam)),
             (R @ np.sqrt(lam)) ** 2,
         ),
@@ -145,7 +147,7 @@ class Residual(Exercise):
 
     hints = (
         "u is the first anchor, divided by its length",
-        "a column x keeps x - u (u'x); u is orthogonal to what stays",
+        "a column x keeps x - u (u'x); the remainder is orthogonal to u",
         "rest = X - np.outer(u, u @ X), and then np.sum(rest**2, axis=0)",
     )
     praise = "the anchor itself has no remainder, and the longest remainder, column 1, is the next anchor"
@@ -168,8 +170,9 @@ class Residual(Exercise):
         left = X - np.outer(u, u @ X)
         rest, other = np.sum(left**2, axis=0), X[:, first + 1] / np.linalg.norm(X[:, first + 1])
         mistakes = {
-            "this is the distance to the anchor; project instead: take away what points along the anchor, and the "
-            "anchor's direction only": np.sum((X - a[:, None]) ** 2, axis=0),
+            "this is the distance to the anchor; project instead: remove only the component along the anchor": np.sum(
+                (X - a[:, None]) ** 2, axis=0
+            ),
             "u must have length one: divide the anchor by its norm before projecting": np.sum(
                 (X - np.outer(a, a @ X)) ** 2, axis=0
             ),
@@ -179,8 +182,10 @@ class Residual(Exercise):
                 (X - np.outer(other, other @ X)) ** 2, axis=0
             ),
             "these are the squared lengths before the projection": np.sum(X**2, axis=0),
-            "this is what the projection takes away; the exercise asks what stays": np.sum(X**2, axis=0) - rest,
-            "the difference of lengths is no length of the difference; project first, then square": (
+            "this is the component that the projection removes; the exercise asks for the remainder": (
+                np.sum(X**2, axis=0) - rest
+            ),
+            "the difference of the lengths is not the length of the difference; project first, then square": (
                 np.linalg.norm(X, axis=0) - np.abs(u @ X)
             )
             ** 2,
@@ -192,7 +197,7 @@ class PairStep(FunctionExercise):
     """One multiplicative step of the fit of a table of pairs."""
 
     hints = (
-        "M = A_1 * lam @ A_2.T is what the model says of the table; ratio = C / M, and 0 where C is 0",
+        "M = A_1 * lam @ A_2.T is the table under the model; ratio = C / M, and 0 where C is 0",
         "the expected counts of the first variable are T_1 = A_1 * (ratio @ (A_2 * lam)); T_2 takes ratio.T and A_1",
         "A_1 = T_1 / T_1.sum(axis=0), A_2 likewise, and lam = T_1.sum(axis=0) / C.sum()",
     )
@@ -225,18 +230,18 @@ class PairStep(FunctionExercise):
             yield f"the fit gets worse: sum of C log M falls from {before:.5g} to {after:.5g}"
 
     wrong: ClassVar = {
-        "this returns what it was given: make the step": lambda *given: given[1:],
-        "this is the mean of the old and the new; the step goes all the way": lambda *given: tuple(
+        "this returns its input: make the step": lambda *given: given[1:],
+        "this is the mean of the old and the new values; take the full step": lambda *given: tuple(
             (old + new) / 2 for old, new in zip(given[1:], _scaled(*_counts(*given)), strict=True)
         ),
-        "these are expected counts still: divide the columns by their sums, and the prior by the total": (
+        "these are still expected counts: divide the columns by their sums, and the prior by the total": (
             lambda *given: (T := _counts(*given)) + (T[0].sum(axis=0),)
         ),
         "the expected counts need the factor itself: T_1 = A_1 * (ratio @ (A_2 * lam))": (
             lambda *given: _scaled(*(T / A.clip(1e-99) for T, A in zip(_counts(*given), given[1:3], strict=True)))
         ),
         "the model needs the prior: M = A_1 * lam @ A_2.T": lambda C, A, B, lam: _scaled(*_counts(C, A, B, lam**0)),
-        "T_1 and T_2 need the prior, too: A_2 * lam and A_1 * lam": (
+        "T_1 and T_2 need the prior as well: A_2 * lam and A_1 * lam": (
             lambda *given: (*_scaled(*_counts(*given))[:2], _counts(*given)[0].sum(axis=0) / given[3] / given[0].sum())
         ),
         "these are the counts themselves: T_1 and T_2 take the ratio C / M": (
@@ -245,7 +250,7 @@ class PairStep(FunctionExercise):
         "the columns do not sum to one: you divide the rows by their sums, so divide by T.sum(axis=0)": (
             lambda *given: (*(T / T.sum(1)[:, None].clip(1e-99) for T in _counts(*given)), _scaled(*_counts(*given))[2])
         ),
-        "upside down: the ratio is what was counted by what the model says, C / M": (
+        "this is inverted: the ratio is the counts divided by the model, C / M": (
             lambda C, A_1, A_2, lam: _scaled(*_counts((C > 0) * (A_1 * lam @ A_2.T) ** 2 / C.clip(1), A_1, A_2, lam))
         ),
         "all three come from the same expected counts, those of the old factors; do not use the new A_1 for A_2": (
@@ -254,7 +259,9 @@ class PairStep(FunctionExercise):
         "sum the counts to get the prior before the columns are scaled; after, all columns have the same sum": (
             lambda *given: (*_scaled(*_counts(*given))[:2], given[3] * 0 + 1 / len(given[3]))
         ),
-        "the prior stays as it was; it is part of the step": lambda *given: (*_scaled(*_counts(*given))[:2], given[3]),
+        "the prior is unchanged; update it as part of the step": (
+            lambda *given: (*_scaled(*_counts(*given))[:2], given[3])
+        ),
     }
 
 
@@ -280,10 +287,10 @@ class Evidence(Exercise):
 
     hints = (
         "an entry is observed with probability p, a pair of entries with p**2, three with p**3",
-        "a triple has I**3 cells for S p**3 rows; triples are worth it from about one row for each cell on",
+        "a triple has I**3 cells for S p**3 rows; triples are useful from about one row per cell on",
         "S * p**3 / I**3; take 3 where that is one or more, else 2 where S * p**2 / I**2 is, else 0",
     )
-    praise = "the observed fraction enters to the third power: halving it leaves an eighth of the rows of a triple"
+    praise = "the observed fraction enters to the third power: halving it leaves an eighth of the rows for each triple"
 
     def given(self) -> Given:
         rng = np.random.default_rng(own(84))
@@ -297,25 +304,27 @@ class Evidence(Exercise):
         triples, pairs = S * p**3 / I**3, S * p**2 / I**2
         take = np.where(triples >= 1, 3, np.where(pairs >= 1, 2, 0))
         of_rows = {
-            "these are rows for each cell of a pair; a triple is seen in S p^3 rows, and has I^3 cells": pairs,
-            "not every row shows all three: they are observed together with probability p^3": S / I**3,
-            "three entries have to be observed, not one: p^3": S * p / I**3,
-            "this takes the cells of a pair; a triple has I^3": S * p**3 / I**2,
+            "these are rows per cell of a pair; a triple is observed in S p^3 rows and has I^3 cells": pairs,
+            "not every row contains all three values: they are observed together with probability p^3": S / I**3,
+            "three entries must be observed, not one: use p^3": S * p / I**3,
+            "this uses the cells of a pair; a triple has I^3": S * p**3 / I**2,
             "these are the rows in which a triple is seen; divide by its I^3 cells": S * p**3,
-            "upside down: rows by cells": I**3 / (S * p**3),
+            "this is inverted: divide rows by cells": I**3 / (S * p**3),
         }
         of_choice = {
             "triples need rows for each of their I^3 cells, S p^3 of them; this looks at pairs alone": (
                 np.where(pairs >= 1, 3, 0)
             ),
-            "entries are missing, so that few rows show all three: S p^3, not S": np.where(S / I**3 >= 1, 3, take),
-            "the number of rows alone does not decide; it is rows for each cell": np.where(np.median(S) < S, 3, 2),
-            "the other way round: thin tables are for pairs, since a pair has fewer cells to fill": (
+            "entries are missing, so few rows contain all three values: S p^3, not S": np.where(S / I**3 >= 1, 3, take),
+            "the number of rows alone does not decide; use the rows per cell": np.where(np.median(S) < S, 3, 2),
+            "the answers are swapped: use pairs for thin tables, because a pair has fewer cells to fill": (
                 np.choose(take - take // 2, [0, 3, 2])
             ),
-            "for one table not even pairs have a row for each cell: 0": np.where(take == 0, 2, take),
-            "triples are not the rule: where they have less than a row for each cell, pairs fail later": np.full(5, 3),
-            "pairs are safe, but where triples have rows enough they need neither anchors nor zeros": np.full(5, 2),
+            "in one table not even pairs have a row per cell: the answer is 0": np.where(take == 0, 2, take),
+            "triples are not always best: if they have less than one row per cell, pairs still work with fewer rows": (
+                np.full(5, 3)
+            ),
+            "pairs are safe, but if triples have enough rows, they need neither anchors nor zeros": np.full(5, 2),
         }
         return [
             Part("rows", triples, of_rows, "rows for each cell of a triple", (NONNEGATIVE,)),
@@ -328,7 +337,7 @@ class Missing(Exercise):
 
     hints = (
         "the posterior of the class first: Pr(f | x_1) is proportional to prior[f] A_1[x_1, f]",
-        "what is missing has no factor: summed over its values it gives one",
+        "a missing variable has no factor, because its probabilities sum to one",
         'q = task["prior"] * task["A_1"][1]; task["A_3"] @ (q / q.sum())',
     )
     praise = "a missing value is left out; nothing needs to be filled in first"
@@ -348,12 +357,12 @@ class Missing(Exercise):
         joint = prior * A_1[x[0]]  # of the class and of what was seen
         mistakes = {
             "x_2 is missing, and -1 picks the last value of A_2: leave its factor out": told(joint * A_2[-1]),
-            "the prior is missing: the classes are not as frequent": told(A_1[x[0]]),
+            "the prior is missing: the classes are not equally frequent": told(A_1[x[0]]),
             "the prior is missing, and so is the division by the sum": A_3 @ A_1[x[0]],
-            "this is the marginal of x_3: what x_1 tells of the class is lost": A_3 @ prior,
+            "this is the marginal of x_3, which ignores x_1": A_3 @ prior,
             "this is Pr(x_1, x_3): divide by Pr(x_1), so that it sums to one": A_3 @ joint,
             "x_1 = 1 is the second value, row 1 of A_1": told(prior * A_1[0]),
-            "this trusts the more probable class alone: weigh both with their posteriors": A_3[:, joint.argmax()],
+            "this uses only the more probable class: weight both classes by their posteriors": A_3[:, joint.argmax()],
             "x_2 is missing; it does not have the value 0": told(joint * A_2[0]),
         }
         return [Part("Pr(x_3 | x_1)", told(joint), mistakes, "probabilities", (NONNEGATIVE, SUMS_TO_ONE))]

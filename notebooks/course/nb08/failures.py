@@ -40,7 +40,7 @@ class HeldOut(Exercise):
             "the log comes after the sum over classes, not before": np.array(
                 [(log @ prior).mean() for log in by_class]
             ),
-            "the classes are not equally frequent: weigh them with the prior": (
+            "the classes are not equally frequent: weight them by the prior": (
                 np.array([_nats(prior * 0 + 1 / len(prior), _smoothed(T, a), rows).mean() for a in alpha])
             ),
             "the prior is missing: weight the classes before you sum over them": (
@@ -49,16 +49,18 @@ class HeldOut(Exercise):
             "columns sum to one within each variable, not over all": (
                 np.array([_nats(prior, (T + a) / (T + a).sum(axis=(0, 1)), rows).mean() for a in alpha])
             ),
-            "in nats: take np.log, to the base e": nats / np.log(2),
-            "this is the log of the mean; a row counts by its own log": (
+            "the exercise asks for nats: use np.log, to the base e": nats / np.log(2),
+            "this is the log of the mean; take the mean of the logs": (
                 np.array([np.log(np.exp(_nats(prior, _smoothed(T, a), rows)).mean()) for a in alpha])
             ),
         }
         better = 1 * (nats > constant)
         of_verdicts = {
             "judged by its own rows, the fit with the least smoothing always looks good": 1 * (own > constant),
-            "the other way round: 1 where the fit is better than the constant": 1 - better,
-            "the constant gives every row log(1/81), four variables of three values": 1 * (nats > -np.log(3)),
+            "the answers are swapped: 1 means that the fit is better than the constant": 1 - better,
+            "the constant gives every row log(1/81), because there are four variables of three values": (
+                1 * (nats > -np.log(3))
+            ),
         }
         return [
             Part("nats", nats, of_nats, "nats a row"),
@@ -106,8 +108,8 @@ class Blind(Exercise):
     """What the pairs of three coins show, what the three show together, and what that does to a fit of pairs."""
 
     hints = (
-        "of a table, take the rows where both coins were seen, none of them -1; n is their number",
-        "two fair coins that know nothing of each other are the same in half of the rows: z = |2 share - 1| sqrt(n); "
+        "take the rows of a table in which both coins were observed, so neither is -1; n is their number",
+        "two independent fair coins are equal in half of the rows: z = |2 share - 1| sqrt(n); "
         "for three, share is that of rows with an even sum",
         "pairs: the largest of the three z; rows: that of the three together; verdict 2 if pairs > 4, else 3 if rows > "
         "4, else 0",
@@ -121,7 +123,7 @@ class Blind(Exercise):
         pairs, triples, gaps, all_seen = (np.array([row[k] for row in map(_seen, tables)]) for k in range(4))
         verdict = np.where(pairs > CLEAR, 2, np.where(triples > CLEAR, 3, 0))
         of_pairs = {
-            "a missing coin, -1, was taken for a side: leave these rows out": gaps,
+            "a missing coin, -1, was treated as a side: leave these rows out": gaps,
             "this is the z of one pair; take the largest of the three": np.array(
                 [_z(_without_gaps(table[:, :2])) for table in tables]
             ),
@@ -131,13 +133,13 @@ class Blind(Exercise):
         of_rows = {
             "these are the pairs; look at the three together": pairs,
             "z is |2 share - 1| times the root of the rows": triples**2,
-            "a missing coin, -1, was taken for a side: leave these rows out": np.array([_z(table) for table in tables]),
+            "a missing coin, -1, was treated as a side: leave these rows out": (
+                np.array([_z(table) for table in tables])
+            ),
         }
         of_verdicts = {
-            "that pairs show nothing does not mean that there is nothing: look at whole rows": np.where(
-                pairs > CLEAR, 2, 0
-            ),
-            "where neither is above 4 nothing can be told: 0": np.where(pairs > CLEAR, 2, 3),
+            "if pairs show nothing, whole rows may still show something": np.where(pairs > CLEAR, 2, 0),
+            "if neither is above 4, the answer is 0: nothing can be concluded": np.where(pairs > CLEAR, 2, 3),
             "a z below 4 may be chance; here every table shows something": np.where(pairs > triples, 2, 3),
         }
         return [

@@ -143,14 +143,14 @@ def slice_live() -> Live:
         told = (
             f"counting is off by {errors[0]:.2f}, pairs by {errors[1]:.2f}"
             if shown
-            else "which is nearer to the truth?"
+            else "which is closer to the truth?"
         )
         return f"{rows:,} people, those with the first answer {first}: {told}"
 
     rows = choice(w.SelectionSlider, AMOUNTS, 200, "people asked")
     rows.continuous_update = True
     controls = {"first": drag(1, 1, 5, 1, "first answer"), "rows": rows, "shown": reveal("errors")}
-    look = "With how many people does counting come near the true table? And pairs? Then show the errors."
+    look = "How many people does counting need to get close to the true table? And pairs? Then show the errors."
     return Live(controls, fig, [*images, counts, pairs, dot], update, look)
 
 
@@ -182,7 +182,7 @@ def _draw_member() -> Figure:
     fig = new_picture(WIDTH, 2.8)
     ax = fig.subplots()
     ax.axhline(50, color=FAINT, lw=1, ls=":")
-    ax.plot([], [], "o-", color=BLUE, label="by the votes known")
+    ax.plot([], [], "o-", color=BLUE, label="from the known votes")
     ax.axhline(0, color=ORANGE, ls="--", label="the party")
     ax.set(xlabel="votes known", ylabel="chance of one party (%)", xlim=(-0.5, 16.5), ylim=(-5, 105))
     ax.legend(loc="center right")
@@ -191,7 +191,7 @@ def _draw_member() -> Figure:
 
 
 def member_live() -> Live:
-    """Drag how many votes of a new member are known; guess the party, then see it."""
+    """Drag the number of known votes of a new member; guess the party, then see it."""
     fig = _draw_member()
     codes = congress()[1]
     _, line, party = fig.axes[0].lines

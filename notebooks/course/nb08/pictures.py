@@ -57,7 +57,7 @@ def draw_anchors(found: Mapping[str, Anchors]) -> Figure:
         ax.set_title(name, color=INK)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     told = ", ".join(f"{one.gaps.max():.2f} {name}" for name, one in found.items())
-    say(fig, f"Farthest that a corner is from the anchor taken for it: {told}")
+    say(fig, f"Largest distance between a corner and its anchor: {told}")
     return fig
 
 

@@ -29,7 +29,7 @@ class WordPairs(Exercise):
     """Co-occurrences of words, every column divided by its sum."""
 
     hints = (
-        "P = F'F / D: two words stand together as often as their columns of F meet",
+        "P = F'F / D: the co-occurrence of two words is the inner product of their columns of F, divided by D",
         "c = P.sum(axis=0), and each column is divided by its entry of c; D cancels",
         'P = task["F"].T @ task["F"], and then P / P.sum(axis=0)',
     )
@@ -45,11 +45,11 @@ class WordPairs(Exercise):
         P = F.T @ F
         unit = P / np.linalg.norm(P, axis=0)
         mistakes = {
-            "these are the co-occurrences P; divide every column by its sum, so that frequent words are no longer than "
-            "others": P / len(F),
+            "these are the co-occurrences P; divide every column by its sum, so that columns of frequent words are not "
+            "longer than others": P / len(F),
             "these are D P; divide every column by its sum": P,
             "here the rows sum to one; a word is a column": P / P.sum(axis=1, keepdims=True),
-            "columns have length one here; mixtures stay mixtures only if their sums are one": unit,
+            "the columns have length one here; mixtures remain mixtures only if the columns sum to one": unit,
             "divide every column by its own sum, not all by the total": P / P.sum(),
         }
         return [Part("P diag(1/c)", P / P.sum(axis=0), mistakes, "shares", (NONNEGATIVE, COLUMNS_SUM_TO_ONE))]
@@ -77,17 +77,21 @@ class Projection(FunctionExercise):
 
     hints = (
         "keep the rest of every column, R, which is X at first; the longest column of R is the next corner",
-        "with the unit vector u = r / |r| of that column, R - u (u' R) has nothing of its direction left",
+        "with the unit vector u = r / |r| of that column, R - u (u' R) has no component left in its direction",
         "for each of n_anchors: k = (R**2).sum(axis=0).argmax(), u = R[:, k] / norm, R = R - np.outer(u, u @ R)",
     )
     praise = "it is three lines in a loop, with one pass over the data for each corner"
     wrong: ClassVar = {
         "these are the longest columns of X: project each choice away": partial(_greedy, clear=_drop),
         "u must have length one: divide by the norm": partial(_greedy, clear=lambda R, r: R - np.outer(r, r @ R)),
-        "this keeps the direction and throws the rest away": partial(_greedy, clear=lambda R, r: R - _away(R, r)),
-        "this subtracts the corner; only its direction has to go": partial(_greedy, clear=lambda R, r: R - r[:, None]),
-        "length is Euclidean: the root of the sum of squares": partial(_greedy, order=1),
-        "the right columns; give them in the order in which they are chosen": lambda X, n: np.sort(_greedy(X, n)),
+        "this keeps the component along the corner and removes the rest": (
+            partial(_greedy, clear=lambda R, r: R - _away(R, r))
+        ),
+        "this subtracts the corner itself; remove only the component in its direction": (
+            partial(_greedy, clear=lambda R, r: R - r[:, None])
+        ),
+        "use the Euclidean length: the square root of the sum of squares": partial(_greedy, order=1),
+        "the columns are right; give them in the order in which they are chosen": lambda X, n: np.sort(_greedy(X, n)),
         "Python counts columns from zero": lambda X, n: _greedy(X, n) + 1,
     }
 
@@ -112,14 +116,14 @@ class Projection(FunctionExercise):
 
     def properties(self, case: Given, result: list[Floats]) -> Iterator[str]:
         if len(set(result[0].tolist())) < case["n_anchors"]:
-            yield "a column is chosen twice: nothing of its direction may be left"
+            yield "a column is chosen twice: remove its whole component"
 
 
 class Coherent(Exercise):
     """The coherence of a topic's three leading words."""
 
     hints = (
-        "D(a) counts documents that have word a at all: counts > 0",
+        "D(a) counts the documents that contain word a: counts > 0",
         "together = present.T @ present holds D(a) on its diagonal and D(a, b) beside it",
         "2 * sum of log((together[a, b] + 0.01) / together[a, a]) over a < b",
     )
@@ -138,13 +142,15 @@ class Coherent(Exercise):
         lighter = 2 * np.log((both + SMOOTHING_DOCUMENTS) / second).sum()
         mistakes = {
             "the factor 2 is missing: published numbers count every pair in both directions": logs.sum(),
-            "divide by the documents of the heavier word, a, which stands first in the list": lighter,
+            "divide by the documents of the heavier word, a, which comes first in the list": lighter,
             "0.01 is added to the shared documents, not 1": 2 * np.log((both + 1) / first).sum(),
             "this is the mean over pairs; sum over them": 2 * logs.mean(),
-            "in nats: take np.log, to the base e": 2 * logs.sum() / np.log(10),
-            "in nats: take np.log, not np.log2": 2 * logs.sum() / np.log(2),
-            "count documents that have a word, not how often: counts > 0": self._raw(counts),
-            "every pair once, a < b, with the documents of the first word; then times 2": logs.sum() + lighter / 2,
+            "the exercise asks for nats: use np.log, to the base e": 2 * logs.sum() / np.log(10),
+            "the exercise asks for nats: use np.log, not np.log2": 2 * logs.sum() / np.log(2),
+            "count the documents that contain a word, not its occurrences: counts > 0": self._raw(counts),
+            "count every pair once, a < b, with the documents of the first word; then multiply by 2": (
+                logs.sum() + lighter / 2
+            ),
         }
         return [Part("Coh", coherence(counts, [top_words]), mistakes, "nats")]
 
@@ -163,7 +169,7 @@ class Membership(Exercise):
         "Theta = V @ np.linalg.inv(V[pure]); then negative entries to zero",
         "np.maximum(...), and last divide by .sum(axis=1, keepdims=True)",
     )
-    praise = "a node of half the length has the same memberships: how active a person is cancels"
+    praise = "a node of half the length has the same memberships, because a person's activity cancels"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -185,10 +191,12 @@ class Membership(Exercise):
         mistakes = {
             "these are the weights; set negative ones to zero, and divide every row by its sum": raw,
             "rows do not sum to one yet: divide each by its sum": np.maximum(raw, 0),
-            "cut at zero first, and divide by the sum after: these rows sum to more than one": late,
+            "set negative entries to zero first, then divide by the sum: these rows sum to more than one": late,
             "negative memberships: set them to zero before you divide": scaled(raw),
             "a negative weight becomes zero, not its opposite: no abs": scaled(np.abs(raw)),
-            "this gives each person to one community; shares are asked": np.eye(V.shape[1])[raw.argmax(axis=1)],
+            "this assigns each person to one community; the exercise asks for memberships": (
+                np.eye(V.shape[1])[raw.argmax(axis=1)]
+            ),
             "divide rows by their sums, not columns": np.maximum(raw, 0) / np.maximum(raw, 0).sum(axis=0),
             "rows are mixtures of rows: V = Theta V_pure, so Theta = V V_pure^-1 and not V (V_pure')^-1": turned,
         }

@@ -23,7 +23,7 @@ class Products(Exercise):
 
     hints = (
         "the table has N * N numbers of 8 bytes; a billion bytes are a GB",
-        "F holds 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
+        "F takes 12 bytes for each of its z entries; F U has D x 2K numbers, F'(F U) has N x 2K, of 8 bytes each",
         "8 * N**2 / 1e9; (12 * z + 8 * 2 * K * (D + N)) / 1e9; np.where(2 * z * 2 * K < z**2 / D, 1, 0)",
     )
     praise = "products always save memory; they save computation only if a document has more than 4 K different words"
@@ -38,19 +38,21 @@ class Products(Exercise):
             "these are billions of numbers; each of them takes 8 bytes": N**2 / 1e9,
             "this is a table of documents by words; the exercise asks for the one of words by words": 8e-9 * D * N,
             "these are bytes; give GB": 8.0 * N**2,
-            "this is what products hold; the table has N * N numbers": held,
+            "this is the memory of the products; the table has N * N numbers": held,
         }
         of_held = {
-            "these are the documents alone; F U and F'(F U) are held, too": 12e-9 * z,
+            "these are the documents alone; F U and F'(F U) are stored as well": 12e-9 * z,
             "there are 2K vectors, not K": 1e-9 * (12 * z + 8 * K * (D + N)),
-            "F U has a row for each document, F'(F U) one for each word: both are held": 1e-9 * (12 * z + 16 * K * N),
+            "F U has a row for each document and F'(F U) one for each word: both are stored": (
+                1e-9 * (12 * z + 16 * K * N)
+            ),
             "F is sparse: 12 bytes for each of its z entries, not 8 for each of its D x N places": (
                 1e-9 * (8 * D * N + 16 * K * (D + N))
             ),
         }
         of_computing = {
             "memory is saved in all four; the exercise asks which takes fewer multiplications": np.ones(4),
-            "the other way round: 1 where products take fewer": 1 - fewer,
+            "the answers are swapped: 1 means that products take fewer": 1 - fewer,
             "there are 2K vectors, and two products with each: 4 K z": np.where(z / D > K, 1, 0),
         }
         return [
@@ -74,7 +76,7 @@ class Contests(Exercise):
 
     hints = (
         "trial by trial: d = second - first, of shape (3, 30); its mean over trials is the difference",
-        "the spread of d decides, not that of the trials: s.e. = d.std(axis=1, ddof=1) / np.sqrt(30)",
+        "use the standard deviation of d, not that of the trials: s.e. = d.std(axis=1, ddof=1) / np.sqrt(30)",
         "np.where(np.abs(mean) > 2 * se, np.sign(mean), 0)",
     )
     praise = "the largest difference cannot be distinguished from chance, but the smallest can"
@@ -87,27 +89,27 @@ class Contests(Exercise):
         mean, s_e = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
         apart = np.sqrt((first.var(axis=1, ddof=1) + second.var(axis=1, ddof=1)) / n)
         of_means = {
-            "the other way round: the exercise asks for the second minus the first": -mean,
+            "the sign is reversed: the exercise asks for the second minus the first": -mean,
             "these are sums over the trials; take the mean": d.sum(axis=1),
             "this is the median; the standard error is one of the mean": np.median(d, axis=1),
-            "sizes alone lose who is ahead: no abs": np.abs(d).mean(axis=1),
+            "without the sign it is unclear who is ahead: do not use abs": np.abs(d).mean(axis=1),
         }
         of_errors = {
-            "this takes the trials of the two methods for different ones; both meet the same easy and hard trials, so "
-            "take the spread of the difference": apart,
-            "this is the spread of one trial; of a mean over 30 it is that over sqrt(30)": s_e * np.sqrt(n),
-            "divide by the root of the number of trials, not by the number": s_e / np.sqrt(n),
-            "this is a variance; take its root": s_e**2,
-            "this is two standard errors; give one": 2 * s_e,
+            "this treats the methods as independent; both have the same easy and hard trials, so use the standard "
+            "deviation of the differences": apart,
+            "this is the standard deviation of one trial; for a mean over 30, divide it by sqrt(30)": s_e * np.sqrt(n),
+            "divide by the square root of the number of trials, not by the number": s_e / np.sqrt(n),
+            "this is a variance; take its square root": s_e**2,
+            "this is two standard errors; give one standard error": 2 * s_e,
             "ddof=1: the spread around a mean that was itself estimated": s_e * np.sqrt((n - 1) / n),
         }
         ahead = np.where(np.abs(mean) > 2 * s_e, np.sign(mean), 0)
         of_verdicts = {
             "a difference may be chance: compare its size with two standard errors": np.sign(mean),
-            "the size of a difference does not decide; 3 points may be noise and 1 point none": (
+            "the size of a difference does not decide; 3 points may be noise while 1 point is not": (
                 np.where(np.abs(mean) > 0.02, np.sign(mean), 0)
             ),
-            "by the errors of each method alone nothing can be told; take those of the differences": (
+            "the errors of each method alone do not decide; use those of the differences": (
                 np.where(np.abs(mean) > 2 * apart, np.sign(mean), 0)
             ),
             "1 where the second is ahead, -1 where the first is": -ahead,
@@ -161,14 +163,14 @@ class Ranks(Exercise):
         right = three(_spearman)
         mistakes = {
             "these are correlations of the shares; correlate their ranks": three(_pearson),
-            "equal shares have equal ranks, the mean of their places; here the first of them comes first": (
+            "equal memberships have equal ranks, the mean of their places; here ties are broken by order": (
                 three(lambda a, b: _pearson(_places(a), _places(b)))
             ),
-            "scale the rows after the cut: only then a tie of tiny numbers is broken": (
+            "scale the rows after the cut: only this breaks a tie of tiny numbers": (
                 np.array([unscaled(0), unscaled(FLOOR), right[2]])
             ),
-            "the first way puts zero in the place of what is negative": three(_spearman, FLOOR),
-            "this is another order: zero, 2.2e-16, the main community": right[::-1],
+            "the first way replaces negative weights with zero": three(_spearman, FLOOR),
+            "the order is wrong: zero, 2.2e-16, then the main community": right[::-1],
         }
         return [Part("SRC", right, mistakes, "rank correlations")]
 
@@ -219,8 +221,8 @@ class Lonely(Exercise):
         others = np.array([_from_corners(X[:, K], np.arange(3))[:, 1] for X, K in zip(clouds, corners, strict=True)])
         trouble = np.where(near.min(axis=1) == 0, 1, np.where(near.max(axis=1) > ALONE, 2, 0))
         of_distances = {
-            "a column is nearest to itself: leave it out": sorted_distances[:, :, 0],
-            "these are squares; take the root": near**2,
+            "a column is closest to itself: leave it out": sorted_distances[:, :, 0],
+            "these are squares; take the square root": near**2,
             "these are the nearest among the corners; the exercise asks for the nearest of all other columns": others,
             "these are the farthest columns; the exercise asks for the nearest": sorted_distances[:, :, -1],
             "these are means over all columns; the exercise asks for the nearest": sorted_distances.mean(axis=2),
@@ -229,13 +231,15 @@ class Lonely(Exercise):
             "a distance of zero is a twin: the corner is one of two columns that are equal, 1": (
                 np.where(near.max(axis=1) > ALONE, 2, 0)
             ),
-            "look for corners that are alone, too: one far from all others is enough, 2": 1 * (near.min(axis=1) == 0),
-            "the other way round: 1 for twins, 2 for a corner alone": np.choose(trouble, [0, 2, 1]),
-            "one corner of three is enough to go wrong": np.where(near.min(axis=1) > ALONE, 2, near.max(axis=1) == 0),
+            "look for isolated corners as well: one that is far from all other columns is enough, 2": (
+                1 * (near.min(axis=1) == 0)
+            ),
+            "the answers are swapped: 1 is for twins, 2 for an isolated corner": np.choose(trouble, [0, 2, 1]),
+            "one bad corner of three is enough": np.where(near.min(axis=1) > ALONE, 2, near.max(axis=1) == 0),
         }
         return [
             Part("nearest", near, of_distances, "distances", (NONNEGATIVE,)),
-            Part("trouble", trouble, of_trouble, "1 for equal columns, 2 for a corner alone, 0 for neither"),
+            Part("trouble", trouble, of_trouble, "1 for equal columns, 2 for an isolated corner, 0 for neither"),
         ]
 
     def _is_clear(self, clouds: Floats) -> bool:

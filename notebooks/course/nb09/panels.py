@@ -242,7 +242,9 @@ def _draw_triangle(corners: Sequence[str], dots: str, taken: str, title: str) ->
 
 def topic_live() -> Live:
     """Let every topic leak to all words, or take documents away; guess how wrong topics are, then see it."""
-    fig = _draw_triangle(SUBJECTS, "word", "taken for a corner", "31 words between three topics, which are the corners")
+    fig = _draw_triangle(
+        SUBJECTS, "word", "chosen as a corner", "31 words between three topics, which are at the corners"
+    )
     dots, corners = fig.axes[0].lines
 
     def update(leak: float, documents: int, guess: int, shown: bool) -> str:
@@ -260,7 +262,7 @@ def topic_live() -> Live:
         "guess": drag(10, 0, 60, 1, "topics wrong (%)"),
         "shown": reveal("corners"),
     }
-    look = "Where will the corners be taken, and how wrong will topics be? Drag your guess, then show."
+    look = "Which words will be chosen as corners, and how wrong will the topics be? Drag your guess, then show."
     return Live(controls, fig, [dots, corners], update, look)
 
 
@@ -298,5 +300,5 @@ def community_live() -> Live:
         "guess": drag(0.9, 0.0, 1.0, 0.05, "rank correlation"),
         "shown": reveal("true communities"),
     }
-    look = "Mix the communities. When are the three not pure any more? Drag your guess, then show who is of which."
+    look = "Mix the communities. When are the three no longer pure? Drag your guess, then show who belongs to which."
     return Live(controls, fig, [dots, corners, *coloured], update, look)

@@ -29,7 +29,7 @@ def public_evidence(names: Iterable[str]) -> dict[str, Any]:
     """Load public data sets; in the place of one that cannot be had comes one that is made up, and a line tells so."""
     return load_public(
         names,
-        "made-up data of the same kind take their place; the texts below are about the real ones",
+        "simulated data of the same kind replace them; the texts below are about the real data",
         lambda name: draw_friends(600, activity=0.5, seed=int(name[-1])) if "dblp" in name else made_up_news(name),
     )
 

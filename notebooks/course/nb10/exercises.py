@@ -48,21 +48,21 @@ class Groups(FunctionExercise):
     """How many groups of workers never share a task."""
 
     hints = (
-        "two workers meet where they share a task; a group is whoever can be reached by such meetings",
+        "two workers are linked if they share a task; a group contains all workers that such links connect",
         "start with every worker in a group of one; go through the tasks, and merge the groups of all who share one",
-        "group = {m: {m} for m in worker}; per task, every member of the union of its workers' groups gets it as group",
+        "group = {m: {m} for m in worker}; for each task, merge its workers' groups into one for every member",
     )
     praise = "each group can be aggregated separately, but groups cannot be compared until some tasks link them"
     wrong: ClassVar = {
         "these are pairs of workers without a common task; a third worker may link them": (
             lambda t, w: np.sum(np.triu(_together(t, w) == 0))
         ),
-        "one group is missing: a worker alone is a group, too": lambda t, w: _n_groups(t, w) - _alone(t, w),
-        "this is how many workers meet no other; workers who meet may still never meet the rest": _alone,
-        "a task can link two groups that were apart until then: merge all groups that it touches": _one_pass,
+        "one group is missing: a single worker is a group as well": lambda t, w: _n_groups(t, w) - _alone(t, w),
+        "this is the number of workers without a link; linked workers may still have no link to the rest": _alone,
+        "a task can link two groups that were separate before: merge all groups of its workers": _one_pass,
         "this is the number of workers": lambda t, w: len(np.unique(w)),
         "this is the number of tasks": lambda t, w: len(np.unique(t)),
-        "workers are numbered with gaps: a number that never occurs is no worker": (
+        "worker numbers have gaps: a number that never occurs is not a worker": (
             lambda t, w: _n_groups(t, w) + w.max() + 1 - len(np.unique(w))
         ),
     }
@@ -99,7 +99,7 @@ class Refits(Exercise):
         "5 % lie below and 5 % above: two quantiles",
         "np.quantile(refits, [0.05, 0.95])",
     )
-    praise = "it is longer to the left than to the right: a worker near 100 % has little room above"
+    praise = "the interval is longer to the left than to the right, because a worker near 100 % has little room above"
 
     def given(self) -> Given:
         def make(rng: np.random.Generator) -> Given:
@@ -124,7 +124,7 @@ class Refits(Exercise):
         mistakes = {
             "this holds 95 % of the refits; the exercise asks for 90 %, so leave out 5 % at each end": wide,
             "this leaves out 10 % at each end, so it holds 80 %; leave out 5 % at each": narrow,
-            "the refits themselves spread: do not divide by the root of their number": of_mean,
+            "use the spread of the refits themselves: do not divide by the square root of their number": of_mean,
             "these are the extremes, which grow with the number of refits; leave out 5 % at each end": extremes,
             "the lower end comes first": ends[::-1],
         }
@@ -147,9 +147,9 @@ class Enough(Exercise):
     """The share of simulated crowds that get to an error, and the first amount at which nine of ten do."""
 
     hints = (
-        "errors has a row per simulated crowd and a column per amount: compare it with what is wanted",
+        "errors has a row per simulated crowd and a column per amount: compare it with the wanted error",
         "share = (errors <= wanted).mean(axis=0)",
-        "amounts[np.argmax(share >= 0.9)] is the first amount at which nine of ten crowds get there",
+        "amounts[np.argmax(share >= 0.9)] is the first amount at which nine of ten crowds reach the error",
     )
     praise = "half of the crowds need fewer labels, but a guarantee must hold for nearly all of them"
 
@@ -167,16 +167,18 @@ class Enough(Exercise):
         first = int(np.argmax(share >= 0.9))
         half = int(np.argmax(np.median(errors, axis=0) <= wanted))
         shares = {
-            "this is the share that is not there yet": 1 - share,
-            "these are numbers of crowds; give their share": share * len(errors),
-            "this is the mean error; the exercise asks which crowds get there": errors.mean(axis=0),
+            "this is the fraction of crowds that have not reached the error": 1 - share,
+            "these are numbers of crowds; give the fraction": share * len(errors),
+            "this is the mean error; the exercise asks for the fraction of crowds that reach the wanted error": (
+                errors.mean(axis=0)
+            ),
         }
         mean = int(np.argmax(errors.mean(axis=0) <= wanted))
         mistakes = {
-            "with so many labels half of the crowds get there: your own may be in the other half": amounts[half],
-            "the mean error gets there with so many; a crowd may be worse than the mean": amounts[mean],
-            "this is a position in `amounts`; give the amount that stands there": first,
-            "here every crowd gets there; nine of ten are enough": amounts[np.argmax(share >= 1)],
+            "with this amount, half of the crowds reach the error: your own may be in the other half": amounts[half],
+            "with this amount, the mean error is low enough; a single crowd may be worse than the mean": amounts[mean],
+            "this is a position in `amounts`; give the amount at that position": first,
+            "with this amount, every crowd reaches the error; nine of ten are enough": amounts[np.argmax(share >= 1)],
         }
         return [
             Part("share", share, shares, "of the crowds"),
@@ -190,7 +192,7 @@ class Contradicted(Exercise):
     hints = (
         'frame = pd.DataFrame(rows, columns=["message", "rater", "answer"]); first drop gaps, then write all '
         "in small letters",
-        "a rater contradicts themselves where one message and one rater have two different answers: count such pairs",
+        "a rater contradicts themselves if one message has two different answers of this rater: count such pairs",
         'frame.groupby(["message", "rater"])["answer"].agg(set).str.len() > 1; .drop_duplicates(["message", '
         '"rater"], keep="last")',
     )
@@ -202,7 +204,7 @@ class Contradicted(Exercise):
     def solve(self, rows: Any) -> list[Part]:
         n, left = draws.contradictions(rows), np.array(draws.count_labels(rows))
         pairs = {
-            "answers that differ in a capital alone were counted: write them all in small letters first": (
+            "answers that differ only in capitals were counted: convert them to lower case first": (
                 draws.contradictions(rows, capitals=True)
             ),
             "a gap that was filled later is no contradiction: drop the rows without an answer first": (
@@ -211,14 +213,14 @@ class Contradicted(Exercise):
             "the same answer given again is no contradiction: count different answers": (
                 draws.contradictions(rows, again=True)
             ),
-            "these are rows; the exercise asks how many pairs of a message and a rater": 2 * n,
+            "these are rows; the exercise asks for the number of pairs of a message and a rater": 2 * n,
         }
         whole = np.array(draws.count_labels(rows, "all"))
         labels = {
-            "of two answers of one rater the first was kept; here the last counts": draws.count_labels(rows, "first"),
-            "whoever corrected an answer has still given one: keep the last of both": draws.count_labels(rows, "none"),
+            "the first of a rater's two answers was kept; here the last counts": draws.count_labels(rows, "first"),
+            "a corrected answer is still an answer: keep the last one": draws.count_labels(rows, "none"),
             "an answer that was given again, or corrected, counts once": whole,
-            "these are shares; the exercise asks how many": left / left.sum(),
+            "these are fractions; the exercise asks for numbers": left / left.sum(),
         }
         return [Part("contradictions", n, pairs, "pairs"), Part("labels", left, labels, "labels")]
 
@@ -227,9 +229,9 @@ class Coverage(Exercise):
     """Whether intervals hold as often as they say, where those of one crowd hold or fail together."""
 
     hints = (
-        "the share that holds is held.mean(); the crowds are the witnesses, so look at one share a crowd",
+        "the fraction that holds is held.mean(); the crowds are independent, so use one fraction per crowd",
         "shares = held.mean(axis=1); the standard error of their mean is shares.std(ddof=1) / np.sqrt(len(shares))",
-        "refuted: is 0.9 further from the share than two standard errors? Give 1 or 0",
+        "refuted: is 0.9 more than two standard errors away from the fraction? Give 1 or 0",
     )
     praise = (
         "fifteen workers of one crowd are overrated together, so there are twenty independent observations, not 300"
@@ -243,16 +245,18 @@ class Coverage(Exercise):
         refuted = int(draws.PROMISED - mean > 2 * error)
         by_crowd = held.mean(axis=1)
         shares = {
-            "this is the share that does not hold": 1 - mean,
-            "this is a count; the exercise asks for the share": held.sum(),
+            "this is the fraction that does not hold": 1 - mean,
+            "this is a count; the exercise asks for the fraction": held.sum(),
             "this is the fraction of crowds in which all intervals hold; take that of all intervals": held.all(
                 axis=1
             ).mean(),
         }
         errors = {
-            "this takes 300 intervals for 300 witnesses; those of one crowd hold or fail together": naive,
-            "this is the spread of the crowds; divide by the root of their number": by_crowd.std(ddof=1),
-            "this is the spread of the zeros and ones": held.std(),
+            "this treats 300 intervals as independent; those of one crowd hold or fail together": naive,
+            "this is the standard deviation over the crowds; divide by the square root of their number": (
+                by_crowd.std(ddof=1)
+            ),
+            "this is the standard deviation of the zeros and ones": held.std(),
             "this is two standard errors; the exercise asks for one": 2 * error,
         }
         verdicts = {

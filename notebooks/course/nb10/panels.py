@@ -34,7 +34,7 @@ def _draw_crowds(amounts: Floats, errors: Floats) -> Figure:
 
 
 def enough_live() -> Live:
-    """Drag the labels that you would pay for; see how many of the crowds get to the wanted error with them."""
+    """Drag the labels that you would pay for; see how many of the crowds reach the wanted error with them."""
     amounts, errors, _ = planned_crowds(np.random.default_rng(CROWDS_SEED)).values()
     fig = _draw_crowds(amounts, errors)
     wish, guess, needed = fig.axes[0].lines[-3:]
@@ -47,8 +47,8 @@ def enough_live() -> Live:
         needed.set_xdata([first or 99, first or 99])
         needed.set_visible(shown)
         if not shown:
-            return f"{guessed} labels per task for an error of {wanted} %: in how many of ten crowds is that enough?"
-        told = f"with {guessed} labels {percent(there[guessed - amounts[0]])} of the crowds get there"
+            return f"{guessed} labels per task for an error of {wanted} %: for how many of ten crowds is that enough?"
+        told = f"with {guessed} labels {percent(there[guessed - amounts[0]])} of the crowds reach it"
         return f"{told}; nine of ten need {first or 'more than were tried'}"
 
     controls = {
@@ -56,7 +56,7 @@ def enough_live() -> Live:
         "guessed": drag(5, 3, 13, 1, "labels per task"),
         "shown": reveal("enough"),
     }
-    look = "How many labels per task would you pay for? A promise must hold for nine crowds of ten."
+    look = "How many labels per task would you pay for? They must be enough for nine crowds of ten."
     return Live(controls, fig, [wish, guess, needed], update, look)
 
 
@@ -85,7 +85,7 @@ def _draw_two() -> Figure:
     right.axvline(0, color=FAINT, lw=1, ls=":")
     right.plot([], [], "D-", color=ORANGE, lw=3)
     right.set(xlim=(-40, 60), ylim=(-0.5, 0.5), yticks=[], xlabel="difference (points)")
-    say(fig, "Two people, with intervals of 90 %")
+    say(fig, "Two people, with 90 % intervals")
     return fig
 
 
@@ -102,7 +102,7 @@ def two_live() -> Live:
         apart.set_data([low, high], [0, 0])
         apart.set_visible(shown)
         overlap = "overlap" if ends[0][1] > ends[1][0] else "do not overlap"
-        told = f"the difference is {low:.0f} to {high:.0f} points" if shown else "can they be told apart?"
+        told = f"the difference is {low:.0f} to {high:.0f} points" if shown else "can they be distinguished?"
         return f"{n} labels each: the two intervals {overlap}; {told}"
 
     controls = {

@@ -24,7 +24,7 @@ class Choose(FunctionExercise):
     """Which twenty tasks to buy: they tell the readings apart, and hold a number for the others."""
 
     hints = (
-        "where all readings agree, the truth favours none of them; where they differ, it tells them apart",
+        "if all readings agree on a task, its truth favours none of them; if they differ, it distinguishes them",
         "split the budget: some tasks on which readings differ, some on which they agree; draw both at random",
         "said = posteriors.argmax(axis=2), apart = (said != said[0]).any(axis=0); then rng.choice(..., replace=False)",
     )
@@ -34,8 +34,8 @@ class Choose(FunctionExercise):
         "differ"
     )
     none_agree = (
-        "nearly all of these are tasks on which readings differ; nothing then holds your number for the others, where "
-        "they agree: split the budget"
+        "nearly all of these are tasks on which readings differ; nothing then supports your number for the others, "
+        "where they agree: split the budget"
     )
     uneven = (
         "these tasks are harder or easier than others of their kind, and an accuracy counted on them is not that of "
@@ -95,7 +95,7 @@ def _checked(trial: Trial) -> Ints:
     """The tasks chosen, as whole numbers."""
     (tasks,) = trial.found
     if (tasks != np.rint(tasks)).any() or tasks.min() < 0 or tasks.max() >= N_TASKS:
-        numbers = f"these are no task numbers from 0 to {N_TASKS - 1}; np.flatnonzero turns a mask into numbers"
+        numbers = f"these are no task numbers from 0 to {N_TASKS - 1}; np.flatnonzero converts a mask to numbers"
         raise _NoChoice(f"{trial.where}, {numbers}")
     if len(np.unique(tasks)) < len(tasks):
         raise _NoChoice(f"{trial.where}, a task is chosen twice: rng.choice(..., replace=False)")

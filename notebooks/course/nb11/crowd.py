@@ -205,7 +205,7 @@ def whole(tasks: ArrayLike) -> Ints:
     """Return task numbers as a flat array of whole numbers, or raise a CofactorError."""
     found: Any = np.ravel(np.asarray(list(tasks) if isinstance(tasks, Iterable) else tasks))
     if not np.issubdtype(found.dtype, np.integer):
-        raise CofactorError(f"tasks are whole numbers, got {listing(found)}: np.flatnonzero turns a mask into them")
+        raise CofactorError(f"tasks are whole numbers, got {listing(found)}: np.flatnonzero converts a mask to numbers")
     return np.asarray(found, dtype=np.int64)
 
 

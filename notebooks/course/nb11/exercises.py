@@ -45,7 +45,7 @@ class Who(Exercise):
     def solve(self, labels: Ints) -> list[Part]:
         crowd, asked = mine(), mine().are(self.kind)
         mistakes = {says: sum(crowd.are(kind) for kind in kinds) for says, kinds in self.says.items()}
-        mistakes["these are all the others: True stands for those who are asked for"] = 1 - asked
+        mistakes["these are all the other workers: mark the ones asked for with True"] = 1 - asked
         return [Part("who", asked, mistakes, "True or False")]
 
 
@@ -55,16 +55,18 @@ class Copies(Who):
     kind = COPIES
     hints = (
         "copies agree on every task that both labelled, also where they are wrong",
-        "compare pairs: of the tasks where both labels are 0 or more, on which share are they the same?",
+        "compare pairs: on which fraction of the tasks where both labels are 0 or more are they the same?",
         "for each worker m: any(same[m, j] == 1 for j != m), where same is that share",
     )
     praise = "good workers agree often, copies always: the default counts the labels of copies as one"
     says: ClassVar = {
-        "these agree with one another often, not always: each of them looks at the leaf": (GUIDE,),
+        "these workers often agree with one another, but not always: each of them looks at the leaf": (GUIDE,),
         "among these are copies, and others who agree often; copies agree on every task: look for pairs that "
         "never differ": (GUIDE, COPIES),
-        "these never change their answer, which is no copying: they agree with no other more than chance": (CONSTANT,),
-        "these are three who agree well since they are mostly right; copies agree on every task": (OTHERS,),
+        "these workers never change their answer, which is not copying: they agree with others only by chance": (
+            (CONSTANT,)
+        ),
+        "these three workers agree well because they are mostly right; copies agree on every task": (OTHERS,),
     }
 
 
@@ -74,14 +76,14 @@ class Constants(Who):
     kind = CONSTANT
     hints = (
         "count how often a worker gives each class",
-        "a worker who gives one class only has one count that is not zero",
+        "a worker who gives only one class has a single count that is not zero",
         "for each worker m: len(np.unique(labels[labels[:, m] >= 0, m])) == 1",
     )
     praise = "their label is the same for every leaf, so it is uninformative, but it still counts in a vote"
     says: ClassVar = {
         "these are the copies: they use all classes, though they guess half of the time": (COPIES,),
-        "these use all classes, and agree with one another; a constant worker has one class only": (GUIDE,),
-        "these use all classes; to be right less often than others is not to be constant": (OTHERS,),
+        "these workers use all classes and agree with one another; a constant worker uses only one class": (GUIDE,),
+        "these workers use all classes; being right less often than others is not being constant": (OTHERS,),
         "among these are the copies, who agree with one another, but use all classes": (CONSTANT, COPIES),
     }
 
@@ -107,9 +109,11 @@ class Parted(Exercise):
         leaves = np.array([*off, (said[1] != said[2]).sum()])
         first = np.array([*(said[1:] != said[0]).sum(axis=1), leaves[2]])
         counts = {
-            "where classes tie in the vote, each of them is its label: here the first was taken": first,
-            "these are the leaves on which they agree; the exercise asks on how many they differ": len(best) - leaves,
-            "these are shares; the exercise asks how many leaves": leaves / len(best),
+            "if classes tie in the vote, each of them is its label: here only the first was used": first,
+            "these are the leaves on which they agree; the exercise asks for the number on which they differ": (
+                len(best) - leaves
+            ),
+            "these are fractions; the exercise asks for numbers of leaves": leaves / len(best),
         }
         pair = disputed(said)
         kinds = {
@@ -147,7 +151,7 @@ class Reading(Exercise):
         "bought = truth >= 0, and then compare said[:, bought] with truth[bought], a row per reading",
         "right = (said[:, bought] == truth[bought]).sum(axis=1); the reading to take is right.argmax()",
     )
-    praise = "a few checked tasks show what no number of further labels could: which of two families to trust"
+    praise = "a few checked tasks show which of two families to trust, which no number of further labels could show"
 
     def given(self) -> Given:
         return {"said": mine().said.copy(), "truth": known(seeds.current(), sold(seeds.current()))}
@@ -158,17 +162,17 @@ class Reading(Exercise):
         taken = int(right.argmax())
         counts = {
             "these are counts of wrong labels; count those that are right": n - right,
-            "these are shares; give the counts, of the tasks that you bought": right / n,
-            "these are shares of all tasks, most of which you did not buy; give the counts": right / len(truth),
+            "these are fractions; give the counts, for the tasks that you bought": right / n,
+            "these are fractions of all tasks, most of which you did not buy; give the counts": right / len(truth),
             "this compares the readings with the model, not with the truth": (said == said[1])[:, bought].sum(axis=1),
         }
         others = {
             says: number
             for number, says in enumerate(
                 (
-                    "this takes the vote, which has fewer of the checked tasks right: it counts copies as witnesses",
-                    "this takes the model, which has fewer of the checked tasks right: it believes the larger family",
-                    "this takes merged, which has fewer of the checked tasks right: it believes the smaller family",
+                    "this chooses the vote, with fewer checked tasks right: it counts copies as independent",
+                    "this chooses the model, with fewer checked tasks right: it believes the larger family",
+                    "this chooses merged, with fewer checked tasks right: it believes the smaller family",
                 )
             )
             if number != taken
@@ -180,7 +184,7 @@ class Defended(Exercise):
     """Accuracy of the reading taken, with an interval, from tasks bought in two groups."""
 
     hints = (
-        "the groups have not the same share of all tasks: estimate each group by itself, then weigh with its share",
+        "the groups are different fractions of all tasks: estimate each separately, then weight by fraction",
         "p = (right + 1/2) / (bought + 1) in each group, and the estimate is the sum of share * p",
         "s = sqrt(sum(share**2 * p * (1 - p) / (bought + 1))); low and high are 1.645 s away, and at most 1",
     )
@@ -203,15 +207,13 @@ class Defended(Exercise):
         pooled, n = right.sum() / bought.sum(), bought.sum()
         total = (right.sum() + 0.5) / (n + 1)
         mistakes = {
-            "this pools both groups, but tasks on which readings differ are few, and you bought many: weigh by share": (
+            "this pools both groups, but you bought many tasks where readings differ: weight groups by their shares": (
                 _ends(total, np.sqrt(total * (1 - total) / (n + 1)))
             ),
-            "this pools both groups, and the halves are missing in (1)": _ends(
-                pooled, np.sqrt(pooled * (1 - pooled) / n)
-            ),
-            "1.96 standard errors hold 95 %; the exercise asks for 90 %": _ends(p, s, 1.96),
-            "this is one standard error to each side, which holds 68 %; take 1.645": _ends(p, s, 1.0),
-            "shares are squared in (2): the groups were checked apart": _ends(
+            "this pools both groups, and omits the halves in (1)": _ends(pooled, np.sqrt(pooled * (1 - pooled) / n)),
+            "1.96 standard errors give 95 %; the exercise asks for 90 %": _ends(p, s, 1.96),
+            "this is one standard error to each side, which gives 68 %; use 1.645": _ends(p, s, 1.0),
+            "square the shares in (2), because the groups were checked separately": _ends(
                 p, float(np.sqrt(share @ _spread(right, bought)))
             ),
             "both groups count equally here: weight each by its share of all tasks": _ends(

@@ -55,7 +55,7 @@ def _draw_budget() -> Figure:
         ax.plot([], [], color=colour, marker="o", ms=3)
         ax.plot([], [], "D", color=INK, ms=8)
         ax.axvline(20, color=FAINT, lw=1, ls=":")
-        ax.set(xlabel="of these where answers differ", xlim=(-0.7, 20.7))
+        ax.set(xlabel="checked leaves where answers differ", xlim=(-0.7, 20.7))
     left.set(ylabel="right answer chosen (%)", ylim=(40, 104))
     right.set(ylabel="half width (points)", ylim=(0, 70))
     say(fig, f"Checked leaves, some of them where answers differ: {CROWDS * DRAWS} trials")
@@ -80,12 +80,12 @@ def budget_live() -> Live:
             dot.set_visible(shown)
         found, wide = splits(budget)[:, at]
         told = f"the right answer in {percent(found)} of the trials, its accuracy to ±{percent(wide)}"
-        return f"{n} of {budget} where answers differ: {told if shown else 'what will that buy?'}"
+        return f"{n} of {budget} where answers differ: {told if shown else 'what will the result be?'}"
 
     controls = {
         "apart": drag(20, 0, 20, 2, "where answers differ"),
         "budget": drag(20, 10, 20, 10, "checked leaves"),
         "shown": reveal("what it buys"),
     }
-    look = "Two jobs: choose the right answer, and tell how good it is. Drag to your split, then show."
+    look = "Two jobs: choose the right answer, and say how good it is. Drag to your split, then show."
     return Live(controls, fig, [differs, agrees, *lines], update, look)

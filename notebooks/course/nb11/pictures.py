@@ -26,7 +26,7 @@ def agreement(labels: CrowdLabels) -> Floats:
 
 @styled
 def draw_agreement(labels: CrowdLabels) -> Figure:
-    """Draw the share of equal labels of every two workers, in the order of their numbers."""
+    """Draw the fraction of equal labels of every two workers, in the order of their numbers."""
     shares = agreement(labels)
     fig = new_picture(WIDTH, 4.4)
     _fill_agreement(fig, fig.subplots(), shares, labels.workers)
@@ -55,7 +55,7 @@ def draw_delivery(seed: str) -> Figure:
     bars[taken].set_edgecolor("white")
     reach = [[100 * NINETY * s], [100 * min(NINETY * s, 1 - found[0])]]
     ends.errorbar(100 * found[0], taken, xerr=reach, color=INK, marker="o", capsize=5, lw=2, label=f"{BUDGET} checks")
-    ends.set(xlabel="labels that are right (%)", xlim=(50, 102))
+    ends.set(xlabel="right labels (%)", xlim=(50, 102))
     ends.invert_yaxis()
     ends.legend(loc="lower right", bbox_to_anchor=(1, 0.98))
     words = f"{percent(found[0])}, give or take {percent(NINETY * s)}"
@@ -71,4 +71,4 @@ def _fill_agreement(fig: Figure, ax: Axes, shares: ArrayLike, names: Sequence[ob
     ax.set_xticks(range(len(names)), [str(name) for name in names])
     ax.set_yticks(range(len(names)), [str(name) for name in names])
     ax.set(xlabel="worker", ylabel="worker")
-    fig.colorbar(image, ax=ax, label="share of equal labels", shrink=0.8)
+    fig.colorbar(image, ax=ax, label="fraction of equal labels", shrink=0.8)

@@ -35,8 +35,8 @@ class Unseen(Exercise):
     hints = (
         "a check shows a wrong label only where the leaf can be drawn and is wrong when it is drawn: which leaves are "
         "that in C, and in D?",
-        "in a group of N leaves of which b are wrong, n checks miss them all with probability "
-        "scipy.stats.hypergeom.pmf(0, N, b, n); the groups are drawn apart, so the probabilities of missing multiply",
+        "if b of the N leaves of a group are wrong, n checks miss them all with probability "
+        "scipy.stats.hypergeom.pmf(0, N, b, n); the groups are drawn separately, so multiply the two probabilities",
         "with X = scipy.stats.binom(20, q), search for the q with X.sf(k - 1) = 0.05, with X.cdf(k) = 0.05, and with "
         "X.sf(10) = 0.9; of the leaves in dispute one reading then has q right, and the other 1 - q",
     )
@@ -90,7 +90,7 @@ def _by_chance(apart: Ints, wrong: Ints, checks: Ints) -> Part:
     size, faulty = groups(apart, wrong)
     seen = shown(size, faulty, checks)
     mistakes = {
-        "this draws twenty of all leaves; ten come of each group": shown(N_TASKS, wrong.sum(axis=1)[:, None], BUDGET),
+        "this draws twenty of all leaves; draw ten from each group": shown(N_TASKS, wrong.sum(axis=1)[:, None], BUDGET),
         "these are the probabilities that no check shows it; the exercise asks for at least one": 1 - seen,
         "this draws with replacement; no leaf is checked twice, and one group is small": (
             1 - ((1 - faulty / size) ** checks).prod(axis=1)
@@ -109,7 +109,9 @@ def _elsewhere(apart: Ints, wrong: Ints, checks: Ints) -> Part:
     mistakes: dict[str, ArrayLike] = {
         "in D a leaf that is checked was done with care, and is right: its check shows nothing": (few, careless),
         "in C only the checks where readings agree can fall on these leaves": (pooled[0], 0.0),
-        "here leaves are drawn from all; ask in C which are drawn, and in D which labels are wrong once drawn": pooled,
+        "this draws from all leaves; ask which leaves are drawn in C, and which labels are wrong once drawn in D": (
+            pooled
+        ),
     }
     return Part("cd", (few, 0.0), mistakes, "probabilities")
 
@@ -122,13 +124,13 @@ def exact(n_wrong: int, tail: float = TAIL) -> Floats:
 
 def _other_ends(k: int) -> dict[str, Floats]:
     return {
-        "this has 2.5 % beyond either end, which holds 95 %; the exercise asks for 5 % and 5 %": exact(k, TAIL / 2),
-        "this is the rate and 1.645 standard errors, which is no binomial: with few wrong ones the upper end is "
+        "this leaves 2.5 % beyond each end, a 95 % interval; the exercise asks for 5 % at each end": exact(k, TAIL / 2),
+        "this is the rate and 1.645 standard errors, not the binomial: with few wrong labels the upper end is "
         "further away": _standard(k / BUDGET, BUDGET),
-        "this is (1) and (2), which are good for a sum of groups; of one count the binomial gives both ends": (
+        "this is (1) and (2), which are for a sum of groups; for one count, use the binomial for both ends": (
             _standard((k + 0.5) / (BUDGET + 1), BUDGET + 1)
         ),
-        "low: count n_wrong itself among those as many or more; X.sf(k) leaves it out, take X.sf(k - 1)": np.array(
+        "low: include n_wrong itself in the tail; X.sf(k) leaves it out, so use X.sf(k - 1)": np.array(
             [exact(k + 1)[0], exact(k)[1]]
         ),
         "the ends are swapped: first the lower one": exact(k)[::-1],
@@ -143,11 +145,13 @@ def _standard(rate: float, n: int) -> Floats:
 def _least(dispute: float) -> Part:
     q = surely_ahead(BUDGET // 2)
     mistakes = {
-        "this is the share of disputed leaves that the better reading has right; the exercise asks for a difference": q,
+        "this is the fraction of disputed leaves that one reading has right; the exercise asks for a difference": q,
         "this is a difference on the leaves in dispute; on all others the readings are equally right": 2 * q - 1,
-        "where one reading gains a leaf the other loses it: the difference is twice as large": dispute * (q - 0.5),
-        "this takes a difference for the share that the better one has right: subtract that of the other": dispute * q,
-        "ten of twenty is a tie, which tells nothing: ahead is eleven or more": (
+        "if one reading gains a leaf, the other loses it: the difference is twice as large": dispute * (q - 0.5),
+        "this is the fraction that the better reading has right, not a difference: subtract that of the other": (
+            dispute * q
+        ),
+        "ten of twenty is a tie, which shows nothing: eleven or more is ahead": (
             dispute * (2 * surely_ahead(BUDGET // 2 - 1) - 1)
         ),
     }
