@@ -169,7 +169,7 @@ def test_hidden_cells_are_compared_with_each_column_alone(folder, capsys):
     told += r"; log-loss ([\d.]+), independent columns ([\d.]+)"
     wrong, majority, loss, alone = map(float, re.search(told, said).groups())
     assert loss < alone - 0.2 and wrong < majority - 10
-    ours, median = map(float, re.search(r"age: .* error ([\d.]+) .*\(([\d.]+) when predicting the median\)\n", said).groups())
+    ours, median = map(float, re.search(r"age: .* error ([\d.]+) .*\(([\d.]+) when predicting", said).groups())
     assert ours < 0.6 < median < 1
     assert main(["joint", "cases.csv", "--columns", "coin", "mood", "--method", "Independence"]) == 0
     said = capsys.readouterr()
