@@ -216,7 +216,7 @@ def test_topics_are_features_of_a_classifier_and_come_as_a_data_frame_where_aske
         set_config(transform_output="default")
     with pytest.raises(cf.CofactorError, match="feature names"):
         topics.transform(counts.rename(columns={"a": "z"}))
-    with pytest.raises(cf.CofactorError, match="transform='xml': choose 'default' or 'pandas'"):
+    with pytest.raises(cf.CofactorError, match="transform='xml': must be 'default' or 'pandas'"):
         topics.set_output(transform="xml")
-    with pytest.raises(cf.CofactorError, match=r"use cofactor\.separable\.LDA"):
+    with pytest.raises(cf.CofactorError, match=r"use the transformer cofactor\.separable\.LDA"):
         separable.Topics(2, method="LDA").fit(counts)

@@ -174,7 +174,7 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
         ("unknown_tasks", "ignored 7 tasks without labels"),
         ("one_class", "the truth has only one class"),
         ("new_class", "8"),
-        ("twice", "gives two truths for tasks"),
+        ("twice", "gives several true classes for tasks"),
         ("again", "another set has the same name"),
         ("anchors", "q2 are not columns of spectra.csv"),
         ("few", "nothing to hold out"),

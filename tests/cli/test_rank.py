@@ -141,10 +141,10 @@ def test_warnings_stand_on_standard_error_and_on_top_of_the_page(tmp_path, capsy
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"
     path.write_text("winner,loser\na,b\na,c\nb,c\nc,b\n")
     assert main(["rank", str(path), "--report", str(page)]) == 0
-    said = "items that never lost to the others, or never won, not even through third ones: a; only the"
+    said = "only the prior determines the distance of these items from the others: a; they"
     printed = capsys.readouterr()
     assert f"warning: {said}" in printed.err and "warning: " not in printed.out
-    assert "warning: these comparisons do not predict who wins the next one (log-loss" in printed.err
+    assert "warning: these comparisons do not predict the outcome of further ones (log-loss" in printed.err
     assert said in page.read_text(encoding="utf8").split("<h2>")[0]
     assert main(["rank", str(path), "--strict", "-o", str(tmp_path / "no.csv")]) == 1
     assert "error: --strict: items that never lost" in capsys.readouterr().err and not (tmp_path / "no.csv").exists()
@@ -165,8 +165,8 @@ def test_picture_names_who_may_be_best_and_fits_many_items():
 
 
 NO_ORDER, FEW = (
-    "no order can be inferred: the allowed ranks of all items overlap\n",
-    "or fewer, whose ranks are hardly determined: ",
+    "no order can be inferred: the rank intervals of all items overlap\n",
+    "or fewer are uncertain: ",
 )
 SMALL = {  # votes of small boards: whether an order is told, and who has few comparisons
     "one match": (["ab"], False, "a, b"),
@@ -222,7 +222,10 @@ def test_a_season_with_home_side_elo_and_a_part_by_itself(tmp_path, capsys):
     printed = capsys.readouterr()
     assert "note: columns used by default: home, away, hg, ag\n" in printed.err
     assert "note: left out 1 comparison without a result: row 123 (counting the header line)\n" in printed.err
-    assert "else, other; ranked are the 5 items of that part" in printed.err
+    assert (
+        "only the 5 items of the largest component are ranked; no comparisons link these items with it: else, other"
+        in printed.err
+    )
     assert "team2  1500 (1500 to 1500)" in printed.out and "the sides alone" in printed.out
     assert "\nhome: 0." in printed.out
     table = pd.read_csv(out).set_index("item")

@@ -74,7 +74,7 @@ def test_win_rate_by_hand():
 def test_what_only_orders_gives_no_chances():
     _, _, data = small()
     model, _ = recorded(AltSVM(rank=3).fit, data)
-    with pytest.raises(CofactorError, match="orders items but gives no probabilities"):
+    with pytest.raises(CofactorError, match="orders items but has no probabilities"):
         model.predict_proba([0], [1], [2])
 
 

@@ -62,5 +62,5 @@ def test_every_method_is_fitted_again_with_what_it_chose(name):
     if sure.model.link:
         assert sure.chances(0, 1, 2)["high"].between(0, 1).all()
     else:
-        with pytest.raises(CofactorError, match="gives no probabilities"):
+        with pytest.raises(CofactorError, match="has no probabilities"):
             sure.chances(0, 1, 2)

@@ -35,14 +35,14 @@ def test_sorted_by_user_and_kept_in_order_within():
         ({"user": ["a", "b"]}, "use from_frame for other ids"),
         ({"user": [[0, 0]]}, r"one-dimensional, got shape \(1, 2\)"),
         ({"user": [0, 3_000_000_000]}, "row 1: 3000000000"),
-        ({"outcome": [1, np.nan]}, "outcomes lie in .*row 1: nan"),
-        ({"outcome": [-1, 1]}, r"row 0: -1\.0: drop these rows, or rescale"),
+        ({"outcome": [1, np.nan]}, "outcomes must lie in .*row 1: nan"),
+        ({"outcome": [-1, 1]}, r"row 0: -1\.0; drop these rows, or rescale"),
         ({"outcome": ["x", 1]}, "outcome must contain numbers"),
         ({"right": [0, 2]}, "compared with itself in rows 0"),
-        ({"n_items": 2}, "item codes must be below n_items=2; not so: 2"),
+        ({"n_items": 2}, "item codes must be below n_items=2, but these are not: 2"),
         ({"n_users": 0}, "n_users=0"),
         ({"counts": [1, 0]}, r"counts must be positive.*row 1: 0\.0"),
-        ({"counts": [1e-101, 1e101]}, r"counts must lie from 1e-100 to 1e\+100.*row 0: 1e-101, row 1: 1e\+101"),
+        ({"counts": [1e-101, 1e101]}, r"counts must lie between 1e-100 and 1e\+100.*row 0: 1e-101, row 1: 1e\+101"),
         ({"same_item": "keep"}, "same_item='keep'"),
         ({"user": [], "left": [], "right": [], "outcome": []}, "no comparisons"),
     ],
@@ -54,7 +54,7 @@ def test_bad_rows_are_named(change, message):
 
 
 def test_an_item_with_itself_can_be_dropped():
-    with pytest.warns(DataWarning, match="of an item with itself left out: 1, in rows 0; look") as caught:
+    with pytest.warns(DataWarning, match="1 comparisons of an item with itself were dropped \\(rows 0\\)") as caught:
         data = Comparisons([0, 0], [0, 1], [0, 2], [1, 1], same_item="drop")
     assert len(data) == 1
     assert caught[0].filename == __file__  # the line of who called

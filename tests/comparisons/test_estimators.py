@@ -63,7 +63,7 @@ def test_where_features_do_not_help_biases_are_left_and_a_warning():
     """Utilities of 0.07, as in the paper's Figure 2, cannot be learnt from choices; what all like, can."""
     U, V = truth(0, kind="gauss")
     b = np.random.default_rng(5).standard_normal(300)
-    with pytest.warns(DataWarning, match="do not help to predict 10000 held-out comparisons: biases of items alone"):
+    with pytest.warns(DataWarning, match="do not help to predict 10000 held-out comparisons: only item biases"):
         mf = fitted(drawn(0.1 * U, V, 10_000, "binary", b=b), item_bias=True)
     assert np.isinf(mf.ridge_) and mf.rank_ == 0 and mf.n_held_out_ == 10_000 and "biases" in mf.result_.reason
     assert np.corrcoef(mf.item_bias_, b)[0, 1] > 0.9
@@ -75,7 +75,7 @@ def test_where_features_do_not_help_biases_are_left_and_a_warning():
 def test_a_model_without_biases_is_no_coin_either():
     U, V = truth(0, kind="gauss")
     data = drawn(0.1 * U, V, 10_000, "binary", b=0.2 * np.random.default_rng(5).standard_normal(300))
-    with pytest.warns(DataWarning, match="biases of items alone"):
+    with pytest.warns(DataWarning, match="only item biases are used"):
         mf = fitted(data)
     ranking = BradleyTerry(mf.bias_ridge_).fit(data)
     assert mf.item_bias_ == pytest.approx(ranking.item_bias_, abs=1e-6) and np.ptp(mf.item_bias_) > 0.2
@@ -166,11 +166,11 @@ def test_speaks_the_callers_names_and_refuses_others():
     assert len(set(best)) == 4 and all(name.startswith("i") for name in best)
     assert (mf.margin(["u3"] * 3, best[:3], best[1:]) > 0).all()
     assert mf.recommend("u3", 4, exclude=best[:2])[:2] == best[2:] and mf.recommend("u3") == mf.recommend("u3", 10)
-    with pytest.raises(CofactorError, match="unknown users: u99; new users join by fold_in"):
+    with pytest.raises(CofactorError, match="unknown users: u99; use fold_in for new users"):
         mf.recommend("u99")
     with pytest.raises(CofactorError, match="unknown items: tea, gin"):
         mf.margin(["u1", "u1"], ["tea", "gin"], ["i1", "i2"])
-    with pytest.raises(CofactorError, match="2 users, 1 left and 1 right"):
+    with pytest.raises(CofactorError, match="2 users, 1 left items and 1 right items"):
         mf.margin(["u1", "u1"], ["i1"], ["i2"])
 
 
@@ -202,7 +202,7 @@ def halves(outcomes="exact", m=12_000):
 
 def test_parts_that_nobody_links_are_centred_each_and_not_compared():
     U, V, data = halves()
-    with pytest.warns(DataWarning, match="2 parts that no comparison links, of 30, 30 items"):
+    with pytest.warns(DataWarning, match="2 components \\(with 30, 30 items\\) that no comparison links"):
         mf = fitted(data, ridge=0, tol=1e-12)
     X, found = U @ V.T, mf.user_factors_ @ mf.item_factors_.T
     for own in (slice(0, 30), slice(30, 60)):
@@ -212,7 +212,7 @@ def test_parts_that_nobody_links_are_centred_each_and_not_compared():
         mf.margin([0, 0], [1, 2], [3, 40])
     with pytest.raises(NotIdentifiableError, match="no comparison links"):
         mf.recommend(0, 10)
-    with pytest.warns(DataWarning, match="2 parts"):  # with a ridge the prior decides
+    with pytest.warns(DataWarning, match="2 components"):  # with a ridge the prior decides
         mf = fitted(halves("binary")[2], ridge=5.0)
     assert 0 < mf.predict_proba([0], [2], [40])[0] < 1 and len(mf.recommend(0, 5)) == 5
 
@@ -227,7 +227,7 @@ def test_whoever_was_never_seen_has_no_features():
     once = Comparisons(*(np.append(old, new) for old, new in one_more), 42, 30)
     free = fitted(once, rank=2, ridge=0.0).user_factors_
     assert free[40].all() and not free[41].any()
-    with pytest.warns(DataWarning, match="user 40 has no comparisons: these are the utilities that all users share"):
+    with pytest.warns(DataWarning, match="user 40 has no comparisons: these are the average utilities of all users"):
         assert mf.utilities(40) == pytest.approx(mf.item_bias_)
     assert 30 not in mf.recommend(0, 31)
 

@@ -44,7 +44,7 @@ def test_users_of_ndcg_may_have_any_ids(kind):
     users = pd.Series(["b", "a", "b", "a", "a"], dtype=kind)
     assert ndcg(users, rating, score) == pytest.approx(ndcg([1, 0, 1, 0, 0], rating, score))
     users[2] = None
-    with pytest.raises(CofactorError, match="no user in rows 2: drop or fill them"):
+    with pytest.raises(CofactorError, match="rows 2 have no user: drop or fill them"):
         ndcg(users, rating, score)
 
 
@@ -120,8 +120,8 @@ def test_names_what_is_missing():
     report = diagnose(data, rank=2)
     assert report["users"].value == "4, of which 1 without comparisons: 2"
     assert report["items"].value == "6, of which 1 without comparisons: 5"
-    assert report["items linked"].status == "fail" and report["items linked"].value == "2 parts of 3, 2 items"
-    assert report["comparisons per user"].value == "2 users span fewer than 2: 1, 3"
+    assert report["items linked"].status == "fail" and report["items linked"].value == "2 components with 3, 2 items"
+    assert report["comparisons per user"].value == "the pairs of 2 users span fewer than 2 directions: 1, 3"
     assert report["comparisons"].status == "warn"
     assert report["always or never chosen"].value == "4 items: 0, 2, 3, 4"
     assert "ridge" in report.verdict
@@ -132,13 +132,13 @@ def test_says_on_how_many_answers_the_choice_of_a_ridge_rests(m, status, points)
     report = diagnose(drawn(*truth(n_users=8, n_items=12, rank=2), m, "binary"), rank=2)
     assert report["comparisons"].value == f"{m} choices for 34 degrees of freedom"
     check = report["choice of rank and ridge"]
-    assert check.status == status and f"rests on {m} answers" in check.value and f"{points} points" in check.value
-    assert ("so few answers may choose a wrong one" in report.verdict) == (status == "warn")
+    assert check.status == status and f"based on {m} answers" in check.value and f"{points} points" in check.value
+    assert ("the choice is uncertain" in report.verdict) == (status == "warn")
 
 
 def test_answers_of_who_has_one_pair_choose_nothing():
     data = Comparisons([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 2, 0, 1, 0], [1, 0, 1, 1, 1])
-    assert "rests on 3 answers" in diagnose(data, rank=1)["choice of rank and ridge"].value
+    assert "based on 3 answers" in diagnose(data, rank=1)["choice of rank and ridge"].value
 
 
 def test_spans_are_ranks():

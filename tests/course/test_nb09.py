@@ -124,7 +124,7 @@ def test_what_cannot_be_had_is_replaced_and_told(monkeypatch, capsys):
     found = pictures.public_evidence(["tdt2", "dblp2"])
     assert isinstance(found["tdt2"], TopicsDataset) and isinstance(found["dblp2"], GraphDataset)
     told = capsys.readouterr().out
-    assert "available: none" in told and "COFACTOR_MIRROR: tdt2, dblp2" in told and "made-up" in told
+    assert "available: none" in told and "COFACTOR_MIRROR: tdt2, dblp2" in told and "simulated data" in told
     assert found["tdt2"].trial(3, 0).counts.nnz and found["dblp2"].memberships.shape[1] == 3
 
 

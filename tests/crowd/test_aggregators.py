@@ -445,7 +445,7 @@ def test_methods_of_signs_follow_the_vote_where_no_worker_varies():
     rows = [(task, worker, "n" if worker == 3 else "y") for task in range(50) for worker in range(4) if task != worker]
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
     for name in ("KOS", "GhoshSVD", "EigenRatio"):
-        with pytest.warns(DataWarning, match=f"so that {name} cannot weigh workers: the majority vote decides"):
+        with pytest.warns(DataWarning, match=f"so {name} cannot weight the workers and uses the majority vote"):
             method = cf.crowd.METHODS[name]().fit(frame)
         assert (method.predict(frame) == "y").all()
         assert np.allclose(method.predict_proba(frame), MajorityVote().fit(frame).predict_proba(frame))

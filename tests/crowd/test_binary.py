@@ -77,7 +77,7 @@ def test_lanczos_that_fails_is_said_in_words(monkeypatch):
 
     monkeypatch.setattr(binary.sparse_linalg, "eigsh", fail)
     monkeypatch.setattr(binary, "DENSE_SIZE", 0)
-    with pytest.raises(CofactorError, match="no single direction stands out among the labels of 9 workers"):
+    with pytest.raises(CofactorError, match="the labels of 9 workers have no dominant direction"):
         KOS().fit(skilled_crowd(0, **TWO).labels)
 
 
@@ -176,11 +176,11 @@ def test_refuses_labels_without_labels(cls):
 
 def test_more_than_two_classes_are_refused_unless_ordered(cls):
     labels = skilled_crowd(0, n_classes=3).labels
-    with pytest.raises(CofactorError, match=rf'{cls.__name__} is for two classes, these labels have 3.*"ordinal"'):
+    with pytest.raises(CofactorError, match=rf'{cls.__name__} is for two classes, but these labels have 3.*"ordinal"'):
         cls().fit(labels)
     posterior = cls(multiclass="ordinal").fit(labels).predict_proba(labels)
     assert np.allclose(posterior.sum(axis=1), 1)
-    with pytest.raises(CofactorError, match="multiclass='nominal': choose"):
+    with pytest.raises(CofactorError, match="multiclass='nominal': must be"):
         cls(multiclass="nominal").fit(labels)
 
 

@@ -69,7 +69,7 @@ def test_starts_from_votes_and_says_so_where_multispa_cannot(method):
     """A class that nobody uses leaves no co-occurrence with full rank."""
     task, worker, label = triples(skilled_crowd(0, n_classes=2).labels)
     labels = CrowdLabels.from_arrays(task, worker, label, n_classes=3, n_tasks=400, unlabelled="keep")
-    with pytest.warns(DataWarning, match="started from majority vote instead of MultiSPA"):
+    with pytest.warns(DataWarning, match="started at the majority vote instead of MultiSPA"):
         method.fit(labels)
     assert np.isfinite(method.predict_proba(labels)).all()
 

@@ -94,7 +94,9 @@ def test_names_those_it_cannot_estimate_and_keeps_their_place():
     rows = (labels.table.rows, labels.table.variables, labels.table.values)
     more = [np.append(old, new) for old, new in zip(rows, ([400], [12], [0]), strict=True)]
     labels = CrowdLabels.from_arrays(*more, 3, 401, 13, unlabelled="keep")
-    with pytest.warns(DataWarning, match="full rank, given uniform confusion matrices: 12$") as told:
+    with pytest.warns(
+        DataWarning, match="without a full-rank co-occurrence get uniform confusion matrices: 12$"
+    ) as told:
         method = MultiSPA().fit(labels)
     assert told[0].filename == __file__
     assert np.array_equal(method.model_.conditionals[12], np.full((3, 3), 1 / 3))
@@ -103,7 +105,7 @@ def test_names_those_it_cannot_estimate_and_keeps_their_place():
 
 def test_refuses_where_it_can_estimate_nobody():
     labels = CrowdLabels.from_arrays([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0])
-    with pytest.raises(CofactorError, match="no worker shares labels of all 2 classes"):
+    with pytest.raises(CofactorError, match="because none shares labels of all 2 classes"):
         MultiSPA().fit(labels)
 
 

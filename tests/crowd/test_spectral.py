@@ -91,7 +91,7 @@ def test_a_worker_without_labels_keeps_a_uniform_matrix_and_tasks_without_labels
 
 
 def test_two_workers_are_refused():
-    with pytest.raises(CofactorError, match="needs three groups of workers, found 2: use MV-EM"):
+    with pytest.raises(CofactorError, match="needs at least three workers, but there are 2: use MV-EM"):
         SpectralDS().fit(exact_crowd().take_workers([0, 1]))
 
 
@@ -109,7 +109,7 @@ def test_groups_that_share_no_task_are_refused():
     task, worker, label = triples(labels)
     kept = task % 3 == worker % 3
     labels = CrowdLabels.from_arrays(task[kept], worker[kept], label[kept], 3, 400, 12, unlabelled="keep")
-    with pytest.raises(CofactorError, match="co-occurrence of the votes of groups 0 and 1 has rank below"):
+    with pytest.raises(CofactorError, match="co-occurrence of the votes of groups 0 and 1 has a rank below"):
         SpectralDS().fit(labels)
 
 

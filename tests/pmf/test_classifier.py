@@ -102,7 +102,7 @@ def test_counts_and_names_values_not_seen_and_takes_them_for_missing():
     X = [["red", "round"], ["green", "round"], ["yellow", "long"], ["green", "long"]] * 10
     fitted = JointPMFClassifier(**QUICK).fit(X, [0, 0, 1, 1] * 10)
     with pytest.warns(
-        DataWarning, match="2 values not seen at fitting count as missing: row 0, column 0: 'blue', row 2"
+        DataWarning, match="2 values that did not occur in fit are treated as missing: row 0, column 0: 'blue', row 2"
     ):
         shares = fitted.predict_proba([["blue", "round"], [None, "long"], ["red", "flat"]])
     expected = fitted.predict_proba(np.array([[None, "round"], [None, "long"], ["red", np.nan]], dtype=object))
@@ -112,7 +112,7 @@ def test_counts_and_names_values_not_seen_and_takes_them_for_missing():
 def test_columns_that_are_missing_in_every_row_are_said_to_be_useless():
     X, y = drawn(n_rows=150)
     gap = np.column_stack([X[:, :2], np.full(len(X), np.nan), X[:, 2:]])
-    with pytest.warns(DataWarning, match="columns missing in every row, of no use: 2"):
+    with pytest.warns(DataWarning, match="columns that are missing in every row have no effect: 2"):
         fitted = JointPMFClassifier(**QUICK).fit(gap, y)
     assert np.isfinite(fitted.predict_proba(gap)).all()
 
@@ -155,10 +155,10 @@ def test_reaches_the_accuracy_asked_for(name, least):
 @each(
     "wrong, message",
     [
-        (dict(rank=0), "rank=0: the number of latent classes is a whole number of at least 1, or 'auto'"),
+        (dict(rank=0), "rank=0: the number of latent classes must be a positive integer or 'auto'"),
         (dict(rank=2.5), "rank=2.5"),
         (dict(rank="best"), "rank='best'"),
-        (dict(pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
+        (dict(pseudo_count=-1), "pseudo_count=-1: must be a nonnegative number or 'auto'"),
         (dict(pseudo_count=float("nan")), "pseudo_count=nan"),
         (dict(pseudo_count="some"), "pseudo_count='some'"),
         (dict(method="SPA"), "method='SPA': choose 'EM' or 'CNMF-EM'"),
@@ -177,17 +177,17 @@ def test_refuses_parameters_out_of_range(wrong, message):
 @each("classes, where", [("----", "in every row"), ("a-b-", "in rows 1, 3")])
 def test_refuses_classes_that_are_missing(classes, where, gap):
     y = [gap if one == "-" else one for one in classes]
-    with pytest.raises(CofactorError, match=f"the class is missing {where}: leave such rows out"):
+    with pytest.raises(CofactorError, match=f"the class is missing {where}: leave these rows out"):
         JointPMFClassifier(**QUICK).fit([["u"], ["v"], ["u"], ["v"]], np.array(y, dtype=object))
 
 
 def test_refuses_cells_that_are_no_categories():
     X = np.array([[1, {"a": 1}], [2, {"b": 2}]], dtype=object)
-    with pytest.raises(CofactorError, match="column 1 holds values that are neither numbers nor strings"):
+    with pytest.raises(CofactorError, match="column 1 contains values that are neither numbers nor strings"):
         JointPMFClassifier(**QUICK).fit(X, [0, 1])
 
 
 def test_says_when_em_was_cut_short():
     X, y = drawn(n_rows=100)
-    with pytest.warns(ConvergenceWarning, match="EM: 2 of 2 starts reached the limit of 3 rounds"):
+    with pytest.warns(ConvergenceWarning, match="EM did not converge within 3 iterations for 2 of 2 starts"):
         JointPMFClassifier(**QUICK, max_iter=3).fit(X, y)

@@ -241,7 +241,7 @@ def test_tables_too_thin_to_hide_anything_get_the_product_of_marginals():
 def test_refuses_variables_never_observed_and_names_them(method):
     codes = drawn(200).codes
     codes[:, [1, 3]] = -1
-    with pytest.raises(CofactorError, match="never observed in any row: 1, 3; leave them out"):
+    with pytest.raises(CofactorError, match="these variables were never observed: 1, 3; leave them out"):
         fit(method, CategoricalTable(codes, TRUTH.sizes))
 
 
@@ -250,36 +250,36 @@ def test_refuses_groups_never_observed_together_and_names_them(method):
     codes = drawn(200).codes
     codes[::2, [0, 4]] = -1
     codes[1::2, 1:4] = -1
-    with pytest.raises(NotIdentifiableError, match="2 groups never observed together: 0, 4; 1, 2, 3"):
+    with pytest.raises(NotIdentifiableError, match=r"2 groups that were never observed together \(0, 4; 1, 2, 3\)"):
         fit(method, CategoricalTable(codes, TRUTH.sizes))
 
 
 @each_method
 def test_refuses_tables_without_any_entry(method):
     for codes in (np.full((3, 2), -1), np.zeros((0, 2), dtype=int)):
-        with pytest.raises(CofactorError, match="nothing was observed in any row"):
+        with pytest.raises(CofactorError, match="the table has no observed values"):
             fit(method, CategoricalTable(codes, [2, 2]))
 
 
 @each("name, rank", product(["CNMF-SPA", "CNMF-OPT", "RAND-EM", "Constant"], [0, -1, 2.5, "3", None, True]))
 def test_refuses_ranks_that_are_no_number_of_classes(name, rank):
-    with pytest.raises(CofactorError, match="the number of latent classes is a whole number of at least 1"):
+    with pytest.raises(CofactorError, match="the number of latent classes must be a positive integer"):
         fit(clone(METHODS[name]).set_params(rank=rank), drawn(10))
 
 
 @each(
     "method, message",
     [
-        (CNMFOPT(init="zeros"), "init='zeros': choose 'spa' or 'random'"),
+        (CNMFOPT(init="zeros"), "init='zeros': must be 'spa' or 'random'"),
         (CNMFOPT(weights="square"), "weights"),
         (RANDEM(n_starts=0), "n_starts=0: give a whole number of at least 1"),
         (CNMFSPA(rank=40), "rank=40"),
-        (RANDEM(rank=2, pseudo_count=-1), "pseudo_count=-1: give a number of at least 0, or 'auto'"),
+        (RANDEM(rank=2, pseudo_count=-1), "pseudo_count=-1: must be a nonnegative number or 'auto'"),
         (CNMFSPA(rank=2, pseudo_count=np.nan), "pseudo_count=nan"),
         (Independence(pseudo_count="some"), "pseudo_count='some'"),
         (RANDEM(rank=2, max_iter=0), "max_iter=0: give a whole number of at least 1"),
         (CNMFSPA(rank=2, em_max_iter=0), "em_max_iter=0: give a whole number of at least 1"),
-        (MLEAD(rank=2, start=random_start(TRUTH.sizes, 3, 0)), "the start has 3 classes, rank=2"),
+        (MLEAD(rank=2, start=random_start(TRUTH.sizes, 3, 0)), "the start has 3 classes, but rank=2"),
     ],
 )
 def test_refuses_unknown_settings(method, message):
@@ -413,15 +413,17 @@ def test_what_is_no_set_of_marginals_is_refused():
     a = np.full((2, 2), 0.25)
     refused = {
         "rank=0": lambda: from_marginals({(0, 1): a}, 0),
-        "choose CNMF-OPT or CNMF-SPA": lambda: from_marginals({(0, 1): a}, 1, "EM"),
-        "no pairs: give": lambda: from_marginals({}, 1),
-        "pair 'a': name two variables": lambda: from_marginals({"a": a}, 1),
-        r"pair .0, 0.: give one table": lambda: from_marginals({(0, 0): a}, 1),
-        r"pair .1, 0.: give one table": lambda: from_marginals({(0, 1): a, (1, 0): a}, 1),
-        r"the table of .0, 1. must hold probabilities": lambda: from_marginals({(0, 1): -a}, 1),
-        "has 3 values of variable 0, another has 2": lambda: from_marginals({(0, 1): a, (0, 2): np.ones((3, 2))}, 1),
+        "must be 'CNMF-OPT' or 'CNMF-SPA'": lambda: from_marginals({(0, 1): a}, 1, "EM"),
+        "no pairs: pass": lambda: from_marginals({}, 1),
+        "pair 'a': must be two variable numbers": lambda: from_marginals({"a": a}, 1),
+        r"pair .0, 0.: pass exactly one table": lambda: from_marginals({(0, 0): a}, 1),
+        r"pair .1, 0.: pass exactly one table": lambda: from_marginals({(0, 1): a, (1, 0): a}, 1),
+        r"the table of .0, 1. must contain probabilities": lambda: from_marginals({(0, 1): -a}, 1),
+        "has 3 values of variable 0, but another table has 2": lambda: from_marginals(
+            {(0, 1): a, (0, 2): np.ones((3, 2))}, 1
+        ),
         "variables 1 are in no pair": lambda: from_marginals({(0, 2): a}, 1),
-        "2 groups never observed together": lambda: from_marginals({(0, 1): a, (2, 3): a}, 1),
+        "2 groups that were never observed together": lambda: from_marginals({(0, 1): a, (2, 3): a}, 1),
     }
     for message, ask in refused.items():
         with pytest.raises(cf.CofactorError, match=message):

@@ -31,6 +31,12 @@ def test_text_is_a_variable_where_its_values_come_twice_on_average():
     assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}
 
 
+def test_a_column_of_twenty_values_is_taken_as_it_is():
+    for n, taken in ((20, ["name", "hat"]), (21, ["hat"])):
+        frame = pd.DataFrame({"name": [f"no {k}" for k in range(n)], "hat": [f"hat {k % 2}" for k in range(n)]})
+        assert CategoricalFrame.from_frame(frame).names == taken
+
+
 def test_filling_gaps_leaves_the_table_itself_as_it_was():
     frame = pd.DataFrame({"hat": ["red", None, "red", "blue"] * 10, "coat": ["old", "new"] * 20}).astype(object)
     data = CategoricalFrame.from_frame(frame)
@@ -41,7 +47,7 @@ def test_filling_gaps_leaves_the_table_itself_as_it_was():
 
 def test_a_column_with_gaps_is_never_ids():
     frame = pd.DataFrame({"pay": np.arange(3000, 3060), "hat": ["red", "blue"] * 30}).astype(str)
-    assert CategoricalFrame.from_frame(frame).left_out == {"pay": "60 whole numbers that never repeat: ids"}
+    assert CategoricalFrame.from_frame(frame).left_out == {"pay": "probably ids: 60 whole numbers that never repeat"}
     frame.loc[3, "pay"] = "n/a"
     data = CategoricalFrame.from_frame(frame)
     assert data.names == ["pay", "hat"] and data.gap_words == {"n/a": {"pay": 1}}
@@ -63,7 +69,7 @@ def test_what_spreadsheets_write_for_no_value_is_a_gap_and_as_a_label_is_noted()
     data = CategoricalFrame.from_frame(frame)
     assert set(data.gap_words) == set(words) and data.table.sizes[0] == 2
     rows = pd.DataFrame({"task": range(25), "worker": ["a", "b", "c", "d", "e"] * 5, "label": frame["hat"]})
-    with pytest.warns(DataWarning, match="look like no answer") as caught:
+    with pytest.warns(DataWarning, match="look like non-answers") as caught:
         CrowdLabels.from_frame(rows)
     assert all(word in str(caught[0].message) for word in words)
 
@@ -141,14 +147,20 @@ def test_data_frames_are_coded_as_the_command_codes_a_file(tmp_path):
     assert np.array_equal(found, expected.predict_proba(data.table.take_rows(slice(5, 15)), 0))
     assert method.columns_[0].shown(int(method.predict(new, "hat")[0])) in ("blue", "red")
     assert RANDEM(2, random_state=0).fit(data).columns_ == data.columns
-    with pytest.warns(DataWarning, match="columns left out: id "):
+    with pytest.warns(DataWarning, match="columns were left out: id "):
         Independence().fit(frame.assign(id=[f"case {i}" for i in range(200)]))
 
 
 WRONG = {
-    "an unknown value": ({"hat": "green"}, r"hat holds values never seen before: data rows 0 \('green'\), 1 "),
-    "text in an interval": ({"age": "old"}, r"age holds what are no numbers: data rows 0 \('old'\), 1 "),
-    "a list": ({"hat": [["red"]] * 200}, "column hat holds lists or other objects, not categories: data rows 0, 1"),
+    "an unknown value": (
+        {"hat": "green"},
+        r"hat contains values that did not occur in the fit: data rows 0 \('green'\), 1 ",
+    ),
+    "text in an interval": ({"age": "old"}, r"age contains values that are not numbers: data rows 0 \('old'\), 1 "),
+    "a list": (
+        {"hat": [["red"]] * 200},
+        "column hat contains lists or other objects instead of categories: data rows 0, 1",
+    ),
 }
 
 
@@ -162,11 +174,14 @@ def test_other_values_than_those_fitted_on_are_refused_with_their_rows(case):
 
 def test_refuses_data_that_cannot_be_coded():
     method = Independence()
-    for data, said in ((np.array([["a"]]), "an array of <U1 holds no codes: give a DataFrame"), ({"a": 1}, "got dict")):
+    for data, said in (
+        (np.array([["a"]]), "an array of dtype <U1 does not contain codes: pass a DataFrame"),
+        ({"a": 1}, "got dict"),
+    ):
         with pytest.raises(CofactorError, match=said):
             method.fit(data)
     for target in ("hat", "3"):
-        with pytest.raises(CofactorError, match="no such column; the model has numbers only"):
+        with pytest.raises(CofactorError, match="no such column; its variables have no names"):
             method.fit(drawn(30)).predict(drawn(30), target)
     with pytest.raises(CofactorError, match="the model was fitted to codes"):
         method.predict(people(), 0)

@@ -276,7 +276,7 @@ def test_seed_start_and_em():
 def test_what_is_refused():
     truth = simulate.joint_model(4, 3, 2, random_state=0)
     table = simulate.joint_table(truth, 50, random_state=0)
-    with pytest.raises(CofactorError, match="the start has 2 classes, rank=3"):
+    with pytest.raises(CofactorError, match="the start has 2 classes, but rank=3"):
         CTD(3, start=truth).fit(table)
     with pytest.raises(NotIdentifiableError, match="no three variables"):
         CTD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))
@@ -355,7 +355,7 @@ def test_same_seed_same_model_and_em_goes_on_from_it():
 def test_what_is_refused_mle_ad():
     table = CategoricalTable(random_codes(0, 30, (2, 3, 4), 0), (2, 3, 4))
     triples = triple_moments(table)
-    with pytest.raises(CofactorError, match="3 variables with 9 values in all, the start has 4 with 11"):
+    with pytest.raises(CofactorError, match="3 variables with 9 values in total, the start has 4 with 11"):
         mle_ad(triples, generators.random_model(0, 2, (2, 3, 4, 2)))
     with pytest.raises(NotIdentifiableError, match="no three variables"):
         MLEAD(2).fit(CategoricalTable([[0, 0, -1], [-1, 1, 0], [1, -1, 1]] * 4, (2, 2, 2)))

@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_named_by_row(tmp_path, text, options, message):
         read_votes(written(tmp_path, text), **options)
 
 
-@pytest.mark.filterwarnings("ignore:these comparisons do not predict who wins")
+@pytest.mark.filterwarnings("ignore:these comparisons do not predict the outcome")
 def test_a_frame_of_votes_is_ranked():
     frame = pd.DataFrame({"winner": ["a", "b", "c"], "loser": ["b", "c", "a"]})
     assert rank(*read_votes(frame)[:1], random_state=0).utilities == pytest.approx(0)

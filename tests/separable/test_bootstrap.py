@@ -37,5 +37,5 @@ def test_bootstrap_refuses_graphs_and_other_data():
     with pytest.raises(CofactorError, match="does not take points"):
         bootstrap(METHODS["SPOC"](2), np.eye(3))
     X, _ = repeated()
-    with pytest.raises(CofactorError, match="fitted to 124 columns, X has 123"):
+    with pytest.raises(CofactorError, match="fitted to 124 columns, but X has 123"):
         bootstrap(SPA(4).fit(X), X[:, 1:], n_draws=2)

@@ -161,7 +161,9 @@ def test_bad_input_is_named():
     for energy in (0.0, 1.5, np.nan, "much"):
         with pytest.raises(CofactorError, match="energy="):
             communities(A, 2, "SPA", energy=energy)
-    with pytest.raises(CofactorError, match=r"no method 'SPAM': there are SPA, MERIT, MERIT\(0\), .*, SPOC, GeoNMF"):
+    with pytest.raises(
+        CofactorError, match=r"unknown method 'SPAM': choose one of SPA, MERIT, MERIT\(0\), .*, SPOC, GeoNMF"
+    ):
         communities(A, 2, "SPAM")
-    with pytest.raises(CofactorError, match="clip='off': choose mean, floor or zero"):
+    with pytest.raises(CofactorError, match="clip='off': must be 'mean', 'floor' or 'zero'"):
         communities(A, 2, "SPA", clip="off")

@@ -63,7 +63,7 @@ def spoiled(kind):
         ("noise", "number of anchors", "warn", ""),
         ("near", "condition of the anchors", "warn", ""),
         ("few", "residual", "warn", ""),
-        ("many", "number of anchors", "warn", "8 asked for, 5 found"),
+        ("many", "number of anchors", "warn", "8 requested, 5 found"),
     ],
 )
 def test_what_is_wrong_is_named_whatever_the_unit_and_the_storage(kind, check, status, value):
@@ -87,7 +87,7 @@ def test_what_fails_every_method_refuses(name):
         with pytest.raises(CofactorError, match=r"NaN or infinity in 2 columns \(3, 7\)"):
             METHODS[name](5).fit(X)
     assert diagnose(np.zeros((4, 6))).verdict == "no method can find anchors (zero columns)"
-    with pytest.raises(CofactorError, match="zero everywhere"):
+    with pytest.raises(CofactorError, match="all entries of X are zero"):
         METHODS[name](2).fit(np.zeros((4, 6)))
     for X in (np.zeros(3), np.zeros((0, 4))):
         for call in (METHODS[name](2).fit, diagnose):

@@ -110,7 +110,7 @@ def test_the_number_of_anchors_is_suggested_by_one_rule(K, snr):
     assert METHODS["SPA"]().fit(X).anchors_.size == K
     check, other = (diagnose(X, number)["number of anchors"] for number in (None, K + 1))
     assert check.status == "pass" and check.value.startswith(f"{K} suggested")
-    assert other.status == "warn" and other.value.startswith(f"{K + 1} asked for")
+    assert other.status == "warn" and other.value.startswith(f"{K + 1} requested")
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_outliers_are_named_and_not_counted():
             k, margin = suggest_n_anchors(X)
             assert k == K and margin > 0.5
             for name in ("SPA", "MERIT") if K == 3 else ():
-                with pytest.warns(DataWarning, match="columns 7 would each be an anchor for itself alone"):
+                with pytest.warns(DataWarning, match="columns 7 would be anchors of themselves only"):
                     fitted = METHODS[name]().fit(X)
                 assert sorted(fitted.anchors_.tolist()) == anchors.tolist() and fitted.scores_[7] == 0
                 assert (fitted.scores_[anchors] > 0).all()
@@ -177,7 +177,7 @@ def test_a_number_is_not_clear_where_more_than_noise_is_left():
 
 def test_an_unclear_number_is_a_warning():
     X = np.random.default_rng(0).standard_normal((30, 9))
-    with pytest.warns(DataWarning, match="the number of anchors is not clear: .* try several, or give n_anchors"):
+    with pytest.warns(DataWarning, match="the suggested number of anchors, .* try several numbers, or set n_anchors"):
         assert merit(X).margin < 0.5
     merit(X, 5)  # whoever gives the number is not warned
 
@@ -198,11 +198,11 @@ def test_counts_no_further_than_the_rank_nor_than_are_tried():
     assert suggest_n_anchors(mixtures(M=80, N=100, K=70, snr_db=30.0).X)[0] == 70
     high = mixtures(M=230, N=240, K=6, snr_db=10.0).X  # with more rows than anchors are tried
     k, margin = suggest_n_anchors(high)
-    assert k < 200 and diagnose(high)["number of anchors"].value == f"{k} suggested, by a margin of {margin:.2f}"
+    assert k < 200 and diagnose(high)["number of anchors"].value == f"{k} suggested, with a margin of {margin:.2f}"
     for X, message in (
         (np.zeros((0, 3)), "non-empty"),
         ([[0.5, np.nan]], "NaN"),
-        (np.zeros((2, 3)), "zero everywhere"),
+        (np.zeros((2, 3)), "all entries of X are zero"),
     ):
         with pytest.raises(CofactorError, match=message):
             suggest_n_anchors(X)

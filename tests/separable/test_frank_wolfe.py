@@ -161,7 +161,7 @@ def test_starts_from_spa_at_the_t_of_its_error():
 def test_an_exact_start_is_returned():
     X = problem(4, noise=0.0)
     fit = merit(X, 3, 0.1, init="spa")
-    assert fit.result.n_iter == 0 and fit.result.converged and "no step was due" in fit.result.reason
+    assert fit.result.n_iter == 0 and fit.result.converged and "no step was taken" in fit.result.reason
     assert np.allclose(X @ fit.coefficients, X) and set(fit.anchors) == {0, 1, 2}
 
 
@@ -182,7 +182,7 @@ def test_stops_where_the_gap_is_within_a_tolerance_and_says_where_it_is_not():
     fit = merit(X, 3, 0.01, n_iter=5000, gap_abs=0.5)
     assert fit.result.gap[-1] <= 0.5 < fit.result.gap[1:-1].min()
     assert merit(X, 3, 0.005, n_iter=5000, gap_abs=0.25, objective="half").result.n_iter == fit.result.n_iter
-    with pytest.warns(ConvergenceWarning, match="limit of 5 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not reach the tolerance within 5 steps"):
         assert not merit(X, 3, 0.01, n_iter=5, tol=1e-9).result.converged
     assert merit(X, 3, 0.01, n_iter=5).result.converged
 
@@ -207,7 +207,7 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails():
         ({"n_anchors": 0}, "n_anchors=0"),
         ({"n_anchors": 2.5}, "n_anchors=2.5: X has 40 columns"),
         ({"n_anchors": "3"}, "n_anchors='3'"),
-        ({"lam": -0.1}, "lam=-0.1: give"),
+        ({"lam": -0.1}, "lam=-0.1: must be"),
         ({"lam": np.nan}, "lam=nan"),
         ({"lam": "best"}, "lam='best'"),
         ({"lam": np.array([1.0, 2.0])}, "lam=array"),
@@ -217,10 +217,10 @@ def test_the_default_penalty_holds_where_that_of_the_paper_fails():
         ({"n_iter": 1.5}, "n_iter=1.5: give a whole number of at least 1"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"t_init": 0, "init": "spa"}, "t_init=0"),
-        ({"gap_abs": "small"}, "tolerances are 0 or more"),
-        ({"tol": -1.0}, "tolerances are 0 or more"),
+        ({"gap_abs": "small"}, "tolerances must be nonnegative"),
+        ({"tol": -1.0}, "tolerances must be nonnegative"),
         ({"init": "random"}, "init='random'"),
-        ({"init": np.eye(3)}, r"init has shape \(3, 3\): X has 40 columns"),
+        ({"init": np.eye(3)}, r"init has shape \(3, 3\), but X has 40 columns"),
         ({"init": np.full((40, 40), 0.1)}, r"init is not on the simplex in 40 columns \(0, 1, 2"),
         ({"init": 2 * np.eye(40) - 1 / 40}, "not on the simplex"),
         ({"objective": "third"}, "objective='third'"),

@@ -82,7 +82,7 @@ def test_an_atom_is_itself_exactly():
 @each("solve", [simplex_least_squares, nonnegative_least_squares])
 def test_bad_input(solve):
     W, X = problem(0)
-    with pytest.raises(CofactorError, match=r"W \(7, 5\) and X \(6, 6\) need the same rows"):
+    with pytest.raises(CofactorError, match=r"W \(7, 5\) and X \(6, 6\) must have equally many rows"):
         solve(W, X[:6])
     with pytest.raises(CofactorError, match="at least one column"):
         solve(W[:, :0], X)

@@ -27,7 +27,7 @@ def test_methods_of_points_find_anchors_and_weights(name):
 
 @each("name", OF_POINTS)
 def test_points_of_other_rows_are_refused(name):
-    with pytest.raises(CofactorError, match="29 rows, and the matrix of the fit had 30"):
+    with pytest.raises(CofactorError, match="29 rows, but the matrix of the fit has 30"):
         METHODS[name](5).fit(PROBLEM.X).transform(PROBLEM.X[1:])
 
 
@@ -38,7 +38,7 @@ def test_methods_of_graphs_give_new_nodes_their_memberships(name):
     found = fitted.transform(A.toarray()[:, :50])
     whole = communities(A, 3, name, random_state=0).memberships
     assert np.abs(found.T - whole[:50]).mean() < 0.15
-    with pytest.raises(CofactorError, match="give the number of communities"):
+    with pytest.raises(CofactorError, match="set the number of communities"):
         METHODS[name]().fit(A)
 
 

@@ -255,16 +255,16 @@ def test_shares_of_new_documents_are_their_words_and_the_prior():
     "call, message",
     [
         *(
-            (lambda n=n: topic_model(random_counts(0), n), f"n_topics={n}: .* 12 documents and 15")
+            (lambda n=n: topic_model(random_counts(0), n), f"n_topics={n}: with 12 documents and 15")
             for n in (0, 13, 2.5)
         ),
-        (lambda: topic_model(random_counts(0), 2, "SPOC"), r"no method 'SPOC': there are SPA, MERIT, .*, LDA"),
-        (lambda: topic_model(np.zeros((3, 4)), 2), "no document has a word"),
-        (lambda: topic_model(np.ones((3, 4)), 2), "no word occurs in enough"),
-        (lambda: topic_model(random_counts(0), 2, min_documents=12), "no word occurs in enough"),
+        (lambda: topic_model(random_counts(0), 2, "SPOC"), r"unknown method 'SPOC': choose one of SPA, MERIT, .*, LDA"),
+        (lambda: topic_model(np.zeros((3, 4)), 2), "all counts are zero"),
+        (lambda: topic_model(np.ones((3, 4)), 2), "every word occurs in too few"),
+        (lambda: topic_model(random_counts(0), 2, min_documents=12), "every word occurs in too few"),
         (lambda: topic_model(random_counts(0), 2, min_documents=0), "min_documents=0: give a whole number of at least"),
         (lambda: lda_topics(np.eye(3), 0), "n_topics=0: give a whole number of at least 1"),
-        (lambda: lda_topics([[1, 0], [1.5, 1]], 1), "counts of documents 1 are no whole numbers"),
+        (lambda: lda_topics([[1, 0], [1.5, 1]], 1), "counts of documents 1 are not integers"),
         (lambda: lda_topics([[1, 0, 0], [0, 1, 0]], 1), "no document contains the words 2:"),
         *((lambda kind=kind: kind(2).fit([[1, 2], [3]]), "its rows differ in length") for kind in (Topics, LDA)),
     ],
@@ -280,7 +280,9 @@ def test_bad_counts_are_named():
         bad = counts.copy()
         bad[[2, 5], [3, 4]] = value
         for kind in (np.array, sparse.csc_array):
-            with pytest.raises(CofactorError, match="counts must be 0 or at least 1: not so in documents 2, 5"):
+            with pytest.raises(
+                CofactorError, match="counts must be 0 or at least 1, but this does not hold in documents 2, 5"
+            ):
                 topic_model(kind(bad), 2, "SPA")
     counts[:, [4, 9]] = 0
     with pytest.raises(CofactorError, match=r"no document contains the words 4, 9: pass min_documents=1 to drop them"):

@@ -118,7 +118,7 @@ def test_a_column_that_tells_another_is_told_of_truly():
     table = pd.DataFrame({"q1": one, "q2": np.array(list("badce"))[one], "other": rng.integers(0, 2, 300)}).astype(str)
     with pytest.warns(cf.DataWarning) as caught:
         found = cf.joint(table, **FAST)
-    said = "redundant columns: each value of q1 goes with one value of q2: one determines the other"
+    said = "redundant columns: each value of q1 occurs with one value of q2: one column determines the other"
     assert any(text.startswith(said) for text in found.warnings)
     assert {str(one.message) for one in caught} == set(found.warnings) <= set(found.notes)
 

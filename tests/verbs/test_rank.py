@@ -9,7 +9,7 @@ import pytest
 import cofactor as cf
 from cofactor.verbs.rank import half_wins
 
-pytestmark = pytest.mark.filterwarnings("ignore:these comparisons do not predict who wins")
+pytestmark = pytest.mark.filterwarnings("ignore:these comparisons do not predict the outcome")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_a_data_set_is_known_by_name_and_warnings_are_kept():
 
 def test_every_item_has_its_row_or_is_named(votes):
     more = pd.concat([votes, pd.DataFrame({"winner": ["x"], "loser": ["y"]})])
-    with pytest.warns(cf.DataWarning, match="have no rank in it: x, y"):
+    with pytest.warns(cf.DataWarning, match="no comparisons link these items with it: x, y"):
         found = cf.rank(more)
     named = " ".join(found.notes)
     assert all(item in set(found.items["item"]) or item in named for item in [*"abcde", "x", "y"])

@@ -251,7 +251,9 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
         assert "1 row without a value stays empty: row 7" in found.notes and found.table.iloc[7].isna().all()
         points = cf.anchors(np.ma.masked_array(X, mask=np.arange(30)[:, None] + np.zeros(6) == 7), 3, rows=True)
         assert points.weights["anchor_1"].isna().to_numpy().nonzero()[0].tolist() == [7]
-        with pytest.raises(cf.CofactorError, match="counts must be 0 or at least 1: not so in documents 0, 1, 2, 3"):
+        with pytest.raises(
+            cf.CofactorError, match="counts must be 0 or at least 1, but this does not hold in documents 0, 1, 2, 3"
+        ):
             cf.topics(counts, 2)
 
 

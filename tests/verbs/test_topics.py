@@ -121,7 +121,7 @@ def test_half_empty_texts_words_for_none_and_scripts_without_blanks(recwarn):
     alike = ["the quick brown fox" if n % 2 else "" for n in range(30)]  # four words, always together
     assert quiet(alike, 1).topics["word"].tolist() == ["brown", "fox", "quick", "the"]
     recwarn.clear()
-    with pytest.raises(CofactorError, match="the 4 words that are used do not distinguish 2 topics: ask for 1 at most"):
+    with pytest.raises(CofactorError, match="the 4 words that are used cannot distinguish 2 topics: choose at most 1"):
         cf.topics(alike, 2)
     assert not any(issubclass(one.category, RuntimeWarning) for one in recwarn)
     with pytest.raises(CofactorError, match="columns text have no blanks between words"):
@@ -241,7 +241,7 @@ MESSY = {  # what the file holds, what is said
     ),
     "more topics than words": (
         "document,word,count\nd,a,1\ne,b,1\nd,c,1\ne,c,2\nf,a,1\n",
-        "--anchors 3: ask for",
+        "--anchors 3: with ",
     ),
     "another order": (
         "document,word,count\nd,a,1\nword,document,count\nsun,d1,1\n",
@@ -306,7 +306,7 @@ def test_the_command_writes_what_the_verb_returns(folder, capsys):
         assert np.allclose(arrays["weights"], quiet("counts.csv").documents.drop(columns="document"))
     report = quiet("counts.csv")
     report.report("verb.html")
-    with pytest.raises(CofactorError, match=r"verb.html exists"):
+    with pytest.raises(CofactorError, match=r"verb.html already exists"):
         report.report("verb.html")
     assert "2 topics" in repr(report) and "<table" in report._repr_html_()
 

@@ -1,4 +1,4 @@
-"""What every user would choose, from a few comparisons of each; and the rankings that this is compared with."""
+"""Preferences of every user, learned from a few comparisons each, and rankings of items for all users together."""
 
 from typing import TYPE_CHECKING
 

@@ -1,70 +1,71 @@
-"""One ranking for all users, with ties and covariates: the likelihood of Davidson, its prior, and the covariance.
+"""One ranking for all users, with ties and covariates: Davidson's likelihood, its prior, and the covariance.
 
     symbol   meaning                                                              shape
     u        utilities of the items, of mean zero                                 (n,)
     beta     coefficients of the covariates                                       (k,)
-    tau      log of the tie parameter nu; absent where nobody tied                ()
-    X        covariates, left item less right item                                (c, k)
+    tau      log of the tie parameter nu; absent if there are no ties             ()
+    X        covariates, left item minus right item                               (c, k)
     z        u_left - u_right + X beta                                            (c,)
     theta    u, beta and tau, one after another                                   (p,)
     sd       standard deviation of the normal prior on utilities, mean zero
     R        inverse variances of the prior: 1 / sd^2 for utilities               (p,)
-    H        minus the second derivatives of the log-likelihood, R included       (p, p)
-    P        inverse of H: utilities are taken for normal, N(theta, P)            (p, p)
-    G        users; m_g comparisons of user g
-    s_g      derivatives of the log-likelihood of user g in theta                 (p,)
-    H_g      minus the second ones                                                (p, p)
+    H        negative Hessian of the log-likelihood, including R                  (p, p)
+    P        inverse of H: utilities are approximately normal, N(theta, P)        (p, p)
+    G        number of users; user g made m_g comparisons
+    s_g      gradient of the log-likelihood of user g in theta                    (p,)
+    H_g      negative Hessian of the log-likelihood of user g                     (p, p)
     x_g      (I - H_g P)^-1 s_g: theta would move by -P x_g without user g        (p,)
 
 The likelihood.
 
     P(left wins) : P(right wins) : P(tie) = exp(z / 2) : exp(-z / 2) : exp(tau)
 
-Among comparisons that were decided this is the model of Bradley and Terry. The model of Rao and Kupper has a threshold
-in place of tau; Davidson's is taken since it is log-linear: its likelihood is concave with a gradient that compares
-counts to what is expected, and a tie counts as half a win.
+For comparisons that are not ties, this is the Bradley-Terry model. The model of Rao and Kupper has a threshold instead
+of tau; Davidson's model is used because it is log-linear: its likelihood is concave, its gradient compares observed
+with expected counts, and a tie counts as half a win.
 
 The prior.
 
     log p(comparisons | sd) > E log-likelihood - (theta' R theta + tr(R P)) / 2 - n log sd - log det(H) / 2
 
-E is the mean over N(theta, P). Laplace's approximation has the log-likelihood at theta and its second derivatives in
-its place. It finds items too much alike where each was compared a few times: of 100 items with standard deviation 0.8
-and two comparisons each it chose 0.6, and intervals of 90 % held 81 % of the truth. The bound above chooses 0.8.
+E is the mean over N(theta, P). Laplace's approximation uses the log-likelihood at theta and its second derivatives
+instead. It underestimates the differences between items that were compared only a few times: for 100 items with
+standard deviation 0.8 and two comparisons each, it chose 0.6, and 90 % intervals contained 81 % of the true values. The
+bound above chooses 0.8.
 
-Who is compared more often may be better: in sports the strong play more. The comparisons do not say so, and then items
-that were seldom compared are all weaker than the prior has them. `with_doubt` allows for that.
+Items that are compared more often may be better: in sports, strong players play more. The comparisons do not show this,
+and then all rarely compared items are weaker than the prior assumes. `with_doubt` allows for that.
 
-Without a prior an item that won its only comparison is the best of all. With one that is chosen so, few comparisons
-move an item little, and many move it far. Coefficients of covariates, in units of their root mean square, have the
-fixed prior of `COEFFICIENT_SD`; the parameter of ties has none.
+Without a prior, an item that won its only comparison would rank first. With a prior chosen in this way, an item moves
+little after few comparisons and far after many. Coefficients of covariates, in units of their root mean square, have a
+fixed prior with standard deviation `COEFFICIENT_SD`; the tie parameter has no prior.
 
-The covariance. Independent comparisons leave P. Users who differ in taste answer alike in all their comparisons, so
-that users are what is independent:
+The covariance. For independent comparisons it is P. Users with different tastes answer consistently in all of their
+comparisons, so users, not comparisons, are independent:
 
     V = P ((G - 1) / G sum_g x_g x_g' + R) P,    quantiles of Student's t with (sum m_g)^2 / (sum m_g^2) - 1 degrees
 
-Estimates miss the truth by P (s - R theta), s the derivatives of the log-likelihood at the truth, so that R is what the
-prior adds where the truth is drawn from it; with s of covariance H - R that is P again.
+The error of the estimate is P (s - R theta), with s the gradient of the log-likelihood at the truth, so R is what the
+prior adds if the truth is drawn from it; if s has covariance H - R, the result is P again.
 
-Prompts (pictures, questions) differ as users do. Where both repeat, V has the sum over users and that over prompts,
-less what both count, the sum over what one user answered to one prompt; negative eigenvalues of the rest become zero.
-The quantile is that of whichever counts less.
+Prompts (pictures, questions) differ in the same way as users. If both repeat, V contains the sum over users plus the
+sum over prompts minus the sum over pairs of user and prompt, which both contain; negative eigenvalues are set to zero.
+The quantile uses the smaller of the two effective numbers.
 
-The first is the jackknife in one step; without it, or with G - 1 degrees, intervals are too short where some users made
-many more comparisons than others.
+The sum over x_g is the one-step jackknife; without it, or with G - 1 degrees of freedom, intervals are too short if
+some users made many more comparisons than others.
 
 Sources: Davidson, "On extending the Bradley-Terry model to accommodate ties", JASA 1970; Ford, "Solution of a ranking
 problem from binary comparisons", American Mathematical Monthly 1957 (when the maximum is finite).
 MacKay, "Bayesian interpolation", Neural Computation 1992 (evidence); Opper and Archambeau, "The variational Gaussian
 approximation revisited", Neural Computation 2009, Eq. (5) (the bound), at Laplace's normal; Chung et al., "A
 nondegenerate penalized likelihood estimator for variance parameters in multilevel models", Psychometrika 2013: a
-factor sd exp(-sd / 2) on the evidence, which keeps sd away from zero, where few comparisons would leave no doubt at
-all, and from infinity, where somebody won everything.
+factor sd exp(-sd / 2) on the evidence, which keeps sd away from zero (few comparisons would leave no uncertainty) and
+from infinity (an item that won every comparison).
 Bell and McCaffrey, Survey Methodology 2002 (x_g); Carter, Schnepel and Steigerwald, Review of Economics and
-Statistics 2017 (users that count), simplified; Cameron, Gelbach and Miller, "Robust inference with multiway
-clustering", Journal of Business and Economic Statistics 2011 (users and prompts). Deviation: x_g is s_g where a user
-made less than a fiftieth of the comparisons of each of his items, which changes V by as little.
+Statistics 2017 (effective number of users), simplified; Cameron, Gelbach and Miller, "Robust inference with multiway
+clustering", Journal of Business and Economic Statistics 2011 (users and prompts). Deviation: x_g is s_g for users who
+made less than a fiftieth of the comparisons of each of their items; the effect on V is equally small.
 """
 
 from __future__ import annotations
@@ -103,9 +104,9 @@ ALONE = 1e-6  # smallest share of the information, in any direction, that is lef
 
 @dataclass(frozen=True)
 class Cells:
-    """Comparisons as counts: how often left won, lost and tied, in every cell of equal items and covariates.
+    """Counts of wins, losses and ties of the left item, for every cell (a pair of items with equal covariates).
 
-    `has_ties` says whether anybody tied, so that there is a tau.
+    `has_ties` is true if there are ties, and hence a tau.
     """
 
     n_items: int
@@ -119,7 +120,7 @@ class Cells:
 
     @property
     def total(self) -> Floats:
-        """(c,) comparisons in every cell."""
+        """(c,) number of comparisons in every cell."""
         return self.won + self.lost + self.tied
 
     @property
@@ -128,21 +129,21 @@ class Cells:
         return self.n_items + self.X.shape[1] + self.has_ties
 
     def split(self, theta: Floats) -> tuple[Floats, Floats, float]:
-        """Return u, beta and tau; without ties tau is minus infinity."""
+        """Return u, beta and tau; without ties, tau is minus infinity."""
         n, k = self.n_items, self.X.shape[1]
         return theta[:n], theta[n : n + k], float(theta[-1]) if self.has_ties else -np.inf
 
     def differences(self, theta: Floats) -> Floats:
-        """Return the (c,) differences of utilities z, left less right, with the covariates' part."""
+        """Return the (c,) differences in utility z, left minus right, including the covariates."""
         u, beta, _ = self.split(theta)
         return np.asarray(u[self.left] - u[self.right] + self.X @ beta)
 
     def chances(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the chances that left wins, that right wins, and of a tie."""
+        """Return the probabilities that left wins, that right wins, and of a tie."""
         return outcome_chances(self.differences(theta), self.split(theta)[2])
 
     def objective(self, theta: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient, and minus the second derivatives."""
+        """Return the log-likelihood, its gradient, and its negative Hessian."""
         tau, z = self.split(theta)[2], self.differences(theta)
         (win, lose, tie), log_total = _chances_and_log_total(z, tau)
         value = (self.won - self.lost) @ z / 2 - self.total @ log_total
@@ -153,9 +154,9 @@ class Cells:
         return float(value), gradient, information_of_cells(self, win, lose, tie)
 
     def expected(self, theta: Floats, P: Floats) -> float:
-        """Return the mean log-likelihood over z, normal about its estimate; tau is taken as known.
+        """Return the expected log-likelihood for normal z with covariance P; tau is treated as known.
 
-        By Gauss and Hermite's rule. Cost: O(c (k + 1)^2).
+        By Gauss-Hermite quadrature. Cost: O(c (k + 1)^2).
         """
         (_, _, tau), z, reach = self.split(theta), self.differences(theta), np.sqrt(self.variances(P))
         value = tau * self.tied.sum() if self.has_ties else 0.0
@@ -165,7 +166,7 @@ class Cells:
         return float(value)
 
     def variances(self, P: Floats) -> Floats:
-        """Return the (c,) variances of z for parameters of covariance P."""
+        """Return the (c,) variances of z for parameters with covariance P."""
         n, k = self.n_items, self.X.shape[1]
         items = P[self.left, self.left] + P[self.right, self.right] - 2 * P[self.left, self.right]
         B, C = P[:n, n : n + k], P[n : n + k, n : n + k]
@@ -173,22 +174,22 @@ class Cells:
         return np.maximum(items + 2 * both + ((self.X @ C) * self.X).sum(axis=1), 0.0)
 
     def scatter(self, values: Floats) -> Floats:
-        """Return the (n,) sums of values over cells where an item is left, less those where it is right."""
+        """Return the (n,) sums of values over cells with an item on the left, minus those with it on the right."""
         n = self.n_items
         return np.asarray(np.bincount(self.left, values, n) - np.bincount(self.right, values, n), dtype=np.float64)
 
 
 def rows_of(data: Comparisons, X: Floats) -> Cells:
-    """Return comparisons and their covariates as `Cells`, one cell a row."""
+    """Return comparisons and their covariates as `Cells`, one cell per comparison."""
     weight = np.ones(len(data)) if data.counts is None else data.counts
     won, lost, tied = (weight * (data.outcome == value) for value in (1.0, 0.0, 0.5))
     return Cells(data.n_items, data.left, data.right, won, lost, tied, X, bool(tied.any()))
 
 
 def pairs_of(rows: Cells) -> Cells:
-    """Add up the rows of every pair of items; rows with covariates stay as they are.
+    """Aggregate the cells of every pair of items; cells with covariates are returned unchanged.
 
-    Cost: O(m), and a sort where there are more pairs than rows.
+    Cost: O(m), plus a sort if there are more pairs than comparisons.
     """
     if rows.X.shape[1]:
         return rows
@@ -207,9 +208,10 @@ def pairs_of(rows: Cells) -> Cells:
 
 
 def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
-    """Return the (n,) group of every item: within one, every item lost to every other, directly or through others.
+    """Return the (n,) group of every item; within a group, every item lost to every other, directly or through others.
 
-    Utilities are finite just where there is one group (Ford 1957); a tie links both ways.
+    The maximum-likelihood utilities are finite if and only if there is one group (Ford 1957); a tie counts as both a
+    win and a loss.
     """
     beaten = cells.won + cells.tied > 0, cells.lost + cells.tied > 0
     winner = np.concatenate([cells.left[beaten[0]], cells.right[beaten[1]]])
@@ -219,15 +221,15 @@ def linked_both_ways(cells: Cells) -> NDArray[np.int32]:
 
 
 def outcome_chances(z: Floats, tau: float) -> tuple[Floats, Floats, Floats]:
-    """Return the chances that left wins, that right wins, and of a tie."""
+    """Return the probabilities that left wins, that right wins, and of a tie."""
     return _chances_and_log_total(z, tau)[0]
 
 
 def averaged(z: Floats, v: Floats) -> Floats:
-    """Return differences of utilities z whose chances are the means over N(z, v): z / sqrt(1 + pi v / 8).
+    """Return the difference in utility whose win probability is the mean over N(z, v): z / sqrt(1 + pi v / 8).
 
-    The logistic curve is taken for a normal one of the same slope. Source: MacKay, "The evidence framework applied to
-    classification networks", Neural Computation 1992, Eq. (10).
+    The logistic curve is approximated by a normal one with the same slope. Source: MacKay, "The evidence framework
+    applied to classification networks", Neural Computation 1992, Eq. (10).
     """
     return z / np.sqrt(1 + np.pi * v / 8)
 
@@ -242,9 +244,10 @@ def _chances_and_log_total(z: Floats, tau: float) -> tuple[tuple[Floats, Floats,
 
 @dataclass(frozen=True)
 class Fitted:
-    """Result of `fit_ranking`: parameters theta, penalised log-likelihood there, and minus its second derivatives H.
+    """Result of `fit_ranking`: parameters theta, their penalised log-likelihood, and its negative Hessian H.
 
-    `ridge` holds the (p,) inverse variances of the prior, which H includes; without a prior H lacks the gauge.
+    `ridge` contains the (p,) inverse variances of the prior, which H includes; without a prior, H is singular because a
+    constant can be added to all utilities.
     """
 
     theta: Floats
@@ -255,9 +258,9 @@ class Fitted:
 
 
 def fit_ranking(cells: Cells, ridge: Floats | None = None, start: Floats | None = None) -> Fitted:
-    """Maximise the log-likelihood less theta' diag(ridge) theta / 2 by Newton's method, steps halved as needed.
+    """Maximise the log-likelihood minus theta' diag(ridge) theta / 2 by Newton's method with step halving.
 
-    Cost: O(c (k + 1)^2 + p^3) time a step, some six steps; O(c (k + 1) + p^2) memory.
+    Cost: O(c (k + 1)^2 + p^3) time per step, about six steps; O(c (k + 1) + p^2) memory.
     """
     require_bytes(40.0 * cells.size**2, f"the covariance of {cells.n_items} items", "keep fewer items")
     ridge = np.zeros(cells.size) if ridge is None else ridge
@@ -278,24 +281,24 @@ def fit_ranking(cells: Cells, ridge: Floats | None = None, start: Floats | None 
 
 
 def centred(theta: Floats, n_items: int) -> Floats:
-    """Return parameters, one set a column, of which the utilities have mean zero."""
+    """Return parameters (one set per column) whose utilities have mean zero."""
     return np.concatenate([theta[:n_items] - theta[:n_items].mean(axis=0), theta[n_items:]])
 
 
 def _penalised(cells: Cells, ridge: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
-    """Return value, gradient and minus the second derivatives, the prior included."""
+    """Return the penalised log-likelihood, its gradient and its negative Hessian."""
     value, gradient, H = cells.objective(theta)
     return value - float(ridge @ theta**2) / 2, gradient - ridge * theta, H + np.diag(ridge)
 
 
 def scores(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> tuple[Floats, Floats]:
-    """Return the (c,) derivatives of the log-likelihood in z and in tau."""
+    """Return the (c,) derivatives of the log-likelihood with respect to z and to tau."""
     total = cells.total
     return (cells.won - cells.lost - total * (win - lose)) / 2, cells.tied - total * tie
 
 
 def information_of_cells(cells: Cells, win: Floats, lose: Floats, tie: Floats) -> Floats:
-    """Return minus the (p, p) second derivatives of the log-likelihood."""
+    """Return the (p, p) negative Hessian of the log-likelihood."""
     n, total, lead = cells.n_items, cells.total, win - lose
     a = total * (win + lose - lead**2) / 4
     H = np.zeros((cells.size,) * 2)
@@ -315,13 +318,13 @@ def information_of_cells(cells: Cells, win: Floats, lose: Floats, tie: Floats) -
 
 
 def counts(cells: Cells) -> Floats:
-    """Return the (n, 3) comparisons that every item won, lost, and took part in."""
+    """Return the (n, 3) numbers of wins, losses and comparisons of every item."""
     n, sides = cells.n_items, ((cells.won, cells.lost), (cells.lost, cells.won), (cells.total, cells.total))
     return np.column_stack([np.bincount(cells.left, a, n) + np.bincount(cells.right, b, n) for a, b in sides])
 
 
 def covariate_information(cells: Cells, theta: Floats) -> tuple[Floats, Floats]:
-    """Return the (k, k) information on the covariates that items leave, and the (k,) one if utilities were known."""
+    """Return the (k, k) information on covariates given unknown utilities, and the (k,) one for known utilities."""
     n, k = cells.n_items, cells.X.shape[1]
     H = information_of_cells(cells, *cells.chances(theta))
     items, both, own = H[:n, :n], H[:n, n : n + k], H[n : n + k, n : n + k]
@@ -329,7 +332,7 @@ def covariate_information(cells: Cells, theta: Floats) -> tuple[Floats, Floats]:
 
 
 def solve(n: int, H: Floats, right_side: Floats) -> Floats:
-    """Solve H x = right side, up to a number added to the n utilities."""
+    """Solve H x = right_side, up to a constant added to the n utilities."""
     gauged = H.copy()
     gauged[:n, :n] += max(np.trace(H[:n, :n]) / n**2, np.finfo(float).tiny)
     scale = 1 / np.sqrt(np.maximum(np.diag(gauged), np.finfo(float).tiny))
@@ -344,7 +347,7 @@ def solve(n: int, H: Floats, right_side: Floats) -> Floats:
 def chosen(cells: Cells) -> tuple[float, float, Fitted]:
     """Return the standard deviation of the prior on utilities, the variance of its logarithm, and the fit.
 
-    Cost: some twelve fits, each started from the one before.
+    Cost: about twelve fits, each started at the previous one.
     """
     last: list[Fitted] = []
 
@@ -362,15 +365,16 @@ def chosen(cells: Cells) -> tuple[float, float, Fitted]:
 
 
 def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, compared: Floats) -> Floats:
-    """Add to the covariance V of utilities (and what follows them) the variance that comes from not knowing the prior.
+    """Return the covariance V of the parameters with the variance added that is due to the uncertain prior.
 
-    To first order, theta changes by 2 P R theta per unit of log sd, which has variance `doubt`. If who is compared more
-    often is better or worse, utilities have the prior mean b x in place of zero, x the logarithms of the (n,) numbers
-    of comparisons `compared`. Theta changes by P R x per unit of b, which has standard deviation `SLOPE` sd. Common to
-    all items, this moves those that were seldom compared together. x is zero where all were compared equally often.
+    To first order, theta changes by 2 P R theta per unit of log sd, which has variance `doubt`. If items that are
+    compared more often are better or worse, the prior mean of the utilities is b x instead of zero, with x the
+    logarithms of the (n,) numbers of comparisons `compared`. Theta changes by P R x per unit of b, which has standard
+    deviation `SLOPE` sd. As b is common to all items, rarely compared items move together. x is zero if all items were
+    compared equally often.
 
-    Source: Kass and Steffey, JASA 1989 (sd); b is treated the same way. It is not estimated, since in tournaments the
-    number of comparisons tells who won.
+    Source: Kass and Steffey, JASA 1989 (sd); b is treated in the same way. It is not estimated, because in tournaments
+    the number of comparisons reveals who won.
     """
     n, x = len(compared), np.log(np.maximum(compared, 1.0))
     R, V = fitted.ridge[:n], V.copy()
@@ -381,13 +385,13 @@ def with_doubt(V: Floats, P: Floats, fitted: Fitted, doubt: float, compared: Flo
 
 
 def precisions(cells: Cells, sd: float) -> Floats:
-    """Return the diagonal of R, the (p,) inverse variances of the prior, for items with standard deviation `sd`."""
+    """Return the diagonal of R, the (p,) inverse variances of the prior, for utilities with standard deviation `sd`."""
     k = cells.X.shape[1]
     return np.repeat([sd**-2, COEFFICIENT_SD**-2, 0.0], [cells.n_items, k, int(cells.has_ties)])
 
 
 def log_evidence(cells: Cells, fitted: Fitted, sd: float) -> float:
-    """Return a bound of the log marginal likelihood of `sd` plus the log of its prior, up to a constant."""
+    """Return a lower bound of the log marginal likelihood of `sd` plus its log-prior, up to a constant."""
     determinant, P = float(np.linalg.slogdet(fitted.H)[1]), independent(cells, fitted)
     prior = fitted.ridge @ (fitted.theta**2 + np.diag(P))  # but for the mean of utilities, which adds a constant
     value = cells.expected(fitted.theta, P) - prior / 2 - cells.n_items * np.log(sd) - determinant / 2
@@ -398,14 +402,14 @@ def log_evidence(cells: Cells, fitted: Fitted, sd: float) -> float:
 
 
 def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tuple[float, float]:
-    """Return the mean log-loss on comparisons held out in five folds, and that of the trivial guess.
+    """Return the mean log-loss in five-fold cross-validation, and that of the trivial prediction.
 
-    Chances are means over what the other folds leave possible: with the variance of a fold's own fit, widened as V, the
-    covariance behind the intervals, is wider than that of independent comparisons. The trivial guess knows how often
-    comparisons are ties, and takes both sides for equally good; where a covariate is the same in all comparisons, such
-    as that of the home side, it knows how often each side wins.
+    Predicted probabilities are averaged over the uncertainty of the fit to the other folds, whose variance is inflated
+    in the same ratio as V, the covariance of the intervals, exceeds that of independent comparisons. The trivial
+    prediction knows the rate of ties and treats both sides as equally good; if a covariate is constant, such as that of
+    the home side, it also knows how often each side wins.
 
-    Cost: five fits, started from that to all.
+    Cost: five fits, started at the fit to all comparisons.
     """
     parts, sided = _parts(cells), is_sided(cells)
     wider = cells.variances(V) / np.maximum(cells.variances(_with_all_doubt(cells, fitted, doubt)), LEAST_VARIANCE)
@@ -424,18 +428,18 @@ def held_out_loss(cells: Cells, fitted: Fitted, doubt: float, V: Floats) -> tupl
 
 
 def is_sided(cells: Cells) -> bool:
-    """Whether a covariate is the same in all comparisons, such as that of the home side."""
+    """Whether a covariate is constant over all comparisons, such as that of the home side."""
     return bool((np.ptp(cells.X, axis=0) == 0).any())
 
 
 def _with_all_doubt(cells: Cells, fitted: Fitted, doubt: float) -> Floats:
-    """Return the covariance of a fit to independent comparisons, the doubt about the prior included."""
+    """Return the covariance of a fit to independent comparisons, including the uncertainty of the prior."""
     P = independent(cells, fitted)
     return with_doubt(P, P, fitted, doubt, counts(cells)[:, 2])
 
 
 def _parts(cells: Cells) -> list[Cells]:
-    """Split comparisons into folds: one by one where counts are whole numbers, else cell by cell."""
+    """Split comparisons into folds: individually if counts are integers, otherwise by cell."""
     rng, shares = np.random.default_rng(0), np.full(FOLDS, 1 / FOLDS)
     counts = np.stack([cells.won, cells.lost, cells.tied])
     if (counts % 1 == 0).all() and counts.max(initial=0) < UNSPLIT_COUNT:
@@ -455,7 +459,7 @@ def _trivial(learn: Cells, sided: bool) -> Chances:
 
 
 def loss_of(held: Cells, chances: Chances) -> float:
-    """Return the sum of the log-losses of chances of a win, a loss and a tie."""
+    """Return the total log-loss of the predicted probabilities of a win, a loss and a tie."""
     counts = (held.won, held.lost, held.tied)
     least = np.finfo(float).tiny
     return -sum(float(count @ np.log(np.maximum(chance, least))) for count, chance in zip(counts, chances, strict=True))
@@ -465,21 +469,25 @@ def loss_of(held: Cells, chances: Chances) -> float:
 
 
 def independent(rows: Cells, fitted: Fitted) -> Floats:
-    """Return P for comparisons that are independent of each other, of utilities with mean zero."""
+    """Return P, the covariance for independent comparisons, for utilities with mean zero."""
     n = rows.n_items
     P = solve(n, fitted.H, np.eye(rows.size))
     return centred(centred(P, n).T, n)
 
 
 def clustered(rows: Cells, fitted: Fitted, *ways: Codes) -> Floats:
-    """Return V for rows of users, or of users and prompts: each of `ways` holds the (c,) codes of one of them.
+    """Return V, clustered by users or by users and prompts; each of `ways` contains the (c,) codes of one of them.
 
-    Cost: O(m (k + 1)), for every heavy user the cube of the number of his items, and p^3 for two ways.
+    Cost: O(m (k + 1)), the cube of the number of items of every heavy user, and p^3 for two ways.
     """
     P = independent(rows, fitted)
     M = sum((_spread(rows, fitted, P, way) for way in ways), np.zeros(P.shape))
     if len(ways) > 1:
-        values, vectors = np.linalg.eigh(M - _of_both(rows, fitted, ways[0], ways[1]))
+        user, prompt = ways  # what one user answered to one prompt is in both sums
+        pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
+        code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
+        S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), code)
+        values, vectors = np.linalg.eigh(M - (S.T @ S).toarray())
         M = vectors * np.maximum(values, 0.0) @ vectors.T
     return np.asarray(P @ (M + np.diag(fitted.ridge)) @ P)
 
@@ -489,19 +497,13 @@ def _spread(rows: Cells, fitted: Fitted, P: Floats, way: Codes) -> Floats:
     order = np.argsort(way, kind="stable")
     rows, user = _taken(rows, order), np.unique(way[order], return_inverse=True)[1].astype(np.int32)
     S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), user)
-    heavy, G = _heavy(rows, user), S.shape[0]
+    made, G = _made(rows, user), S.shape[0]
+    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
+    heavy = np.unique(np.repeat(np.arange(G), np.diff(made.indptr))[much])
     X = [_change_of_user(rows, fitted, P, S, user, int(g)) for g in heavy]
     light = S[np.setdiff1d(np.arange(G), heavy)]
     M = (light.T @ light).toarray() + sum((np.outer(x, x) for x in X), np.zeros(P.shape))
     return np.asarray((G - 1) / G * M)
-
-
-def _of_both(rows: Cells, fitted: Fitted, user: Codes, prompt: Codes) -> Floats:
-    """Return the sum of s s' over what one user answered to one prompt, which both ways count."""
-    pair = user.astype(np.int64) * (int(prompt.max()) + 1) + prompt
-    code = np.unique(pair, return_inverse=True)[1].astype(np.int32)
-    S = _sums(rows, *scores(rows, *rows.chances(fitted.theta)), code)
-    return np.asarray((S.T @ S).toarray())
 
 
 def _taken(rows: Cells, at: Indices | slice) -> Cells:
@@ -510,7 +512,7 @@ def _taken(rows: Cells, at: Indices | slice) -> Cells:
 
 
 def users_that_count(rows: Cells, user: Codes) -> float:
-    """Return the effective number of users, (sum m_g)^2 / sum m_g^2, with m_g the comparisons of user g."""
+    """Return the effective number of users, (sum m_g)^2 / sum m_g^2, for m_g comparisons of user g."""
     m = np.bincount(user, rows.total)
     return float(m.sum() ** 2 / (m @ m))
 
@@ -531,21 +533,14 @@ def _sums(rows: Cells, in_z: Floats, in_tau: Floats, user: Codes) -> sparse.csr_
     return sparse.csr_array((values, (owner, places)), (int(user.max()) + 1, rows.size))
 
 
-def _heavy(rows: Cells, user: Codes) -> Indices:
-    """Users who made a large share of some item's comparisons."""
-    made = _made(rows, user)
-    much = made.data > HEAVY * made.sum(axis=0)[made.indices]
-    return np.unique(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr))[much])
-
-
 def _made(rows: Cells, user: Codes) -> sparse.csr_array:
-    """(G, n) how many comparisons of every item each user made."""
+    """Return the (G, n) numbers of comparisons that each user made of each item."""
     who, what = np.tile(user, 2), np.concatenate([rows.left, rows.right])
     return sparse.csr_array((np.tile(rows.total, 2), (who, what)), (int(user.max()) + 1, rows.n_items))
 
 
 def _change_of_user(rows: Cells, fitted: Fitted, P: Floats, S: sparse.csr_array, user: Codes, g: int) -> Floats:
-    """Return x_g; H_g and s_g are zero but for the user's own items, covariates and tau."""
+    """Return x_g; H_g and s_g are zero except for the user's own items, covariates and tau."""
     part = slice(*np.searchsorted(user, [g, g + 1]))
     own = _taken(rows, part)
     items, code = np.unique(np.concatenate([own.left, own.right]), return_inverse=True)

@@ -1,8 +1,8 @@
-"""Before a fit: whether comparisons can tell utilities. After it: how sure learnt preferences are.
+"""Checks of comparisons before a fit, and bootstrap intervals for learned preferences after it.
 
-Features are known up to a change of basis and utilities up to a number per user, so intervals are of what remains: the
-difference of two items' utilities for one user, and the chance that follows. They reach as far to both sides of the
-estimate as a normal distribution with the standard deviation of the refits.
+Features are identified up to a change of basis, and utilities up to a constant per user. Intervals are therefore given
+for the difference in utility of two items for one user, and for the probability that follows. They are normal intervals
+with the standard deviation of the refits.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ CHOSEN_SETTINGS = ("rank", "ridge", "bias_ridge")  # settings that a fit may cho
 
 
 def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
-    """Check comparisons before preferences are learnt: who takes part, what is linked, whether it is enough.
+    """Check comparisons before a fit: users, items, links between items, and the amount of data.
 
-    `rank` is the r that is planned, 0 for one ranking that all users share. The verdict says what can be fitted: with a
-    ridge, without one, with biases only. Raises a CofactorError where these are no `Comparisons`, or the rank does not
-    fit. O(m log m) time.
+    `rank` is the planned number of features r, or 0 for a single ranking of all users. The verdict says what can be
+    fitted: with a ridge, without one, or with biases only. Raises a CofactorError if the argument is not `Comparisons`,
+    or the rank is out of range. O(m log m) time.
 
     >>> report = diagnose(Comparisons([0, 0, 1], [0, 1, 3], [1, 2, 4], [1, 1, 0], n_users=3), rank=1)
     >>> report["items linked"].value
-    '2 parts of 3, 2 items'
+    '2 components with 3, 2 items'
     >>> report["users"].value
     '3, of which 1 without comparisons: 2'
     """
@@ -67,10 +67,10 @@ def diagnose(comparisons: Comparisons, rank: int = 3) -> Diagnosis:
 
 def _verdict(checks: tuple[Check, ...]) -> str:
     warned = {check.name for check in checks if check.status != "pass"}
-    doubt = "; so few answers may choose a wrong one" if CHOICE_OF_RANK in warned else ""
+    doubt = " (the choice is uncertain, as there are few comparisons)" if CHOICE_OF_RANK in warned else ""
     if warned & {"comparisons", "always or never chosen", "comparisons per user", "items linked"}:
-        first = "fit with a ridge (ridge='auto'), and compare with biases alone"
-        return f"{first}{doubt}; without a ridge utilities are not determined"
+        first = f"fit with a ridge (ridge='auto'){doubt}, and compare with biases alone"
+        return f"{first}; without a ridge, the utilities are not determined"
     return "no method is ruled out; read the warnings" if warned else "no method is ruled out"
 
 
@@ -82,9 +82,9 @@ def _of_ranking(data: Comparisons) -> Diagnosis:
 
 def _verdict_of_ranking(status: dict[str, str]) -> str:
     if status["items linked"] == "fail":
-        return "items of different parts have no common order"
+        return "items in different components cannot be ranked together"
     if status[BOTH_WAYS] == "warn":
-        return "all items can be ranked; how far some are from the others, the prior decides"
+        return "all items can be ranked, but for some only the prior determines their distance from the others"
     return "all items can be ranked" if len(set(status.values())) == 1 else "all items can be ranked; read the warnings"
 
 
@@ -94,30 +94,31 @@ def _present(name: str, counts: Counts, ids: Sequence[Any], advice: str) -> Chec
     if absent:
         named = listing(ids[k] for k in absent)
         return Check(name, "warn", f"{len(counts)}, of which {len(absent)} without comparisons: {named}", advice)
-    return Check(name, "pass", f"{len(counts)}; comparisons of each: median {np.median(seen):g}, least {seen.min()}")
+    return Check(name, "pass", f"{len(counts)}; comparisons of each: median {np.median(seen):g}, minimum {seen.min()}")
 
 
 def _linked(data: Comparisons) -> Check:
     if data.n_components > 1:
         sizes = np.bincount(data.components[data.components >= 0]).tolist()
-        advice = "collect comparisons between the parts; until then only a prior relates their utilities"
-        return Check("items linked", "fail", f"{data.n_components} parts of {listing(sizes)} items", advice)
-    return Check("items linked", "pass", "every item to every other, through comparisons by any user")
+        advice = "collect comparisons between the components; until then, only a prior relates their utilities"
+        return Check("items linked", "fail", f"{data.n_components} components with {listing(sizes)} items", advice)
+    return Check("items linked", "pass", "comparisons link all items")
 
 
 def _span(data: Comparisons, rank: int) -> Check:
-    """Pairs of one user span as many directions as there are links in a forest on the user's items."""
+    """The pairs of a user span as many directions as a spanning forest of the user's items has edges."""
     spans = user_spans(data)
     few = np.flatnonzero((spans < rank) & (data.per_user > 0)).tolist()
     if few:
         named = listing(data.users[u] for u in few)
-        advice = "their features are not determined without a ridge; a lower rank helps"
-        return Check("comparisons per user", "warn", f"{len(few)} users span fewer than {rank}: {named}", advice)
-    return Check("comparisons per user", "pass", f"every user's span at least {rank} directions")
+        advice = "use a ridge, without which their features are not determined, or a lower rank"
+        value = f"the pairs of {len(few)} users span fewer than {rank} directions: {named}"
+        return Check("comparisons per user", "warn", value, advice)
+    return Check("comparisons per user", "pass", f"the pairs of every user span at least {rank} directions")
 
 
 def user_spans(data: Comparisons) -> Counts:
-    """Return the (n1,) dimensions spanned by every user's e_i - e_j: items met less connected parts among them."""
+    """Return the (n1,) dimensions spanned by every user's e_i - e_j: items compared minus their components."""
     key = np.tile(data.user.astype(np.int64), 2) * data.n_items + np.concatenate([data.left, data.right])
     met, code = np.unique(key, return_inverse=True)
     m = len(data)
@@ -130,50 +131,50 @@ def user_spans(data: Comparisons) -> Counts:
 
 
 def _amount(data: Comparisons, dof: int) -> Check:
-    enough, kind = ENOUGH_PER_DEGREE[data.noisy], "choices" if data.noisy else "chances"
+    enough, kind = ENOUGH_PER_DEGREE[data.noisy], "choices" if data.noisy else "probabilities"
     value = f"{data.total:g} {kind} for {dof} degrees of freedom"
     if data.total < enough * dof:
-        advice = f"fewer than {enough} for each: a ridge is needed, and a small loss proves nothing; hold some out"
+        advice = f"fewer than {enough} for each: use a ridge, and judge the fit by held-out comparisons only"
         return Check("comparisons", "warn", value, advice)
     return Check("comparisons", "pass", value)
 
 
 def _choice(data: Comparisons) -> Check:
-    """How many answers say which rank and ridge are right, and how well these tell the accuracy of a model."""
+    """Number of held-out answers that choose rank and ridge, and the precision of an accuracy measured on them."""
     n = held_out_once(data)
     if not data.noisy:
-        return Check(CHOICE_OF_RANK, "pass", "exact chances, which need no ridge")
+        return Check(CHOICE_OF_RANK, "pass", "exact probabilities, which need no ridge")
     points = 100 * np.sqrt(0.25 / max(n, 1))
-    value = f"rests on {n} answers, each held out once: they tell an accuracy to {points:.1f} points"
+    value = f"based on {n} answers, each held out once; the standard error of an accuracy is {points:.1f} points"
     if n < ENOUGH_HELD_OUT:
         advice = (
-            f"fewer than {ENOUGH_HELD_OUT}: the choice may be wrong, and biases alone no worse; collect more answers"
+            f"fewer than {ENOUGH_HELD_OUT}: the choice may be wrong, and biases alone as good; collect more answers"
         )
         return Check(CHOICE_OF_RANK, "warn", value, advice)
     return Check(CHOICE_OF_RANK, "pass", value)
 
 
 def _one_sided(data: Comparisons) -> Check:
-    """Items that won, or lost, every comparison have no finite utility in a ranking without prior."""
+    """Items that won or lost every comparison have no finite utility in a ranking without a prior."""
     won = np.bincount(data.left, data.outcome, data.n_items) + np.bincount(data.right, 1 - data.outcome, data.n_items)
     seen = data.per_item > 0
     sure = np.flatnonzero(seen & ((won == 0) | (won == data.per_item))).tolist()
     if sure:
-        advice = "separable: without a ridge their utilities run to infinity"
+        advice = "use a ridge: without one, their utilities are infinite (separable data)"
         named = listing(data.items[i] for i in sure)
         return Check("always or never chosen", "warn", f"{len(sure)} items: {named}", advice)
     return Check("always or never chosen", "pass", "no item")
 
 
 def _both_ways(data: Comparisons) -> Check:
-    """Items, and groups, that never lost to the others, or never won: comparisons do not tell how far they are."""
+    """Warn of items that never lost to the others or never won: comparisons do not determine their distance."""
     group = linked_both_ways(pairs_of(rows_of(data, np.zeros((len(data), 0)))))
     seen = data.per_item > 0
     apart = np.flatnonzero(seen & (group != np.bincount(group[seen]).argmax())).tolist()
     if apart:
         named = listing(data.items[i] for i in apart)
-        advice = "the prior decides how far they are; collect comparisons with items of their strength"
-        return Check(BOTH_WAYS, "warn", f"{len(apart)} items never lost to the others, or never won: {named}", advice)
+        advice = "only the prior determines their distance; collect comparisons with items of similar strength"
+        return Check(BOTH_WAYS, "warn", f"{len(apart)} items never lost to the others or never won: {named}", advice)
     return Check(BOTH_WAYS, "pass", "every item lost to every other, directly or through others")
 
 
@@ -182,7 +183,7 @@ def _both_ways(data: Comparisons) -> Check:
 
 @dataclass(frozen=True, repr=False)
 class ComparisonBootstrap:
-    """A fitted method (`model`) with its refits (`draws`); see `bootstrap`."""
+    """Result of `bootstrap`: a fitted method (`model`) with its refits (`draws`)."""
 
     model: PreferenceModel
     draws: tuple[PreferenceModel, ...]
@@ -191,14 +192,17 @@ class ComparisonBootstrap:
         return f"{type(self).__name__}({self.model!r}, {len(self.draws)} refits)"
 
     def margins(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:
-        """Return the differences of utilities, left less right, one row per question: estimate, low, high."""
+        """Return intervals for the differences in utility, left minus right: estimate, low and high per row."""
         estimate = self.model.margin(user, left, right)
         spread = np.std([draw.margin(user, left, right) for draw in self.draws], axis=0, ddof=1)
         reach = special.ndtri((1 + checked_level(level)) / 2) * spread
         return pd.DataFrame({"estimate": estimate, "low": estimate - reach, "high": estimate + reach})
 
     def chances(self, user: ArrayLike, left: ArrayLike, right: ArrayLike, level: float = LEVEL) -> pd.DataFrame:
-        """Return the chances that left is preferred: estimate, low, high. A method that only orders items refuses."""
+        """Return intervals for the probability that left is preferred: estimate, low and high per row.
+
+        Raises a CofactorError for methods that only order items.
+        """
         margins = self.margins(user, left, right, level)
         return pd.DataFrame({name: self.model.chance_of(column.to_numpy()) for name, column in margins.items()})
 
@@ -212,26 +216,26 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> ComparisonBootstrap:
-    """Fit again to comparisons drawn with replacement: how far preferences would move on another sample.
+    """Refit a method to comparisons drawn with replacement, to show how much preferences vary between samples.
 
-    Rank and ridges are chosen once, on all comparisons, and held fixed in the refits.
+    Rank and ridges are chosen once, on all comparisons, and kept in the refits.
 
     Parameters
     ----------
-    method : a method of METHODS, not fitted
+    method : an unfitted method from METHODS
     comparisons : Comparisons
     n_draws, random_state, n_jobs, verbose
-        See `resample`; the result is the same at any number of jobs.
+        See `resample`; the result does not depend on the number of jobs.
 
     Returns
     -------
     ComparisonBootstrap
-        `margins` and `chances` answer questions with intervals.
+        Its methods `margins` and `chances` return predictions with intervals.
 
-    Raises a CofactorError where no preferences are found, so that the ridge is infinite, and as `fit` and `resample`.
+    Raises a CofactorError if the fit finds no preferences (an infinite ridge), and as `fit` and `resample` do.
 
-    Cost: `n_draws` fits without a search for ridges. A ridge that is given, and far too large, draws utilities together
-    beyond what refits show.
+    Cost: `n_draws` fits without a search for ridges. If a given ridge is far too large, it shrinks the utilities, which
+    the refits do not show.
 
     >>> from cofactor import comparisons, simulate
     >>> data = simulate.draw_comparisons(*simulate.comparison_factors(30, 20, 1, random_state=0), 2000, random_state=0)
@@ -245,13 +249,13 @@ def bootstrap(
     model = clone(method).set_params(random_state=int(rng.integers(2**31))).fit(data)
     chosen = {name: getattr(model, f"{name}_") for name in CHOSEN_SETTINGS if hasattr(model, f"{name}_")}
     if np.isinf(chosen.get("ridge", 0.0)):
-        raise CofactorError("no preferences are found in these comparisons that could be fitted again: collect more")
+        raise CofactorError("the fit found no preferences, so there is nothing to refit: collect more comparisons")
     again = partial(_refit, clone(model).set_params(**chosen), data)
     return ComparisonBootstrap(model, tuple(resample(again, len(data), n_draws, rng, n_jobs, verbose)))
 
 
 def _refit(method: PreferenceModel, comparisons: Comparisons, rows: Indices) -> PreferenceModel:
-    """Return the method fitted to these rows of the comparisons; rows may repeat."""
+    """Return the method fitted to these rows of the comparisons, which may repeat."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)

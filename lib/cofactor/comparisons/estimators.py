@@ -1,8 +1,8 @@
-"""ComparisonMF: features of users and items by maximum likelihood or MAP, ridge and rank chosen on held-out answers.
+"""ComparisonMF: features of users and items by maximum likelihood or MAP, with cross-validated rank and ridge.
 
-The ridge of biases is chosen first, for biases alone; then, for every rank, ridges of features are tried from large to
-small with warm starts. What counts is the mean loss over all comparisons that were held out, in all folds. A ridge of
-infinity stands for no features at all.
+The ridge of the biases is chosen first, for biases alone. Then, for every rank, ridges of the features are tried from
+large to small with warm starts. The criterion is the mean loss over the held-out comparisons of all folds. An infinite
+ridge means that there are no features.
 """
 
 from __future__ import annotations
@@ -52,66 +52,67 @@ class ComparisonMF(PreferenceModel):
 
         min over U, V, b of  sum_k l(z_k, w_k) + (ridge/2)(||U||_F^2 + ||V||_F^2) + (bias_ridge/2) ||b||^2
 
-    from a spectral start. Without a ridge, balance of the factors takes its place, and where exact chances are few the
-    start is eased. See `Objective`, `eased_start`.
+    from a spectral start. Without a ridge, a penalty on unbalanced factors replaces it, and if there are few exact
+    probabilities, the start is eased. See `Objective` and `eased_start`.
 
     Parameters
     ----------
     rank : "auto", int, or several to choose from
-        r. "auto": 3 or 20, as far as users and items allow. The ridge does most of the choosing: it sets features that
-        do not help to zero.
+        r, the number of features. "auto" tries 3 and 20, as far as users and items allow. Most of the choice is made by
+        the ridge, which sets features that do not help to zero.
     link : {"logistic", "probit"}
     ridge : "auto" or float >= 0
-        Inverse variance of the prior on features. "auto": the one with the lowest loss on held-out comparisons; then
-        fitted to all. Zero where outcomes prove to be exact chances. Infinity where features do not help: everybody is
-        then predicted by biases alone, and a warning says so.
+        Inverse variance of the prior on features. "auto" takes the one with the lowest loss on held-out comparisons and
+        then fits to all comparisons. The result is zero if outcomes prove to be exact probabilities, and infinity, with
+        a warning, if features do not help; all users are then predicted by biases alone.
     item_bias : bool
-        Add a utility that all users share. Needed where comparisons per user are few; the paper has none.
+        Add a utility that is common to all users. It is needed if there are few comparisons per user; the paper has
+        none.
     new_items : bool
-        Choose ridges and rank for questions about items that a user has not met: by comparisons between items that
-        were hidden from the user altogether. Otherwise pairs of items are held out, which makes the ridge far too
-        small where pairs of one user follow from one another, as those made from ratings or orderings do.
+        Choose ridges and rank for predictions about items that are new to a user, by comparisons between items that
+        were hidden from the user. Otherwise, pairs of items are held out, which makes the ridge far too small if pairs
+        of one user follow from one another, as pairs made from ratings or orderings do.
     bias_ridge : "auto" or float >= 0
-        "auto": chosen likewise, for biases alone; a quarter of `ridge` if nothing has to be chosen.
+        "auto" chooses it in the same way, for biases alone, or takes a quarter of `ridge` if nothing else is chosen.
     folds : int
-        Into how many parts comparisons are split, each held out once. One: a tenth is held out, once.
+        Number of parts into which comparisons are split, each held out once. With one fold, a tenth is held out once.
     max_iter, tol
-        Of the solver.
+        Settings of the solver.
     random_state : int, Generator or None
     verbose : bool
 
     Attributes after `fit`
     ----------------------
-    Those of PreferenceModel; and
-    rank_, ridge_, bias_ridge_ : what was chosen
-        Rank 0 and ridge infinity where features do not help.
+    Those of PreferenceModel, and:
+    rank_, ridge_, bias_ridge_
+        The values used; rank 0 and an infinite ridge if features do not help.
     path_ : list of Trial
-        What was tried; empty where nothing had to be chosen.
+        The settings that were tried; empty if nothing was chosen.
     n_held_out_ : int
-        On how many held-out comparisons the choice rests.
+        Number of held-out comparisons used for the choice.
 
     Raises (in `fit`)
     -----------------
     CofactorError
-        Settings out of range, or nothing to hold out.
+        A setting is out of range, or there is nothing to hold out.
     NotIdentifiableError
-        Without a ridge: choices so few or so clear-cut that utilities run to infinity.
+        There is no ridge, and the choices are so few or so clear-cut that the utilities diverge.
 
     Warns
     -----
     DataWarning
-        Items fall into parts that no comparison links; features do not help; without a ridge, fewer comparisons than
-        features can be estimated from.
+        Items fall into components that no comparisons link; features do not help; or there is no ridge and there are
+        too few comparisons for the number of features.
 
-    Cost: O(m r) time per pass, 20 to 300 of them per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits, to a
-    rough tolerance, of every fold and rank.
+    Cost: O(m r) time per pass, with 20 to 300 passes per fit; O(m + (n1 + n2) r) memory. Choosing takes 5 to 10 fits at
+    a rough tolerance for every fold and rank.
 
-    Order: what is held out, and starts, are drawn user by user, so that other numbers of users and items are another
-    draw, as another `random_state` is. In 3 renamings of 360 comparisons of six items by twelve users, chances moved by
-    up to .009 and no pair was ordered otherwise.
+    Dependence on the order: held-out comparisons and starts are drawn user by user, so renumbering users and items acts
+    like another `random_state`. For 360 comparisons of six items by twelve users, 3 renumberings changed probabilities
+    by up to .009 and the order of no pair.
 
-    Source: ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge, bias; no projections, which change
-    nothing.
+    Source: ICML 2025, Eq. (8), (14). Deviations: spectral start, solver, ridge and bias; no projections, which have no
+    effect.
 
     >>> from cofactor import simulate
     >>> U, V = simulate.comparison_factors(200, 300, 3, random_state=0)
@@ -137,8 +138,8 @@ class ComparisonMF(PreferenceModel):
         if data.n_components > 1:
             sizes = np.bincount(data.components[data.components >= 0])
             message = (
-                f"items fall into {data.n_components} parts that no comparison links, of {listing(sizes.tolist())} "
-                "items: utilities of different parts are comparable only through a prior"
+                f"items fall into {data.n_components} components (with {listing(sizes.tolist())} items) that no "
+                "comparison links: utilities of different components are comparable only through a prior"
             )
             warnings.warn(message, DataWarning, stacklevel=3)
         rng = rng_of(self.random_state)
@@ -146,8 +147,10 @@ class ComparisonMF(PreferenceModel):
         self.rank_, self.ridge_, self.bias_ridge_ = chosen.rank, chosen.ridge, chosen.bias_ridge
         self.path_, self.n_held_out_ = list(chosen.path), chosen.n_held_out
         if np.isinf(chosen.ridge):
-            reason = f"features do not help to predict {chosen.n_held_out} held-out comparisons: biases of items alone"
-            advice = "every user is predicted alike; collect more comparisons of each user, or give a ridge"
+            reason = (
+                f"features do not help to predict {chosen.n_held_out} held-out comparisons: only item biases are used"
+            )
+            advice = "predictions are the same for every user; collect more comparisons per user, or set a ridge"
             warnings.warn(f"{reason}; {advice}", DataWarning, stacklevel=3)
             b = fit_biases(data, chosen.bias_ridge, settings, always=True)
             none = np.zeros((data.n_users, 0)), np.zeros((data.n_items, 0))
@@ -157,7 +160,7 @@ class ComparisonMF(PreferenceModel):
             if data.total < enough * dof:
                 message = (
                     f"{data.total:g} comparisons for {dof} degrees of freedom: without a ridge, fewer than {enough} "
-                    "per degree do not determine the utilities, however small the loss"
+                    "per degree of freedom do not determine the utilities, even if the loss is small"
                 )
                 warnings.warn(message, DataWarning, stacklevel=3)
         b = fit_biases(data, chosen.bias_ridge, settings)
@@ -166,11 +169,11 @@ class ComparisonMF(PreferenceModel):
         return objective.split(x), result
 
     def fold_in(self, comparisons: Comparisons) -> Floats:
-        """Return the (n, r) features of the users of new comparisons, items and biases held fixed.
+        """Return the (n, r) features of new users from their comparisons, with items and biases fixed.
 
-        The same objective, for each user by herself, convex in r numbers. Items are named by their ids. Pass a row of
-        the result to `utilities` or `recommend`. Raises a CofactorError where items are unknown (named). Cost:
-        O(m_u r^2 + r^3) per user and Newton step.
+        The objective is that of the fit, separately for each user, and convex in r numbers. Items are named by their
+        ids. Pass a row of the result to `utilities` or `recommend`. Raises a CofactorError if items are unknown (they
+        are named). Cost: O(m_u r^2 + r^3) per user and Newton step.
 
         >>> from cofactor import simulate
         >>> U, V = simulate.comparison_factors(60, 20, 2, random_state=0)
@@ -224,7 +227,7 @@ def _features(D: Floats, offset: Floats, w: Floats, weight: Floats, link: Link, 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """What a fit gets: the parameters of `ComparisonMF`, checked; None stands for "auto"."""
+    """The checked parameters of `ComparisonMF`; None means "auto"."""
 
     ranks: tuple[int, ...] = (1,)
     link: str = "logistic"
@@ -257,8 +260,8 @@ def _ranks(rank: int | Sequence[int] | str, most: int, data: Comparisons) -> tup
     bad = [r for r in ranks if not isinstance(r, int | np.integer) or not 1 <= r <= most]
     if bad or not ranks:
         raise CofactorError(
-            f"rank={listing(bad) or (rank if isinstance(rank, str) else 'nothing')}: {data.n_users} users and "
-            f"{data.n_items} items allow 1 to {most} features"
+            f"rank={listing(bad) or (rank if isinstance(rank, str) else '()')}: with {data.n_users} users and "
+            f"{data.n_items} items, choose 1 to {most} features"
         )
     return tuple(int(r) for r in ranks)
 
@@ -268,16 +271,16 @@ def _number_or_auto(name: str, value: object) -> float | None:
         return None
     if is_number(value) and 0 <= value < np.inf:
         return float(value)
-    raise CofactorError(f"{name}={value!r}: give 'auto' or a number of at least 0")
+    raise CofactorError(f"{name}={value!r}: must be 'auto' or a nonnegative number")
 
 
 def objective_of(data: Comparisons, rank: int, ridge: float, bias_ridge: float, settings: FitSettings) -> Objective:
-    """Return what is minimised with these numbers."""
+    """Return the objective for these parameters."""
     return Objective(data, rank, settings.link, ridge, bias_ridge, item_bias=settings.item_bias)
 
 
 def start_of(objective: Objective, b: Floats, rng: np.random.Generator) -> Floats:
-    """Return the spectral start of what biases b leave to explain; empty b: of everything."""
+    """Return the spectral start for the residuals after biases b; if b is empty, for all outcomes."""
     known = b if b.size else None
     return objective.join(*spectral_start(objective.data, objective.rank, objective.link.name, known, rng), b)
 
@@ -285,7 +288,7 @@ def start_of(objective: Objective, b: Floats, rng: np.random.Generator) -> Float
 def fit_features(objective: Objective, start: Floats, settings: FitSettings) -> tuple[Floats, Result]:
     """Minimise from a start; return the flat vector of features and biases.
 
-    Raises a NotIdentifiableError where choices without a ridge drive utilities to infinity.
+    Raises a NotIdentifiableError if the utilities diverge because there is no ridge.
     """
     guard = _RunawayGuard(objective) if objective.data.noisy and not objective.rho else None
     start = eased_start(objective, start)
@@ -293,7 +296,7 @@ def fit_features(objective: Objective, start: Floats, settings: FitSettings) -> 
 
 
 def fit_biases(data: Comparisons, ridge: float, settings: FitSettings, always: bool = False) -> Floats:
-    """Fit biases alone, the ranking of Bradley and Terry; empty for a model without biases, unless `always`."""
+    """Fit biases alone, a Bradley-Terry ranking; return an empty array for models without biases, unless `always`."""
     if not settings.item_bias and not always:
         return np.empty(0)
     objective = Objective(data, 0, settings.link, bias_ridge=max(ridge, LEAST_BIAS_RIDGE), item_bias=True)
@@ -301,7 +304,7 @@ def fit_biases(data: Comparisons, ridge: float, settings: FitSettings, always: b
 
 
 class _RunawayGuard:
-    """Looks, now and then, whether utilities run to infinity, and says why they do."""
+    """Callback that checks at intervals whether utilities diverge, and raises an error that says why."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective, self.count = objective, 0
@@ -311,8 +314,8 @@ class _RunawayGuard:
         if self.count % LOOK == 0 and np.abs(self.objective.differences(x)).max() > RUNAWAY:
             m, dof = len(self.objective.data), self.objective.size
             raise NotIdentifiableError(
-                f"the likelihood has no maximum: {m} choices for {dof} numbers can be explained ever better by ever "
-                "larger utilities (separable data). Fit with a ridge, ridge='auto', or collect more comparisons"
+                f"the likelihood has no maximum: ever larger utilities fit {m} choices with {dof} parameters ever "
+                "better (separable data); fit with a ridge (ridge='auto'), or collect more comparisons"
             )
 
 
@@ -321,7 +324,7 @@ class _RunawayGuard:
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting that was tried: rank, ridges, and the mean excess loss on held-out comparisons."""
+    """A setting that was tried: rank, ridges, and the mean excess loss on held-out comparisons."""
 
     rank: int
     ridge: float
@@ -331,7 +334,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """Chosen rank and ridges (infinity: features do not help), all trials, and the number of held-out comparisons."""
+    """The chosen rank and ridges (infinite if features do not help), all trials, and the held-out comparisons."""
 
     rank: int
     ridge: float
@@ -341,9 +344,9 @@ class Choice:
 
 
 def choose_rank_and_ridge(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> Choice:
-    """Choose the rank and the ridges that the settings leave to "auto", by the loss on held-out comparisons.
+    """Choose the rank and the ridges that are "auto" by the loss on held-out comparisons.
 
-    Cost: for every fold and rank a fit per ridge of the path, until two in a row do worse.
+    Cost: for every fold and rank, one fit per ridge of the path, until two ridges in a row do worse.
     """
     if settings.ridge is not None and len(settings.ranks) == 1:
         ridge_of_biases = settings.ridge / 4 if settings.bias_ridge is None else settings.bias_ridge
@@ -363,14 +366,14 @@ def choose_rank_and_ridge(data: Comparisons, settings: FitSettings, rng: np.rand
 
 
 def split(data: Comparisons, settings: FitSettings, rng: np.random.Generator) -> list[Split]:
-    """Hold comparisons out: in folds; or a tenth, if that is one fold; or those between items hidden from users."""
+    """Hold out comparisons in folds, or a tenth of them (one fold), or those between items hidden from users."""
     if settings.folds == 1 or settings.new_items:
         return [data.hold_out(HELD_OUT, rng, settings.new_items) for _ in range(settings.folds)]
     return folds(data, settings.folds, rng)
 
 
 def choose_bias_ridge(splits: Sequence[Split], settings: FitSettings) -> float:
-    """Return the ridge of biases alone with the lowest loss on all held-out comparisons."""
+    """Return the ridge that gives biases alone the lowest loss on all held-out comparisons."""
     losses = []
     for ridge in BIAS_PATH:
         fits = [fit_biases(learn, ridge, settings, always=True) for learn, _ in splits]
@@ -389,7 +392,7 @@ def _mean_loss(splits: Sequence[Split], z: Sequence[Floats], link: str) -> float
 
 
 class _Search:
-    """Fits to what every split leaves to learn from, and their loss on what it holds out."""
+    """Fits to the training part of every split, and their losses on the held-out part."""
 
     def __init__(
         self, splits: Sequence[Split], bias_ridge: float, settings: FitSettings, rng: np.random.Generator
@@ -398,7 +401,7 @@ class _Search:
         self.b = [fit_biases(learn, bias_ridge, settings) for learn, _ in splits]
 
     def trials(self, rank: int) -> list[Trial]:
-        """Try one rank: the ridge that is given, none for exact chances, or a path of ridges."""
+        """Fit one rank: with the given ridge, with no ridge for exact probabilities, or along a path of ridges."""
         starts = [
             start_of(objective_of(learn, rank, 0.0, self.bias_ridge, self.settings), b, self.rng)
             for (learn, _), b in zip(self.splits, self.b, strict=True)
@@ -410,7 +413,7 @@ class _Search:
         return self._follow_path(rank, starts)
 
     def _exact(self, rank: int, starts: list[Floats]) -> Trial | None:
-        """Try no ridge at all, where that predicts held-out chances to a thousandth."""
+        """Return the trial without a ridge if it predicts held-out probabilities to a thousandth."""
         with warnings.catch_warnings(action="ignore"):
             trial, z = self._try(Trial(rank, 0.0, self.settings.bias_ridge or 0.0), starts, self.settings.tol)[:2]
         g = link_named(self.settings.link).probability
@@ -418,7 +421,7 @@ class _Search:
         return trial if np.sqrt(np.mean(np.concatenate(gaps) ** 2)) < EXACT_CHANCES else None
 
     def _follow_path(self, rank: int, starts: list[Floats]) -> list[Trial]:
-        """Try ridges from none of the features to small, each from the features of the one before."""
+        """Try ridges from large (no features) to small, each started at the features of the previous one."""
         none = [
             b[held.left] - b[held.right] if b.size else np.zeros(len(held))
             for (_, held), b in zip(self.splits, self.b, strict=True)
@@ -439,7 +442,7 @@ class _Search:
         return path
 
     def _revived(self, now: Sequence[Floats], starts: Sequence[Floats], rank: int) -> list[Floats]:
-        """Return warm starts; one whose features vanished would stay at zero, and is made anew."""
+        """Return warm starts, replaced by fresh ones if their features vanished and would stay at zero."""
         data = self.splits[0][0]
         size = (data.n_users + data.n_items) * rank
         return [
@@ -450,7 +453,7 @@ class _Search:
     def _try(
         self, trial: Trial, starts: Sequence[Floats], tol: float = ROUGH
     ) -> tuple[Trial, list[Floats], list[Floats]]:
-        """Fit to every split: the trial with its loss, held-out differences of utilities, and what was fitted."""
+        """Fit to every split; return the trial with its loss, held-out differences in utility, and the fits."""
         numbers = trial.rank, trial.ridge, trial.bias_ridge
         rough = replace(self.settings, tol=max(tol, self.settings.tol))
         z, found = [], []
@@ -461,7 +464,7 @@ class _Search:
 
 
 def vanishing_ridge(comparisons: Comparisons, link: str, b: Floats, random_state: Seed = None) -> float:
-    """Return the smallest ridge at which U = V = 0 is a minimum: the largest singular value of the gradient in X."""
+    """Return the smallest ridge at which U = V = 0 is a minimum, the largest singular value of the gradient in X."""
     f = link_named(link)
     G = residual_matrix(comparisons, link, b if b.size else None)
     if not np.any(G.data):

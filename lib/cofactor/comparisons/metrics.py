@@ -1,11 +1,11 @@
-"""How far learnt utilities are from the truth, and how well they order items: measured, and expected by formula.
+"""Errors of learned utilities and quality of the order of items, measured or predicted by a formula.
 
-Errors of features are measured up to what comparisons cannot tell: a shift of all items, a rotation.
+Errors of features are measured up to what comparisons cannot determine: a shift of all items and a rotation.
 
 symbol   meaning
 n1, n2   users, items
 m        choices with outcomes 0 and 1, users and pairs of items drawn at random
-dof      (n1 + n2 - 1) r - r^2, what is left of U and V without shift and change of basis
+dof      (n1 + n2 - 1) r - r^2, the degrees of freedom of U and V without shift and change of basis
 spread   root mean square of centred utilities, the strength of preferences in units of the link
 """
 
@@ -31,11 +31,11 @@ N_NODES = 64  # of the Gauss-Hermite rule
 
 
 def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative: bool = True) -> float:
-    """Return ||(U V' - U* V*') J||_F, relative to ||U* V*' J||_F unless asked otherwise.
+    """Return ||(U V' - U* V*') J||_F, divided by ||U* V*' J||_F if `relative`.
 
-    J takes the mean over items off, since utilities are known up to a number per user. By two QRs, exact to rounding
-    where the difference of squares of Gram matrices loses half the digits. Dividing the absolute error by sqrt(n1 n2)
-    gives the axis of the paper's Figure 2.
+    J removes the mean over items, because utilities are identified up to a constant per user. The computation by two QR
+    decompositions is exact to rounding; a difference of squares by Gram matrices would lose half of the digits. The
+    absolute error divided by sqrt(n1 n2) is the axis of the paper's Figure 2.
 
     Cost: O((n1 + n2) r^2), no n1 x n2 matrix.
 
@@ -47,7 +47,7 @@ def utility_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats, relative
     V, true_V = project_to_centred(V), project_to_centred(true_V)
     gap, size = product_norm(np.hstack([U, -true_U]), np.hstack([V, true_V])), product_norm(true_U, true_V)
     if relative and not size:
-        raise CofactorError("the true utilities of all items are equal, so that a relative error has no meaning")
+        raise CofactorError("the true utilities of all items are equal, so the relative error is undefined")
     return gap / size if relative else gap
 
 
@@ -57,9 +57,9 @@ def product_norm(A: Floats, B: Floats) -> float:
 
 
 def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float:
-    """Return ||Delta(Z)||_F = min over rotations R of ||Z - Z* R||_F, items centred; Eq. (16)-(18).
+    """Return ||Delta(Z)||_F = min over rotations R of ||Z - Z* R||_F for centred items; Eq. (16)-(18).
 
-    Zero only where factors are balanced as well; divided by sqrt(n1 n2) it is the axis of the paper's Figure 1.
+    It is zero only if the factors are also balanced. Divided by sqrt(n1 n2), it is the axis of the paper's Figure 1.
 
     >>> U, V = np.eye(3)[:, :2], np.array([[1.0, 0.0], [-1.0, 0.0]])
     >>> round(feature_error(U @ [[0, 1], [-1, 0]], V @ [[0, 1], [-1, 0]], U, V), 12)
@@ -67,7 +67,9 @@ def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float
     """
     U, V, true_U, true_V = _checked(U, V, true_U, true_V)
     if U.shape[1] != true_U.shape[1]:
-        raise CofactorError(f"{U.shape[1]} features against {true_U.shape[1]}: only utility_error compares ranks")
+        raise CofactorError(
+            f"{U.shape[1]} and {true_U.shape[1]} features cannot be compared; use utility_error for different ranks"
+        )
     Z = np.vstack([U, project_to_centred(V)])
     true_Z = np.vstack([true_U, project_to_centred(true_V)])
     R, _ = linalg.orthogonal_procrustes(true_Z, Z)
@@ -75,10 +77,10 @@ def feature_error(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> float
 
 
 def pair_accuracy(margin: ArrayLike, outcome: ArrayLike, counts: ArrayLike | None = None) -> float:
-    """Return the share of comparisons whose winner has the higher utility.
+    """Return the fraction of comparisons whose winner has the higher utility.
 
-    `margin` is the difference of utilities, left less right; where it is zero, half a point. Ties (outcome 0.5) are
-    left out; an outcome of 0.8 is won by the left item.
+    `margin` is the difference in utility, left minus right; a margin of zero counts one half. Ties (outcome 0.5) are
+    left out; an outcome of 0.8 is a win of the left item.
 
     >>> pair_accuracy([1.0, -2.0, 0.0, 3.0], [1, 1, 0, 0.5])
     0.5
@@ -88,18 +90,18 @@ def pair_accuracy(margin: ArrayLike, outcome: ArrayLike, counts: ArrayLike | Non
     _check_lengths(margin=margin, outcomes=outcome, counts=weight)
     decided = outcome != 0.5
     if not decided.any():
-        raise CofactorError("every outcome is a tie: there is no winner to predict")
+        raise CofactorError("every outcome is a tie, so there is no winner to predict")
     points = (1 + np.sign(margin[decided]) * np.sign(outcome[decided] - 0.5)) / 2
     if not weight[decided].sum() > 0:
-        raise CofactorError("counts add up to nothing: every comparison was made at least once")
+        raise CofactorError("the counts sum to zero: pass positive counts")
     return float(np.average(points, weights=weight[decided]))
 
 
 def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> float:
-    """Return NDCG@k averaged over users: how near the top the best-rated items are when ordered by score.
+    """Return NDCG@k, averaged over users: how close to the top the best-rated items are when sorted by score.
 
-    Gain 2^rating - 1, discount log2(1 + place), tied scores averaged. Users with fewer than two items, or whose ratings
-    are all zero, are left out.
+    The gain is 2^rating - 1 and the discount log2(1 + position); tied scores are averaged. Users with fewer than two
+    items, or whose ratings are all zero, are left out.
 
     >>> round(ndcg([0, 0, 0], [3, 2, 1], [0.3, 0.2, 0.1]), 6)
     1.0
@@ -108,13 +110,17 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     _check_lengths(users=user, ratings=rating, scores=score)
     check_whole(1, k=k)
     if (rating < 0).any():
-        raise CofactorError(f"ratings below 0 in rows {listing(np.flatnonzero(rating < 0).tolist())}: shift them up")
+        raise CofactorError(
+            f"ratings in rows {listing(np.flatnonzero(rating < 0).tolist())} are negative: shift them up"
+        )
     if (rating > MOST_RATING).any():
         rows = listing(np.flatnonzero(rating > MOST_RATING).tolist())
-        raise CofactorError(f"ratings above {MOST_RATING} in rows {rows}: their gain 2^rating has no number")
+        raise CofactorError(
+            f"ratings in rows {rows} exceed {MOST_RATING}: their gain 2^rating overflows, so rescale them"
+        )
     codes = pd.factorize(user.astype(user.dtype.newbyteorder("=")))[0]  # any ids: numbers, text, dates
     if (codes < 0).any():
-        raise CofactorError(f"no user in rows {listing(np.flatnonzero(codes < 0).tolist())}: drop or fill them")
+        raise CofactorError(f"rows {listing(np.flatnonzero(codes < 0).tolist())} have no user: drop or fill them")
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     gain = 2.0**rating - 1
@@ -123,7 +129,7 @@ def ndcg(user: ArrayLike, rating: ArrayLike, score: ArrayLike, k: int = 10) -> f
     users = np.split(order, cuts)
     values = [ndcg_score(gain[None, rows], score[None, rows], k=k) for rows in users if rows.size > 1]
     if not values:
-        raise CofactorError("no user has two rated items: there is nothing to order")
+        raise CofactorError("no user has two rated items, so there is nothing to rank")
     return float(np.mean(values))
 
 
@@ -131,12 +137,16 @@ def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floa
     given = {"U": U, "V": V, "true_U": true_U, "true_V": true_V}
     U, V, true_U, true_V = (finite_matrix(values, name) for name, values in given.items())
     if max(np.abs(values).max() for values in (U, V, true_U, true_V)) > LARGEST_FACTOR:
-        raise CofactorError(f"features beyond {LARGEST_FACTOR:g}: squares of their products overflow, scale them down")
+        raise CofactorError(
+            f"features exceed {LARGEST_FACTOR:g}, and squares of their products overflow: scale them down"
+        )
     if U.shape[1] != V.shape[1] or true_U.shape[1] != true_V.shape[1]:
-        raise CofactorError(f"features of users and items differ in number: {U.shape}, {V.shape}; {true_U.shape}, ...")
+        raise CofactorError(
+            f"users and items need equally many features, got {U.shape}, {V.shape} and {true_U.shape}, {true_V.shape}"
+        )
     if len(U) != len(true_U) or len(V) != len(true_V):
         raise CofactorError(
-            f"{len(U)} users and {len(V)} items against {len(true_U)} and {len(true_V)}: give one of each"
+            f"{len(U)} users and {len(V)} items, but {len(true_U)} and {len(true_V)} in the truth: they must match"
         )
     return U, V, true_U, true_V
 
@@ -144,16 +154,17 @@ def _checked(U: Floats, V: Floats, true_U: Floats, true_V: Floats) -> tuple[Floa
 def _check_lengths(**columns: NDArray[Any]) -> None:
     if len({values.shape for values in columns.values()}) > 1:
         found = listing(f"{values.size} {name}" for name, values in columns.items())
-        raise CofactorError(f"lengths differ: {found}; give one of each")
+        raise CofactorError(f"lengths differ: {found}; pass one value of each per row")
 
 
-# ---- by formula: what error choices leave, and how many a wanted error takes ----
+# ---- formulas: the expected error for a number of choices, and the number for an error ----
 
 
 def mean_information(spread: float, link: str = "logistic") -> float:
-    """Return what one choice tells about z on average, E[g'(z)^2 / g(z) g(-z)], z normal with variance 2 spread^2.
+    """Return the mean Fisher information of a choice about z, E[g'(z)^2 / g(z) g(-z)], for z ~ N(0, 2 spread^2).
 
-    For the logistic link that is the mean of g'(z). Two utilities of standard deviation `spread` differ by such a z.
+    For the logistic link, it is the mean of g'(z). z is the difference of two utilities with standard deviation
+    `spread`.
 
     >>> round(mean_information(0.571), 3)
     0.219
@@ -164,7 +175,7 @@ def mean_information(spread: float, link: str = "logistic") -> float:
     found = float(weights @ values / weights.sum())
     if not found:
         raise CofactorError(
-            f"spread={spread}: utilities so far apart that every choice is certain and adds no information"
+            f"spread={spread}: the utilities are so far apart that every choice is certain and adds no information"
         )
     return found
 
@@ -172,13 +183,13 @@ def mean_information(spread: float, link: str = "logistic") -> float:
 def expected_error(
     n_comparisons: float, n_users: int, n_items: int, rank: int, spread: float, link: str = "logistic"
 ) -> float:
-    """Return the relative error of utilities that this many choices leave, with an efficient estimator.
+    """Return the expected relative error of utilities for a number of choices, with an efficient estimator.
 
         error = sqrt(dof / (2 m E[information])) / spread
 
-    A fit with the right ridge comes within a few per cent of it from 25 comparisons per degree of freedom on; with less
-    it stays below, near one. Not in the paper, which has exact outcomes: m times the mean of information z^2 is dof at
-    an efficient estimate, and the mean of z^2 is gamma ||dX J||_F^2.
+    From 25 comparisons per degree of freedom on, the error of a fit with the right ridge is within a few per cent of
+    this; with fewer comparisons it is smaller, close to one. Not in the paper, which has exact outcomes. Derivation: m
+    times the mean of information z^2 is dof at an efficient estimate, and the mean of z^2 is gamma ||dX J||_F^2.
 
     >>> round(expected_error(40_000, 200, 300, 3, spread=0.571), 2)
     0.51
@@ -192,7 +203,7 @@ def expected_error(
 def comparisons_needed(
     error: float, n_users: int, n_items: int, rank: int, spread: float, link: str = "logistic"
 ) -> int:
-    """Return the number of choices that leaves this relative error: the inverse of `expected_error`.
+    """Return the number of choices needed for a relative error, the inverse of `expected_error`.
 
     >>> comparisons_needed(0.25, 200, 300, 3, spread=0.571)
     167042
@@ -200,7 +211,7 @@ def comparisons_needed(
     check_positive(error=error)
     if error < LEAST_ERROR:
         raise CofactorError(
-            f"error={error}: ask for {LEAST_ERROR:g} at least, which takes more choices than anybody makes"
+            f"error={error}: must be at least {LEAST_ERROR:g}, which already needs more choices than can be collected"
         )
     one = expected_error(1, n_users, n_items, rank, spread, link)
     return int(np.ceil((one / error) ** 2))

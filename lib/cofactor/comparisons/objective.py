@@ -1,4 +1,4 @@
-"""The objective: links, likelihood of comparisons, balance of the factors, priors; its value and its gradient.
+"""The objective of the preference models and its gradient: links, likelihood, balance of the factors and priors.
 
     symbol       meaning                                                      shape          equation
     u, i, j      user of a comparison, its left and its right item            (m,) each
@@ -6,22 +6,22 @@
     U, V         features of users and of items, Z = [U; V]                   (n1, r), (n2, r)
     b            biases of items, if the model has them                       (n2,)
     z            <U_u, V_i - V_j> + b_i - b_j                                 (m,)           (6)
-    g            link: the chance g(z) that the left item is chosen                          (1)
+    g            link: the probability g(z) that the left item is chosen                     (1)
     l            loss -w log g(z) - (1 - w) log(1 - g(z)), excess             (m,)           (8)
     h            slope of the loss, dl/dz                                     (m,)           (9)
     B            U'U - V'V, zero where the factors are balanced               (r, r)         (13)
     gamma        2 / (n1 (n2 - 1)), mean square of z per unit ||X||_F^2                      Sec. 4
 
-The loss is taken less its smallest value over z: that is the divergence of g(z) from w, and leaves digits to compare
-two near-perfect fits by. For w = 0 and 1 nothing is taken off. Formula (9) for the slope is 0/0 where g saturates;
-every link has a form of its own that is stable for any z instead.
+The smallest value of the loss over z is subtracted, which gives the divergence of g(z) from w and leaves enough digits
+to compare two near-perfect fits. For w = 0 and 1 it is zero. Formula (9) for the slope is 0/0 if g saturates; instead,
+every link has its own form, which is stable for any z.
 
-Passes over all comparisons are compiled. Comparisons are gathered in blocks that stay in the nearest cache: first all z
-of a block, then the link, then the gradient. So no exponential waits for a sum of another comparison. `marker` is a
-tuple of r zeros: its length is known to the compiler, which unrolls every loop over the rank. Codes are unsigned, which
-saves a test for negative ones. The link works on several comparisons at once (SIMD): exponentials are polynomials,
-since those of the C library are not vectorised, branches are selections, and division does not look for zeros
-(`error_model`).
+Passes over all comparisons are compiled. Comparisons are processed in blocks that fit into the first-level cache: first
+all z of a block, then the link, then the gradient, so that no exponential waits for the sum of another comparison.
+`marker` is a tuple of r zeros, whose length is known to the compiler, so it unrolls every loop over the rank. Codes are
+unsigned, which saves a test for negative ones. The link works on several comparisons at once (SIMD): exponentials are
+polynomials, because those of the C library are not vectorised, branches are selections, and division does not check for
+zeros (`error_model`).
 
 Source: Sankagiri, Etesami and Grossglauser, "Recommendations with sparse comparison data: provably fast convergence for
 nonconvex matrix factorization", ICML 2025.
@@ -70,7 +70,7 @@ REORDERED = FUSED | {"reassoc", "arcp"}  # sums in any order, no division by con
 
 @dataclass(frozen=True)
 class Link:
-    """A link g, symmetric: g(-z) = 1 - g(z).
+    """A symmetric link function g, with g(-z) = 1 - g(z).
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Link:
     hazard : function of z
         g'(z) / g(z), the slope of log g.
     hazard_slope : function of z
-        Minus its derivative, which is positive for a log-concave g.
+        Negative derivative of the hazard, which is positive for a log-concave g.
 
     >>> LINKS["logistic"].slope([0.0, 800.0, -800.0], [1.0, 1.0, 1.0]).tolist()
     [-0.5, 0.0, -1.0]
@@ -93,7 +93,7 @@ class Link:
     hazard_slope: Pointwise
 
     def loss(self, z: ArrayLike, w: ArrayLike) -> Floats:
-        """Return the excess loss, from 0 where g(z) = w."""
+        """Return the excess loss, which is 0 if g(z) = w."""
         z, w = np.broadcast_arrays(np.asarray(z, dtype=np.float64), np.asarray(w, dtype=np.float64))
         gap = self.probability(z) - w
         near = np.abs(gap) < np.minimum(w, 1 - w) / 2
@@ -108,12 +108,12 @@ class Link:
         return np.maximum(np.where(near, divergence, plain), 0.0)
 
     def slope(self, z: ArrayLike, w: ArrayLike) -> Floats:
-        """Return h, the first derivative of the loss in z; Eq. (9)."""
+        """Return h, the derivative of the loss with respect to z; Eq. (9)."""
         z, w = np.asarray(z, dtype=np.float64), np.asarray(w, dtype=np.float64)
         return np.asarray((1 - w) * self.hazard(-z) - w * self.hazard(z))
 
     def curvature(self, z: ArrayLike, w: ArrayLike) -> Floats:
-        """Return the second derivative of the loss in z."""
+        """Return the second derivative of the loss with respect to z."""
         z, w = np.asarray(z, dtype=np.float64), np.asarray(w, dtype=np.float64)
         return np.asarray(w * self.hazard_slope(z) + (1 - w) * self.hazard_slope(-z))
 
@@ -123,13 +123,13 @@ class Link:
         return np.asarray(self.hazard(z) * self.probability(z))
 
     def information(self, z: ArrayLike) -> Floats:
-        """Return g'(z)^2 / (g(z) g(-z)), what a choice tells about z; g'(z) itself for the logistic link."""
+        """Return g'(z)^2 / (g(z) g(-z)), the Fisher information of a choice about z; g'(z) for the logistic link."""
         z = np.asarray(z, dtype=np.float64)
         return np.asarray(self.hazard(z) * self.hazard(-z))
 
 
 def _mills(z: Floats) -> Floats:
-    """phi(z) / Phi(z), from 0 far right to -z far left."""
+    """Return phi(z) / Phi(z), which tends to 0 for large z and to -z for large negative z."""
     return np.asarray(np.sqrt(2 / np.pi) / special.erfcx(-z / np.sqrt(2)))
 
 
@@ -146,9 +146,9 @@ LINKS = {
 
 
 def link_named(name: str) -> Link:
-    """Return the link of this name; refuse others."""
+    """Return the link with this name; raise a CofactorError for unknown names."""
     if not isinstance(name, str) or name not in LINKS:
-        raise CofactorError(f"link={name!r}: choose one of {', '.join(map(repr, LINKS))}")
+        raise CofactorError(f"link={name!r}: must be one of {', '.join(map(repr, LINKS))}")
     return LINKS[name]
 
 
@@ -156,31 +156,31 @@ def link_named(name: str) -> Link:
 
 
 class Objective:
-    """The function that is minimised, of one flat vector x = (U, V, b).
+    """The function to be minimised over a flat vector x = (U, V, b).
 
         f(U, V, b) = (1/m) sum_k l(z_k, w_k) + (balance/4) ||U'U - V'V||_F^2
                      + (ridge/2m) (||U||_F^2 + ||V||_F^2) + (bias_ridge/2m) ||b||^2
 
-    with l the excess loss of the link (see `Link`) and m the number of comparisons, counts
-    included.
+    with l the excess loss of the link (see `Link`) and m the number of comparisons, including counts.
 
     Parameters
     ----------
     comparisons : Comparisons
     rank : int >= 0
-        r; 0 with a bias is the model of Bradley and Terry.
+        r; 0 with a bias is the Bradley-Terry model.
     link : {"logistic", "probit"}
     ridge, bias_ridge : float >= 0
         Inverse variance of a Gaussian prior on every feature, and on every bias.
     balance : float, optional
-        lambda of Eq. (14). Default: gamma/40, the paper's, without a ridge; 0 with one, which balances by itself.
+        lambda of Eq. (14). Default: without a ridge, gamma/40, as in the paper; with a ridge, which balances the
+        factors itself, 0.
     item_bias : bool
-        Whether there is b.
+        Whether the model has item biases b.
     n_threads : int, optional
-        Default: 1 below a million comparisons, where threads do not pay; above, as many as numba may use.
+        Default: 1 below a million comparisons, where threads do not help; above, the number of threads of Numba.
 
-    Cost: O(m r) time per call, O(m + (n1 + n2) r) memory in all; T threads add T n2 r. No n1 x n2 array is ever formed.
-    Source: ICML 2025, Eq. (8), (9), (13), (14). Deviations: the loss less its smallest value, the ridge, the bias.
+    Cost: O(m r) time per call, O(m + (n1 + n2) r) memory in total; T threads add T n2 r. No n1 x n2 array is formed.
+    Source: ICML 2025, Eq. (8), (9), (13), (14). Deviations: the smallest loss is subtracted; ridge and bias are added.
 
     >>> data = Comparisons([0, 0], [0, 1], [1, 2], [1, 1])
     >>> value, gradient = Objective(data, rank=1)(np.ones(4))
@@ -200,7 +200,9 @@ class Objective:
         n_threads: int | None = None,
     ) -> None:
         if not isinstance(comparisons, Comparisons):
-            raise CofactorError(f"expected Comparisons, got {type(comparisons).__name__}")
+            raise CofactorError(
+                f"expected Comparisons, got {type(comparisons).__name__}: pass Comparisons(user, left, right, outcome)"
+            )
         check_whole(0, rank=rank)
         check_positive(zero=True, ridge=ridge, bias_ridge=bias_ridge)
         if n_threads is not None:
@@ -228,7 +230,7 @@ class Objective:
         self._marker = (0,) * self.rank
 
     def with_ridge(self, ridge: float) -> Objective:
-        """Return the same objective with a ridge on features in the place of balance."""
+        """Return the same objective with a ridge on the features instead of the balance penalty."""
         bias_ridge = self.rho_bias * self.data.total
         return Objective(self.data, self.rank, self.link.name, ridge, bias_ridge, None, self.item_bias, self.n_threads)
 
@@ -236,32 +238,32 @@ class Objective:
 
     @property
     def size(self) -> int:
-        """Length of the flat vector x: all features and biases."""
+        """Length of the flat vector x, the number of all features and biases."""
         n1, n2, r = self.shape
         return (n1 + n2) * r + n2 * self.item_bias
 
     def split(self, x: Floats) -> Arrays:
-        """Return U, V and b as views of x; b is empty in a model without biases."""
+        """Return U, V and b as views of x; b is empty if there are no biases."""
         n1, n2, r = self.shape
         if len(x) != self.size:
-            raise CofactorError(f"a vector of {len(x)} numbers: this objective has {self.size}; `join` makes one")
+            raise CofactorError(f"x has {len(x)} numbers, but this objective needs {self.size}: use `join`")
         of_users, of_items = n1 * r, (n1 + n2) * r
         return x[:of_users].reshape(n1, r), x[of_users:of_items].reshape(n2, r), x[of_items:]
 
     def join(self, U: Floats, V: Floats, b: Floats | None = None) -> Floats:
-        """Return x; biases that are not given start at zero."""
+        """Return the flat vector x; biases default to zero."""
         b = np.zeros(self.shape[1] * self.item_bias) if b is None else b
         x = np.concatenate([U.ravel(), V.ravel(), b])
         if x.size != self.size:
             raise CofactorError(
-                f"factors of {U.shape} and {V.shape} with {b.size} biases: expected {self.size} numbers"
+                f"factors of shapes {U.shape} and {V.shape} with {b.size} biases: expected {self.size} numbers"
             )
         return x
 
     # ---- values ----
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Return f and its gradient."""
+        """Return the value f and its gradient."""
         self.n_passes += 1
         g = np.zeros(self.size)
         value = self._likelihood(x, g) / self.data.total
@@ -284,7 +286,7 @@ class Objective:
         return float(np.sum(weight * self.link.loss(z, w)))
 
     def _add_gradient(self, x: Floats, h: Floats, g: Floats) -> None:
-        """Add the sum of h_k times the gradient of z_k."""
+        """Add the sum of h_k times the gradient of z_k to g."""
         factors = self.split(x)
 
         def add(part: slice, G: Arrays) -> float:
@@ -295,7 +297,7 @@ class Objective:
         self._over_parts(add, g)
 
     def _over_parts(self, work: Callable[[slice, Arrays], float], g: Floats) -> float:
-        """Add up the work on every thread's users; each has gradients of items of its own."""
+        """Sum the results of `work` over the users of every thread; each thread has its own gradients of items."""
         GU, GV, Gb = self.split(g)
         if len(self._parts) == 1:
             return work(self._parts[0], (GU, GV, Gb))
@@ -308,7 +310,7 @@ class Objective:
         return total
 
     def _penalties(self, x: Floats, g: Floats) -> float:
-        """Return balance and priors, and add their gradients."""
+        """Return the balance penalty and the priors, and add their gradients to g."""
         (U, V, b), (GU, GV, Gb) = self.split(x), self.split(g)
         value = 0.0
         if self.balance:
@@ -323,10 +325,10 @@ class Objective:
         Gb += self.rho_bias * b
         return value + self.rho_bias / 2 * float(b @ b)
 
-    # ---- what solvers ask besides ----
+    # ---- further quantities for solvers ----
 
     def differences(self, x: Floats) -> Floats:
-        """Return the (m,) differences of utilities z."""
+        """Return the (m,) differences in utility z."""
         z = np.empty(len(self.data))
         fill_differences(self.triples, self.split(x), self._marker, z)
         return z
@@ -354,20 +356,20 @@ def gamma(n_users: int, n_items: int) -> float:
 
 
 def excess_loss(comparisons: Comparisons, z: Floats, link: str) -> float:
-    """Return the mean excess loss of these differences of utilities."""
+    """Return the mean excess loss of the differences in utility z."""
     losses = link_named(link).loss(z, comparisons.outcome)
     return float(np.average(losses, weights=comparisons.counts))
 
 
 def degrees_of_freedom(n_users: int, n_items: int, rank: int) -> int:
-    """Return (n1 + n2 - 1) r - r^2: what is left of U and V without shift and change of basis.
+    """Return (n1 + n2 - 1) r - r^2, the degrees of freedom of U and V without shift and change of basis.
 
     >>> degrees_of_freedom(200, 300, 3)
     1488
     """
     check_whole(1, n_users=n_users, n_items=n_items, rank=rank)
     if not rank < min(n_users, n_items):
-        raise CofactorError(f"rank={rank}: ask for 1 to {min(n_users, n_items) - 1} features")
+        raise CofactorError(f"rank={rank}: choose 1 to {min(n_users, n_items) - 1} features")
     return (n_users + n_items - 1) * rank - rank**2
 
 
@@ -376,7 +378,7 @@ def degrees_of_freedom(n_users: int, n_items: int, rank: int) -> int:
 
 @njit(cache=True, nogil=True, fastmath=FUSED)
 def _gather(triples: Triples, factors: Arrays, marker: Marker, start: int, z: Floats, D: Floats) -> None:
-    """z[k] = <U_u, V_i - V_j> + b_i - b_j for one block, and D[k] = V_i - V_j, which the gradient needs again."""
+    """Compute z[k] = <U_u, V_i - V_j> + b_i - b_j for one block, and D[k] = V_i - V_j for the gradient."""
     (user, left, right), (U, V, b) = triples, factors
     for k in range(len(z)):
         u, i, j = user[start + k], left[start + k], right[start + k]
@@ -409,7 +411,7 @@ def _scatter(triples: Triples, U: Floats, marker: Marker, start: int, h: Floats,
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FUSED)
 def _exponentials(z: Floats, e: Floats, power: NDArray[np.int64]) -> None:
-    """e[k] = exp(-|z[k]|) to one unit in the last place: 2^n times a Taylor series for the rest, below log(2) / 2."""
+    """Compute e[k] = exp(-|z[k]|) to one unit in the last place: 2^n times a Taylor series of the remainder."""
     for k in range(len(z)):
         x = max(-abs(z[k]), LOWEST)
         n = np.floor(x * PER_LOG2 + 0.5)
@@ -425,7 +427,7 @@ def _exponentials(z: Floats, e: Floats, power: NDArray[np.int64]) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
 def _logistic_choices(z: Floats, w: Floats, e: Floats) -> float:
-    """Turn z into slopes in place; return the sum of losses. One logarithm serves a block."""
+    """Replace z by slopes in place and return the sum of losses, with a single logarithm per block."""
     total, product = 0.0, 1.0
     for k in range(len(z)):
         product *= 1.0 + e[k]
@@ -436,9 +438,9 @@ def _logistic_choices(z: Floats, w: Floats, e: Floats) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
 def _logistic_chances(z: Floats, w: Floats, e: Floats, target: Floats, entropy: Floats, excess: Floats) -> float:
-    """The same, less the smallest possible loss; near the target z* as a series, which does not cancel.
+    """Like `_logistic_choices` for the excess loss; near the target z*, a series avoids cancellation.
 
-    With d = z - z* and q = w(1 - w) the excess is the cumulant generating function of w less its mean,
+    With d = z - z* and q = w(1 - w), the excess is the cumulant generating function of w minus its mean,
     q d^2/2 + q(1 - 2w) d^3/6 + q(1 - 6q) d^4/24 + ...
     """
     for k in range(len(z)):
@@ -462,7 +464,7 @@ def _logistic_chances(z: Floats, w: Floats, e: Floats, target: Floats, entropy: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _logistic_counted(z: Floats, w: Floats, e: Floats, weight: Floats) -> float:
-    """Slopes in place and the sum of losses, every comparison weighted."""
+    """Replace z by weighted slopes in place and return the weighted sum of losses."""
     total = 0.0
     for k in range(len(z)):
         total += weight[k] * (np.log1p(e[k]) + max(z[k], 0.0) - w[k] * z[k])
@@ -480,8 +482,8 @@ def logistic_pass(
 ) -> float:
     """Return the sum of logistic losses, and add its gradient to G.
 
-    `answers` are outcomes, weights, targets z* and entropies; weights are empty where all are one, targets and
-    entropies for choices, whose plain loss is summed.
+    `answers` contains outcomes, weights, targets z* and entropies. Weights are empty if all are one; targets and
+    entropies are empty for choices, whose plain loss is summed.
     """
     (w, weight, target, entropy), total = answers, 0.0
     block, D, power = (
@@ -506,7 +508,7 @@ def logistic_pass(
 
 @njit(cache=True, nogil=True)
 def fill_differences(triples: Triples, factors: Arrays, marker: Marker, z: Floats) -> None:
-    """Write the (m,) differences of utilities into z, in place."""
+    """Write the (m,) differences in utility into z."""
     D = np.empty((COMPARISONS_PER_BLOCK, len(marker)))
     for start in range(0, len(z), COMPARISONS_PER_BLOCK):
         _gather(triples, factors, marker, start, z[start : start + COMPARISONS_PER_BLOCK], D)

@@ -1,4 +1,4 @@
-"""``rank``: one order of the items for all users, how sure it is, and what follows: tables, chances, pairs to compare.
+"""Ranking of items for all users, with intervals, tables, win probabilities and pairs to compare next.
 
     symbol   meaning                                                              shape
     u        utilities of the items                                               (n,)
@@ -7,16 +7,17 @@
 
 The model, its prior and the covariance are in `davidson`.
 
-Ranks are simultaneous: with a chance of `level`, all items at once have their rank within the places given. Utilities
-are drawn from what the comparisons leave possible, normal with covariance V about u; the places of item i are those
-with |q - mean q_i| <= c sd(q_i), and c is the quantile of the largest such ratio over all items.
+Rank intervals are simultaneous: with probability `level`, they contain the ranks of all items at once. Utilities are
+drawn from a normal distribution with mean u and covariance V; the interval of item i contains the ranks with
+|q - mean q_i| <= c sd(q_i), where c is the quantile of the largest such ratio over all items.
 
 Source: Besag, Green, Higdon and Mengersen, "Bayesian computation and stochastic systems", Statistical Science 1995,
 Section 6.3 (simultaneous regions from draws), with a studentised largest deviation; Laird and Louis, "Empirical Bayes
 ranking methods", Journal of Educational Statistics 1989 (ranks of draws). The sets of Mogstad, Romano, Shaikh and
-Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs by a studentised maximum, hold
-for every truth and are far wider: each pair that is not told apart widens two of them. docs/rank.md has both widths.
-These hold on the mean over items as the prior has them, and where who is compared more often is better (`davidson`).
+Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs by a studentised maximum, are
+valid for every truth and far wider: each pair that cannot be distinguished widens two of them. docs/rank.md compares
+the widths. The intervals here are valid on average over items drawn from the prior, and if items that are compared more
+often are better (`davidson`).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from cofactor.core.types import Floats, Indices, Ints, Seed
 FEW_USERS = 5  # equally busy ones: fewer cannot tell how users differ, in all or about one item
 ALIKE = 1e-9  # share of a covariate that items and other covariates leave unexplained, below which it is one of them
 UNSEEN = "items without comparisons have no rank"
-UNTOLD = "these comparisons do not predict who wins the next one"
+UNTOLD = "these comparisons do not predict the outcome of further ones"
 UTILITY_DRAWS = 8000  # of all utilities
 ELO = 400 / np.log(10)  # points for a unit of utility
 FEW_OF_AN_ITEM = 2  # comparisons of an item, which hardly tell its rank
@@ -61,36 +62,37 @@ def rank(
     min_comparisons: int = 1,
     random_state: Seed = None,
 ) -> Ranking:
-    """Rank items by comparisons, with intervals for utilities and simultaneous ones for ranks.
+    """Rank items by comparisons, with intervals for utilities and simultaneous intervals for ranks.
 
     P(left wins) : P(right wins) : P(tie) = exp(z / 2) : exp(-z / 2) : nu,   z = u_left - u_right + X beta
 
-    by the largest posterior density: utilities have a normal prior, whose standard deviation the evidence of the
-    comparisons chooses. So items that were seldom compared, or never lost, are drawn towards the mean as far as the
-    others are alike. Two users or more make the intervals allow for users who are alike in all their votes, and so
-    do two prompts or more.
+    The estimate maximises the posterior density: utilities have a normal prior, whose standard deviation is chosen by
+    the evidence of the comparisons. Items that were rarely compared, or never lost, are therefore shrunk towards the
+    mean, the more so the more similar the other items are. With two or more users, the intervals allow for correlated
+    votes of a user, and with two or more prompts, for correlated answers to a prompt.
 
     Parameters
     ----------
     comparisons : Comparisons
         Outcomes 1 (left won), 0 and 0.5 (a tie).
     covariates : (m, k) numbers, optional
-        Of left less right, in the order of `comparisons.left`; `read_votes` returns them so.
+        Differences left minus right, in the order of `comparisons.left`, as `read_votes` returns them.
     level : float
+        Probability level of the intervals.
     min_comparisons : int
-        Items with fewer comparisons are left out, then those that have fewer without them.
+        Leave out items with fewer comparisons, and repeat this for the remaining items.
     random_state : int, Generator or None
-        Of the simulated quantile for ranks.
+        Used for the simulated quantile of ranks.
 
-    Returns a `Ranking`, with `table()`, `probabilities()` and `coefficients()`.
+    Returns a `Ranking`, with the methods `table()`, `probabilities()` and `coefficients()`.
 
-    Raises a NotIdentifiableError where a covariate is a sum of others and of utilities; a CofactorError for other
-    outcomes, and covariates of another shape. Warns (`DataWarning`) where chances are no better than the trivial guess
-    on comparisons that were held out, where the prior alone holds utilities or coefficients finite, where items are in
-    parts that nobody compared, and where users are few, in all or who compared an item.
+    Raises a NotIdentifiableError if a covariate is a combination of other covariates and of utilities, and a
+    CofactorError for other outcomes or covariates of the wrong shape. Issues a `DataWarning` if predictions of held-out
+    comparisons are no better than the trivial prediction, if only the prior keeps utilities or coefficients finite, if
+    items are in components that no comparisons link, or if there are few users, overall or for an item.
 
-    Cost: O(m) time, O(m + n^2) memory, and n^3 for n items, some sixty times. Covariates make every step pass over all
-    comparisons.
+    Cost: O(m) time and O(m + n^2) memory, plus about sixty times n^3 for n items. With covariates, every step is a pass
+    over all comparisons.
 
     Source: see the head of this module, and `davidson`.
 
@@ -106,34 +108,35 @@ def rank(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking:
-    """Result of `rank`: utilities with intervals, simultaneous intervals of ranks, and tables of them.
+    """Result of `rank`: utilities with intervals, simultaneous rank intervals, and tables of both.
 
     Attributes
     ----------
     items : list of n ids
     utilities : (n,) array
-        In logits, of mean zero. If they were known, i would be preferred to j with chance 1 / (1 + exp(u_j - u_i)).
+        In logits, with mean zero. Known utilities would give i preferred to j with probability
+        1 / (1 + exp(u_j - u_i)).
     ranks : (n, 3) array
-        Rank (1 is best), and the least and the largest rank that the data allow; simultaneous for all items.
+        Rank (1 is best), and the lower and upper end of its interval, simultaneous for all items.
     counts : (n, 3) array
-        Comparisons won, lost, and made; ties are made and neither.
+        Number of wins, losses and comparisons; a tie counts as a comparison only.
     covariates : list of k names
     parameters : (p,) array, covariance : (p, p) array
         Utilities, coefficients of the covariates, and log of the tie parameter if there are ties.
     n_users : float
-        As many equally busy users would tell as much (see `davidson`); 0 where theirs count as independent.
+        Effective number of users (see `davidson`); 0 if comparisons are treated as independent of users.
     n_prompts : float
-        The same of prompts.
+        Effective number of prompts, likewise.
     unlinked : list of ids
-        Items that never lost to the others, or never won, so that the prior alone holds their utilities finite.
+        Items that never lost to the others or never won, so that only the prior keeps their utilities finite.
     sd : float
         Standard deviation of the prior on utilities, chosen by the evidence of the comparisons.
     log_loss, trivial_log_loss : float
-        Mean log-loss on comparisons that were held out in five folds, and that of the trivial guess.
+        Mean log-loss in five-fold cross-validation, and that of the trivial prediction.
     sided : bool
-        Whether the trivial guess knows how often either side wins; else it takes both for equally good.
+        Whether the trivial prediction uses how often either side wins; otherwise both sides are equally likely.
     level : float
-        Chance of intervals to hold the truth.
+        Probability level of the intervals.
     result : Result
     """
 
@@ -158,37 +161,39 @@ class Ranking:
 
     @property
     def utilities(self) -> Floats:
-        """(n,) utilities."""
+        """The (n,) utilities."""
         return self.parameters[: len(self.items)]
 
     @property
     def quantile(self) -> float:
-        """Standard errors that an interval reaches to both sides."""
+        """Half-width of an interval in standard errors."""
         upper, fewer = (1 + self.level) / 2, fewest(self.n_users, self.n_prompts)
         return float(special.stdtrit(fewer - 1, upper) if fewer else special.ndtri(upper))
 
     @property
     def told_apart(self) -> bool:
-        """Whether the ranks that are allowed put any item above another."""
+        """Whether the rank intervals place any item above another."""
         return bool(self.ranks[:, 1].max() > self.ranks[:, 2].min())
 
     def doubts(self) -> list[str]:
-        """Return sentences: that no order can be inferred, which were seldom compared, that intervals are short."""
-        found = [] if self.told_apart else ["no order can be inferred: the allowed ranks of all items overlap"]
+        """Return warnings: no order can be inferred, items were rarely compared, or intervals may be too short."""
+        found = [] if self.told_apart else ["no order can be inferred: the rank intervals of all items overlap"]
         few = [self.items[i] for i in np.flatnonzero(self.counts[:, 2] <= FEW_OF_AN_ITEM).tolist()]
-        what = f"items with {FEW_OF_AN_ITEM} comparisons or fewer, whose ranks are hardly determined"
+        what = f"the ranks of items with {FEW_OF_AN_ITEM} comparisons or fewer are uncertain"
         found += [f"{what}: {listing(few)}"] if few else []
         each = float(np.median(self.counts[:, 2]))
         if len(self.items) >= MANY_ITEMS and self.sd > FAR_APART and each < ENOUGH_PER_ITEM:
-            far = f"items are far apart for {each:.3g} comparisons of each"
-            found.append(f"intervals of utilities may be too short: {far}, and those of 90 % may hold 80 % of them")
+            far = f"with {each:.3g} comparisons per item and utilities this far apart"
+            found.append(
+                f"intervals for utilities may be too short: {far}, 90 % intervals may contain only 80 % of them"
+            )
         return found
 
     def table(self, elo: tuple[Any, float] | None = None) -> pd.DataFrame:
-        """Return a row per item, best first: utility with its interval, rank and allowed ranks, counts.
+        """Return a row per item, best first: utility with interval, rank with interval, and counts.
 
-        `elo`: an item and its number, or None and that of the mean; adds the columns elo, elo_low and elo_high on that
-        scale, 400 points for odds of ten. Their intervals are of the difference to this item.
+        `elo` is an item and its rating, or None and the mean rating. It adds the columns elo, elo_low and elo_high, on
+        a scale with 400 points for odds of ten to one. Their intervals are for the difference from this item.
         """
         n = len(self.items)
         found = {"item": pd.Series(self.items, dtype=object), **self._intervals(slice(0, n), "utility")}
@@ -203,23 +208,23 @@ class Ranking:
         reach = np.sqrt(np.diag(self.covariance)[:n])
         if anchor is not None:
             if anchor not in self.items:
-                raise CofactorError(f"no item {anchor}: anchor the scale at one of {listing(self.items)}")
+                raise CofactorError(f"there is no item {anchor}: anchor the scale at one of {listing(self.items)}")
             k = self.items.index(anchor)
             zero, reach = float(self.utilities[k]), spreads(self.covariance[:n, :n])[k]
         center, reach = number + ELO * (self.utilities - zero), ELO * self.quantile * reach
         return {"elo": center, "elo_low": center - reach, "elo_high": center + reach}
 
     def coefficients(self) -> pd.DataFrame:
-        """Return a row per covariate, with the interval of its coefficient; the last row is tau, if there are ties."""
+        """Return a row per covariate, with its coefficient and interval; if there are ties, the last row is tau."""
         n = len(self.items)
         names = [*self.covariates, "log of tie parameter"] if self._ties else self.covariates
         return pd.DataFrame({"name": names, **self._intervals(slice(n, None), "coefficient")})
 
     def probabilities(self) -> pd.DataFrame:
-        """Return a row per pair of items, the better one first, where covariates are zero.
+        """Return a row per pair of items, the better one first, for covariates of zero.
 
-        `chance` is that of the first if one of them wins, the mean over what the comparisons leave possible, with its
-        interval; `tie` the chance that none does.
+        `chance` is the probability that the first wins, given that there is no tie, averaged over the uncertainty of
+        the utilities, with its interval; `tie` is the probability of a tie.
         """
         n, order = len(self.items), np.argsort(-self.utilities, kind="stable")
         first, second = (order[part] for part in np.triu_indices(len(order), 1))
@@ -237,23 +242,23 @@ class Ranking:
         return pd.DataFrame(found)
 
     def chance(self, item: Any, against: Any, given: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the chance that one item wins, if one of two does, with its interval; and the chance of a tie.
+        """Return the probability that `item` beats `against`, given no tie, with its interval, and that of a tie.
 
-        The chance is the mean over what the comparisons leave possible; see `davidson.averaged`.
+        The probability is averaged over the uncertainty of the utilities; see `davidson.averaged`.
 
-        `given`: values of covariates, of the first item less the second (home=1); the others are zero.
+        `given` has values of covariates, first item minus second (such as home=1); the other covariates are zero.
 
-        Raises a CofactorError for items and covariates that are not of this ranking.
+        Raises a CofactorError if the ranking does not have these items or covariates.
         """
         way, given = np.zeros(len(self.parameters)), given or {}
         for one, sign in ((item, 1.0), (against, -1.0)):
             if one not in self.items:
-                raise CofactorError(f"no item {one}: the ranking has {listing(self.items)}")
+                raise CofactorError(f"there is no item {one}: the ranking has {listing(self.items)}")
             way[self.items.index(one)] += sign
         for name, value in given.items():
             if name not in self.covariates or not is_number(value):
-                known = f"numbers of {listing(self.covariates)}" if self.covariates else "none, there are none"
-                raise CofactorError(f"given {name}={value!r}: covariates are {known}")
+                known = f"pass numbers for {listing(self.covariates)}" if self.covariates else "there are no covariates"
+                raise CofactorError(f"given {name}={value!r}: {known}")
             way[len(self.items) + self.covariates.index(name)] = value
         z, v = float(way @ self.parameters), float(way @ self.covariance @ way)
         mean, reach = float(davidson.averaged(np.array(z), np.array(v))), self.quantile * np.sqrt(v)
@@ -262,14 +267,15 @@ class Ranking:
         return {"chance": chance, "low": low, "high": high, "tie": float(tie[0])}
 
     def next_pairs(self, n_pairs: int = 5) -> pd.DataFrame:
-        """Return the comparisons to make next, one a row: those expected to tell most of utilities.
+        """Return the comparisons to make next, one per row: those with the largest expected information gain.
 
-        A pair stands there several times where asking again tells more than any other pair.
+        A pair is listed several times if repeating it is more informative than any other pair.
 
-        `gain` is log(1 + p (1 - p) s^2) / 2 nats, p the chance of the first and s the standard error of the difference;
-        each pair is chosen as if the ones before it had been compared. Ties and the likeness of users do not count.
+        `gain` is log(1 + p (1 - p) s^2) / 2 nats, with p the win probability of the first item and s the standard error
+        of the difference. Each pair is chosen as if the previous ones had been compared. Ties and correlations within
+        users are ignored.
 
-        Cost: O(n^2) a pair. Source: MacKay, "Information-based objective functions for active data selection", Neural
+        Cost: O(n^2) per pair. Source: MacKay, "Information-based objective functions for active data selection", Neural
         Computation 1992.
         """
         check_whole(1, n_pairs=n_pairs)
@@ -300,13 +306,15 @@ class Ranking:
 def checked(
     comparisons: Comparisons, covariates: pd.DataFrame | ArrayLike | None = None, level: float = LEVEL
 ) -> tuple[Comparisons, list[str], Floats]:
-    """Return the comparisons, and names and values of the covariates."""
+    """Check and return the comparisons, and the names and values of the covariates."""
     data = require_comparisons(comparisons)
     checked_level(level)
     bad = ~np.isin(data.outcome, CHOICES)
     if bad.any():
         found = listing(data.outcome[bad].tolist())
-        raise CofactorError(f"outcomes must be 1, 0 or 0.5 (a tie), not {found}: give a row with counts for each")
+        raise CofactorError(
+            f"outcomes must be 1, 0 or 0.5 (a tie), not {found}: split other outcomes into rows with counts"
+        )
     return data, *_checked_covariates(covariates, len(data))
 
 
@@ -319,10 +327,12 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
         X = numbers(covariates, "covariates", 2)
         names = [f"covariate {k}" for k in range(X.shape[1])]
     if len(X) != m:
-        raise CofactorError(f"covariates of {len(X)} comparisons, but there are {m}: give one row of each")
+        raise CofactorError(
+            f"covariates have {len(X)} rows, but there are {m} comparisons: pass one row per comparison"
+        )
     bad = [names[k] for k in np.flatnonzero(~np.isfinite(X).all(axis=0)).tolist()]
     if bad:
-        raise CofactorError(f"covariates hold NaN or infinity: {listing(bad)}; fill or drop these comparisons")
+        raise CofactorError(f"covariates contain NaN or infinity: {listing(bad)}; fill them, or drop these comparisons")
     zero = [names[k] for k in np.flatnonzero(~X.any(axis=0)).tolist()]
     if zero:
         raise NotIdentifiableError(f"covariates that are always zero have no effect: {listing(zero)}; leave them out")
@@ -330,7 +340,7 @@ def _checked_covariates(covariates: pd.DataFrame | ArrayLike | None, m: int) -> 
 
 
 def comparable(data: Comparisons, least: int) -> Indices:
-    """Rows of the items that are ranked; those that are left out are named."""
+    """Return the rows of the items that are ranked, with a warning that names the others."""
     unseen = [data.items[i] for i in np.flatnonzero(data.per_item == 0).tolist()]
     if unseen:
         warnings.warn(f"{UNSEEN}: {listing(unseen)}", DataWarning, stacklevel=3)
@@ -339,7 +349,7 @@ def comparable(data: Comparisons, least: int) -> Indices:
 
 
 def _well_compared(data: Comparisons, least: int) -> Indices:
-    """Rows of items that have as many comparisons, also among themselves."""
+    """Return the rows of items that have at least `least` comparisons with one another."""
     check_whole(1, min_comparisons=least)
     weight = np.ones(len(data)) if data.counts is None else data.counts
     ranked = np.ones(len(data), dtype=bool)
@@ -352,20 +362,20 @@ def _well_compared(data: Comparisons, least: int) -> Indices:
         ranked &= ~left_out
     if not ranked.any():
         raise CofactorError(
-            f"min_comparisons={least}: no items have so many comparisons with one another; ask for fewer"
+            f"min_comparisons={least}: no items have so many comparisons with one another; choose a smaller number"
         )
     return np.flatnonzero(ranked)
 
 
 def largest_part(data: Comparisons) -> Indices:
-    """Rows of the part with most items, of several that no comparison links; the other items are named."""
+    """Return the rows of the largest component, with a warning that names the items of the others."""
     part = data.components
     if data.n_components == 1:
         return np.arange(len(data))
     largest = int(np.bincount(part[part >= 0]).argmax())
     others = listing(data.items[i] for i in np.flatnonzero((part >= 0) & (part != largest)).tolist())
-    what = f"no comparison links these items with the largest part, so that they have no rank in it: {others}"
-    warnings.warn(f"{what}; ranked are the {np.sum(part == largest)} items of that part", DataWarning, stacklevel=3)
+    what = f"only the {np.sum(part == largest)} items of the largest component are ranked"
+    warnings.warn(f"{what}; no comparisons link these items with it: {others}", DataWarning, stacklevel=3)
     return np.flatnonzero(part[data.left] == largest)
 
 
@@ -373,9 +383,12 @@ def largest_part(data: Comparisons) -> Indices:
 
 
 def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng: np.random.Generator) -> Ranking:
-    """Return the ranking of checked comparisons."""
+    """Return the ranking for checked comparisons."""
     scale = covariate_scales(X)
-    rows, items = _seen_items(davidson.rows_of(data, X / scale), data)
+    seen = data.per_item > 0
+    items, code = [data.items[i] for i in np.flatnonzero(seen).tolist()], np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    rows = davidson.rows_of(data, X / scale)
+    rows = replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right])
     cells = davidson.pairs_of(rows)
     _check_told(cells, names)
     unlinked = unlinked_of(cells, items)
@@ -409,23 +422,15 @@ def ranking_of(data: Comparisons, X: Floats, names: list[str], level: float, rng
 
 
 def covariate_scales(X: Floats) -> Floats:
-    """Root mean squares of the covariates; divided by these they share one prior."""
+    """Return the root mean squares of the covariates, by which they are divided so that one prior fits all."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(largest * np.sqrt(np.mean((X / largest) ** 2, axis=0)))
 
 
-def _seen_items(rows: davidson.Cells, data: Comparisons) -> tuple[davidson.Cells, list[Any]]:
-    """Leave out items that nobody compared."""
-    seen = data.per_item > 0
-    items = [data.items[i] for i in np.flatnonzero(seen).tolist()]
-    code = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    return replace(rows, n_items=len(items), left=code[rows.left], right=code[rows.right]), items
-
-
 def _check_told(cells: davidson.Cells, names: list[str]) -> None:
-    """Refuse comparisons that are all ties, and covariates that are sums of utilities and of other covariates."""
+    """Refuse comparisons that are all ties, and covariates that are combinations of utilities and covariates."""
     if not (cells.won.any() or cells.lost.any()):
-        raise NotIdentifiableError("every comparison is a tie, so none says which item is better")
+        raise NotIdentifiableError("every comparison is a tie, so no item can be ranked above another")
     left, whole = davidson.covariate_information(cells, np.zeros(cells.size))
     bad = []
     for k, name in enumerate(names):
@@ -434,39 +439,40 @@ def _check_told(cells: davidson.Cells, names: list[str]) -> None:
         else:
             left = left - np.outer(left[:, k], left[k]) / left[k, k]
     if bad:
-        found = f"covariates that follow from the items, or from other covariates: {listing(bad)}"
+        found = f"covariates are determined by the items or by other covariates: {listing(bad)}"
         raise NotIdentifiableError(f"{found}; leave them out")
 
 
 def unlinked_of(cells: davidson.Cells, items: list[Any]) -> list[Any]:
-    """Name items outside of the largest group in which every item lost to every other, directly or through others."""
+    """Return, with a warning, the items outside the largest group whose items all lost to one another."""
     group = davidson.linked_both_ways(cells)
     unlinked = [items[i] for i in np.flatnonzero(group != np.bincount(group).argmax()).tolist()]
     if unlinked:
-        what = f"items that never lost to the others, or never won, not even through third ones: {listing(unlinked)}"
-        warnings.warn(f"{what}; only the prior decides how far they are from the others", DataWarning, stacklevel=5)
+        what = f"only the prior determines the distance of these items from the others: {listing(unlinked)}"
+        why = "they never lost to the others or never won, not even through third items"
+        warnings.warn(f"{what}; {why}", DataWarning, stacklevel=5)
     return unlinked
 
 
 def _warn_of_covariates(cells: davidson.Cells, fitted: davidson.Fitted, names: list[str]) -> None:
-    """Name those that the prior alone holds finite."""
+    """Warn of covariates whose coefficients only the prior keeps finite."""
     n, k = cells.n_items, len(names)
     told = np.diag(davidson.covariate_information(cells, fitted.theta)[0])
     if (told <= 2 * (fitted.ridge * np.abs(fitted.theta))[n : n + k]).any():
-        what = f"covariates decide every comparison: {listing(names)}"
-        warnings.warn(f"{what}; only the prior decides how large their coefficients are", DataWarning, stacklevel=5)
+        what = f"the covariates predict every comparison: {listing(names)}"
+        warnings.warn(f"{what}; only the prior determines the size of their coefficients", DataWarning, stacklevel=5)
 
 
 def warn_of_loss(loss: float, trivial: float) -> None:
-    """Warn where the log-loss on held-out comparisons is no better than that of the trivial guess."""
+    """Warn if the log-loss on held-out comparisons is no better than that of the trivial prediction."""
     if not loss < trivial:
-        what = f"log-loss {loss:.4f} on held-out comparisons, the trivial guess has {trivial:.4f}"
-        message = f"{UNTOLD} ({what}): items may all be equally good, or comparisons too few"
+        what = f"log-loss {loss:.4f} on held-out comparisons, trivial prediction {trivial:.4f}"
+        message = f"{UNTOLD} ({what}): all items may be equally good, or there are too few comparisons"
         warnings.warn(message, DataWarning, stacklevel=4)
 
 
 def ways_of(rows: davidson.Cells, data: Comparisons, items: list[Any]) -> tuple[list[float], list[Codes]]:
-    """Return how many users and prompts count, 0 where they are left out, and the codes of those that are not."""
+    """Return the effective numbers of users and prompts (0 if ignored), and the codes of those that are used."""
     ways = {"users": data.user} | ({} if data.prompt is None else {"prompts": data.prompt})
     codes = {name: np.unique(way, return_inverse=True)[1].astype(np.int32) for name, way in ways.items()}
     count = {name: _count(rows, code, name, items) for name, code in codes.items()}
@@ -475,14 +481,14 @@ def ways_of(rows: davidson.Cells, data: Comparisons, items: list[Any]) -> tuple[
 
 
 def _count(rows: davidson.Cells, code: Codes, name: str, items: list[Any]) -> float:
-    """Return how many count, 0 if there is one or if they are too few, with a warning."""
+    """Return the effective number of users or prompts; 0 if there is one, or, with a warning, if there are too few."""
     n = int(code.max()) + 1
     if n == 1:
         return 0.0
     count = davidson.users_that_count(rows, code)
     if count < FEW_USERS:
-        message = f"{n} {name}, who count as {count:.3g} equally busy ones, are too few to show how {name} differ"
-        advice = f"intervals are for these {name} alone, as if their comparisons were independent"
+        message = f"{n} {name} (effectively {count:.3g}) are too few to estimate how {name} differ"
+        advice = f"intervals treat all comparisons as independent and are valid for these {name} only"
         warnings.warn(f"{message}: {advice}", DataWarning, stacklevel=5)
         return 0.0
     few = [items[i] for i in np.flatnonzero(davidson.users_of_items(rows, code) < FEW_USERS).tolist()]
@@ -501,14 +507,21 @@ def fewest(*counts: float) -> float:
 
 
 def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of every item that the comparisons allow, for all items at once.
+    """Return the lower and the upper end of the rank interval of every item, simultaneous for all items.
 
-    Draws follow the order of utilities, so that names of items change nothing.
+    Draws follow the order of the utilities, so the result does not depend on the names of items.
 
     Cost: O(n^3 + UTILITY_DRAWS n (n + log n)).
     """
     n, order = len(u), np.argsort(-u, kind="stable")
-    drawn = _drawn_ranks(u[order], V[np.ix_(order, order)], n_users, rng)
+    size = max(np.trace(V[np.ix_(order, order)]) / n, np.finfo(float).tiny)
+    L = np.linalg.cholesky(V[np.ix_(order, order)] + size / n + 1e-10 * size * np.eye(n))
+    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
+    if n_users:
+        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
+    by_place = np.argsort(-(u[order] + noise), axis=1)
+    drawn = np.empty_like(by_place)
+    np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)
     table = special.ndtri((np.arange(n) + 0.5) / n)
     q = table[drawn]
     mean, sd = q.mean(axis=0), q.std(axis=0)
@@ -520,21 +533,7 @@ def places(u: Floats, V: Floats, level: float, n_users: float, rng: np.random.Ge
     return 1 + least, 1 + most
 
 
-def _drawn_ranks(u: Floats, V: Floats, n_users: float, rng: np.random.Generator) -> Ints:
-    """(UTILITY_DRAWS, n) ranks, from 0, of utilities that are drawn; a number that all share changes none."""
-    n = len(u)
-    size = max(np.trace(V) / n, np.finfo(float).tiny)
-    L = np.linalg.cholesky(V + size / n + 1e-10 * size * np.eye(n))
-    noise = rng.standard_normal((UTILITY_DRAWS, n)) @ L.T
-    if n_users:
-        noise *= np.sqrt((n_users - 1) / rng.chisquare(n_users - 1, (UTILITY_DRAWS, 1)))
-    by_place = np.argsort(-(u + noise), axis=1)
-    drawn = np.empty_like(by_place)
-    np.put_along_axis(drawn, by_place, np.arange(n)[None, :], axis=1)
-    return drawn
-
-
 def spreads(V: Floats) -> Floats:
-    """Return the (n, n) standard errors of the differences of all two utilities."""
+    """Return the (n, n) standard errors of the differences between all pairs of utilities."""
     variance = np.diag(V)
     return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * V, 0.0))

@@ -1,4 +1,4 @@
-"""Starts and descent: from singular vectors of the comparisons, or at random; by L-BFGS, and as the paper has it.
+"""Starts (spectral or random) and solvers (L-BFGS, Barzilai-Borwein, the paper's gradient descent).
 
     symbol   meaning                                   equation
     x        the flat vector (U, V, b)
@@ -6,18 +6,18 @@
     eta      step size
     s, y     x - x_before, g - g_before
 
-`lbfgs` is the solver. Its first steps are those of Barzilai and Borwein, and `gradient_descent` is the paper's
-Algorithm 1. All take an `Objective` and a start and return (x, Result); `callback(x)`, if given, sees the start and
-every iterate.
+`lbfgs` is the default solver; its first steps are Barzilai-Borwein steps. `gradient_descent` is the paper's Algorithm
+1. All solvers take an `Objective` and a start and return (x, Result); `callback(x)`, if given, is called with the start
+and with every iterate.
 
-The start. With A_k = e_u (e_i - e_j)' and weak preferences, w_k - 1/2 is g'(0) <A_k, X> on average, so that
+The start. With A_k = e_u (e_i - e_j)' and weak preferences, w_k - 1/2 is g'(0) <A_k, X> on average, so
 
-    G = s sum_k (w_k - 1/2) A_k,   s = n1 (n2 - 1) / (2 m g'(0)),   has the mean X J:
+    G = s sum_k (w_k - 1/2) A_k,   s = n1 (n2 - 1) / (2 m g'(0)),   has the mean X J,
 
-its singular vectors start the features. Rows and columns are first divided by the square roots of how often their user
-and their item appear, relative to the mean, and the features once more: that evens out the noise, and serves uneven
-sampling, where the mean of G is X J times those frequencies. (The paper says that an SVD start does not work here.
-There is no partially observed X to decompose, but G takes its place.)
+and its singular vectors are the start of the features. Rows and columns are first divided by the square roots of how
+often their user or item occurs, relative to the mean, and the features are divided once more. This equalises the noise
+and also suits uneven sampling, for which the mean of G is X J times these frequencies. (The paper says that an SVD
+start does not work here: there is no partially observed X to decompose. G replaces it.)
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MAX_HALVINGS = 20
 
 
 def project_to_centred(V: Floats) -> Floats:
-    """Take the mean over items off every feature: P_H, the J V of Eq. (19).
+    """Subtract the mean over items from every feature: P_H, the J V of Eq. (19).
 
     >>> project_to_centred(np.array([[1.0], [3.0]])).ravel().tolist()
     [-1.0, 1.0]
@@ -67,9 +67,9 @@ def project_to_centred(V: Floats) -> Floats:
 
 
 def residual_matrix(comparisons: Comparisons, link: str = "logistic", b: Floats | None = None) -> sparse.csr_array:
-    """Return the sparse (n1, n2) matrix of sum_k c_k (w_k - g(b_i - b_j)) e_u (e_i - e_j)', c the counts.
+    """Return the sparse (n1, n2) matrix sum_k c_k (w_k - g(b_i - b_j)) e_u (e_i - e_j)', where c are the counts.
 
-    At U = V = 0 it is minus the gradient of the summed logistic loss in X.
+    It is the negative gradient of the summed logistic loss with respect to X at U = V = 0.
 
     >>> residual_matrix(Comparisons([0, 0], [0, 0], [1, 2], [1, 0])).toarray()
     array([[ 0. , -0.5,  0.5]])
@@ -98,11 +98,11 @@ def spectral_start(
         r, at most min(n1, n2) - 1.
     link : {"logistic", "probit"}
     b : (n2,) array, optional
-        Biases that are already explained: w - g(b_i - b_j) takes the place of w - 1/2.
+        Known biases: w - g(b_i - b_j) replaces w - 1/2.
     random_state : int, Generator or None
-        Of the start of the iteration that finds singular vectors.
+        Used for the starting vector of the SVD.
 
-    Cost: O(m r) time per iteration of the SVD, a few dozen of them; O(m) memory.
+    Cost: O(m r) time per iteration of the SVD, with a few dozen iterations; O(m) memory.
 
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 1, 2], [1, 2, 0, 1], [1, 1, 1, 1])
     >>> U, V = spectral_start(data, rank=1, random_state=0)
@@ -113,7 +113,7 @@ def spectral_start(
     check_kind(Comparisons, comparisons=comparisons)
     check_whole(1, rank=rank)
     if not rank < min(data.n_users, data.n_items):
-        raise CofactorError(f"rank={rank}: ask for 1 to {min(data.n_users, data.n_items) - 1} features")
+        raise CofactorError(f"rank={rank}: choose 1 to {min(data.n_users, data.n_items) - 1} features")
     G = residual_matrix(data, link, b)
     G *= 1 / (gamma(data.n_users, data.n_items) * data.total * float(link_named(link).steepness(0.0)))
     users, items = (np.sqrt(np.maximum(n / n.mean(), 1 / n.size)) for n in (data.per_user, data.per_item))
@@ -128,7 +128,7 @@ def spectral_start(
 
 
 def random_start(comparisons: Comparisons, rank: int, scale: float, random_state: Seed = None) -> tuple[Floats, Floats]:
-    """Draw features from N(0, scale^2), V centred; zero itself is a saddle that no gradient leaves."""
+    """Draw features from N(0, scale^2), with V centred; zero is a saddle point, which gradient steps never leave."""
     check_kind(Comparisons, comparisons=comparisons)
     check_whole(1, rank=rank)
     check_positive(scale=scale)  # zero is a saddle
@@ -138,11 +138,11 @@ def random_start(comparisons: Comparisons, rank: int, scale: float, random_state
 
 
 def eased_start(objective: Objective, start: Floats) -> Floats:
-    """Return a start after some steps with a ridge and then with a smaller one, where exact chances are few.
+    """Return a start that was improved by some steps with a ridge and then with a smaller one.
 
-    Without these steps features can grow without limit, since few comparisons do not bound them. The ridges are 0.03
-    and 0.003 over the mean square of the features at the start. The start itself comes back where outcomes are choices,
-    where there is a ridge anyway, and from three comparisons per degree of freedom on. Not in the paper.
+    This is for few exact probabilities, which do not bound the features, so that they could grow without limit. The
+    ridges are 0.03 and 0.003 divided by the mean square of the features at the start. The start is returned unchanged
+    if outcomes are choices, if there is a ridge, or from three comparisons per degree of freedom on. Not in the paper.
     """
     start = checked_start(objective, start)
     data, rank = objective.data, objective.rank
@@ -162,20 +162,21 @@ def eased_start(objective: Objective, start: Floats) -> Floats:
 
 
 def checked_start(objective: Objective, start: ArrayLike) -> Floats:
-    """Return a start of as many finite numbers as the objective has."""
+    """Check that a start has the right number of finite values, and return it."""
     check_kind(Objective, objective=objective)
     x = finite_numbers(start, "start")
     objective.split(x)
     if x.size and np.abs(x).max() > LARGEST_START:
-        raise CofactorError(f"start holds numbers beyond {LARGEST_START:g}, which overflow: start nearer to zero")
+        raise CofactorError(f"start contains numbers beyond {LARGEST_START:g}, which overflow: start closer to zero")
     return x
 
 
 def variable_scales(objective: Objective, x: Floats) -> Floats:
-    """Return a number per variable that evens out curvature: 1 / sqrt(mean curvature of its row).
+    """Return scales that equalise the curvature of the variables: 1 / sqrt(mean curvature of the row).
 
-    A user with n_u comparisons has the curvature g'(0) n_u/m times the mean of (V_i - V_j)^2, an item n_i/m times that
-    of U^2, a bias n_i/m, priors added. Without this, users with few comparisons take many more steps.
+    The curvature of a user with n_u comparisons is g'(0) n_u/m times the mean of (V_i - V_j)^2, that of an item n_i/m
+    times the mean of U^2, and that of a bias n_i/m, plus the priors. Without scaling, users with few comparisons need
+    many more steps.
     """
     data, (U, V, b) = objective.data, objective.split(x)
     m, prior = len(data), objective.rho / float(objective.link.information(0.0))
@@ -191,7 +192,7 @@ def variable_scales(objective: Objective, x: Floats) -> Floats:
 
 @np.errstate(over="ignore", invalid="ignore")  # a trial step may go too far; its loss is then no number, and it is cut
 def _scaled(objective: Objective, p: Floats, x: Floats) -> tuple[float, Floats]:
-    """f(p x) and its gradient in x."""
+    """Return f(p x) and its gradient with respect to x."""
     f, g = objective(p * x)
     return f, p * g
 
@@ -207,10 +208,10 @@ def lbfgs(
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> tuple[Floats, Result]:
-    """Minimise by L-BFGS (scipy) after some steps of Barzilai and Borwein; parameters as of `barzilai_borwein`.
+    """Minimise by L-BFGS (SciPy) after some Barzilai-Borwein steps; parameters as for `barzilai_borwein`.
 
-    The default. Straight from the start L-BFGS runs into regions where features grow and the loss hardly falls, which
-    the first steps avoid.
+    This is the default solver. Without the first steps, L-BFGS enters regions in which the features grow and the loss
+    hardly decreases.
     """
     check_whole(1, max_iter=max_iter)
     start = checked_start(objective, start)
@@ -232,7 +233,11 @@ def lbfgs(
     )
     converged = found.status != 1  # 1: a limit was reached; 2: f cannot fall further in floating point
     if not converged:
-        warnings.warn(f"L-BFGS: iteration limit {max_iter} reached", ConvergenceWarning, stacklevel=2)
+        warnings.warn(
+            f"L-BFGS: iteration limit {max_iter} reached; raise the limit or the tolerance",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return p * found.x, Result(np.array(values), len(values), converged, str(found.message))
 
 
@@ -244,19 +249,20 @@ def barzilai_borwein(
     callback: Callback | None = None,
     verbose: bool = False,
 ) -> tuple[Floats, Result]:
-    """Minimise by gradient steps of Barzilai and Borwein, with a line search that lets f rise now and then.
+    """Minimise by Barzilai-Borwein gradient steps with a non-monotone line search.
 
         x = x - eta g,   eta = <s, s> / <s, y> and <s, y> / <y, y> in turn
 
-    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, else eta / 4, in variables scaled by `variable_scales`.
+    accepted if f <= max(last 10 f) - 1e-4 eta ||g||^2, otherwise eta / 4; variables are scaled by `variable_scales`.
 
     Parameters
     ----------
     objective : Objective
-    start : flat array; with features, not a stationary point
+    start : flat array
+        With features, it must not be a stationary point.
     max_iter : int
     tol : float
-        Stop when ||g|| has fallen to this share of its first value, or f stood still for ten steps.
+        Stop when ||g|| has fallen to this fraction of its initial value, or f has not changed for ten steps.
     callback : function of x, optional
     verbose : bool
 
@@ -264,12 +270,13 @@ def barzilai_borwein(
     -------
     x, result : `result.objective` is f after every step
 
-    Raises a CofactorError where the gradient vanishes at the start though there are features, as where all are zero.
+    Raises a CofactorError if there are features and the gradient vanishes at the start, for example because all are
+    zero.
 
     Cost: one pass over the data per step, rarely two, O(m r) each.
 
     Source: Barzilai and Borwein, IMA J. Numer. Anal. 1988; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 1986.
-    The paper has gradient descent with a constant step.
+    The paper uses gradient descent with a constant step.
 
     >>> data = Comparisons([0, 0, 0], [0, 1, 0], [1, 2, 2], [0.8, 0.7, 0.9])
     >>> x, result = barzilai_borwein(Objective(data, rank=0, item_bias=True), np.zeros(3))
@@ -301,7 +308,7 @@ def _barzilai_borwein_steps(
                 break
             eta /= 4
         if not np.isfinite(f_new):
-            raise CofactorError("the loss overflows from this start: start nearer to zero, or use a ridge")
+            raise CofactorError("the loss overflows from this start: start closer to zero, or use a ridge")
         s, y = x_new - x, g_new - g
         flat = flat + 1 if abs(f_new - f) <= FLAT_CHANGE * abs(f) else 0
         x, f, g, recent = x_new, f_new, g_new, [*recent, f_new][-MEMORY_STEPS:]
@@ -325,21 +332,21 @@ def gradient_descent(
     learning_rate: float | None = None,
     projection: Projection | None = None,
 ) -> tuple[Floats, Result]:
-    """Gradient descent with a constant step, Z = Z - eta grad f(Z): the paper's Algorithm 1 without its projections.
+    """Minimise by gradient descent with a constant step size, Z = Z - eta grad f(Z): the paper's Algorithm 1.
 
     Parameters
     ----------
     objective, start, max_iter, tol, callback, verbose
         As for `barzilai_borwein`.
     learning_rate : float, optional
-        eta. Default: one over the curvature at the start, by power iterations on the Gauss-Newton matrix. Halved, from
-        the start again, as often as f grows beyond its first value.
+        eta. Default: one over the curvature at the start, by power iterations on the Gauss-Newton matrix. Whenever f
+        exceeds its initial value, eta is halved and the descent restarted.
     projection : function of x, optional
-        Applied to the start and after every step. Default: none; the paper's change nothing where items are centred
-        and no row is long.
+        Applied to the start and after every step. Default: none; the paper's projections have no effect if items are
+        centred and no row is long.
 
-    Cost: one pass per step, O(m r). Source: ICML 2025, Algorithm 1; deviation: the step, since that of Theorem 4.1
-    needs more than 1e25 iterations per digit.
+    Cost: one pass per step, O(m r). Source: ICML 2025, Algorithm 1. Deviation: the step size, because that of Theorem
+    4.1 needs more than 1e25 iterations per digit.
     """
     if learning_rate is not None:
         check_positive(learning_rate=learning_rate)
@@ -351,13 +358,15 @@ def gradient_descent(
         if x is not None:
             return x, history.result()
         eta /= 2
-    raise CofactorError(f"gradient descent diverged with steps from {eta * 2**MAX_HALVINGS:g} down to {eta:g}")
+    raise CofactorError(
+        f"gradient descent diverged for all step sizes from {eta * 2**MAX_HALVINGS:g} to {eta:g}: start closer to zero"
+    )
 
 
 def _descend(
     objective: Objective, start: Floats, eta: float, history: History, projection: Projection, callback: Callback | None
 ) -> Floats | None:
-    """Take the steps; None if f grows beyond its first value."""
+    """Take the steps; return None if f exceeds its initial value."""
     x = projection(start)
     f, g = objective(x)
     f0, g0 = f, float(np.linalg.norm(g))
@@ -373,30 +382,32 @@ def _descend(
     return x
 
 
-def largest_curvature(objective: Objective, x: Floats, random_state: int = 0) -> float:
-    """Return the largest eigenvalue of the Gauss-Newton matrix at x, by power iterations, penalties on top.
+def largest_curvature(objective: Objective, x: Floats) -> float:
+    """Return the largest eigenvalue of the Gauss-Newton matrix at x, by power iterations, plus the penalties.
 
-    O(m r) time per iteration, 30 of them.
+    O(m r) time per iteration, with 30 iterations.
     """
     product = objective.curvature(x)
-    v = rng_of(random_state).standard_normal(x.size)
+    v = np.random.default_rng(0).standard_normal(x.size)
     value = 0.0
     for _ in range(POWER):
         v = product(v / np.linalg.norm(v))
         value = float(np.linalg.norm(v))
         if not value:
-            raise CofactorError("the likelihood has no curvature here: are all features zero? start elsewhere")
+            raise CofactorError(
+                "the likelihood has no curvature at the start (are all features zero?): choose another start"
+            )
     U, V, _ = objective.split(x)
     sigma = float(np.linalg.norm(U, 2) * np.linalg.norm(V, 2)) if objective.rank else 0.0
     return value + 4 * objective.balance * sigma + max(objective.rho, objective.rho_bias)
 
 
 def _at_minimum(objective: Objective, norm: float) -> bool:
-    """Whether a gradient of this norm shows the minimum: biases alone are a convex problem, features are not."""
+    """Whether a zero gradient is the minimum (biases alone are convex); with features, it raises a CofactorError."""
     if norm > 0 or (norm == 0 and not objective.rank):
         return norm == 0
     raise CofactorError(
-        "the gradient vanishes at the start, as it does where all features are zero (a saddle): start elsewhere"
+        "the gradient vanishes at the start, perhaps because all features are zero (a saddle): choose another start"
     )
 
 

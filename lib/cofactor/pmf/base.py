@@ -1,8 +1,9 @@
-"""What all estimators of a joint PMF share: checks of the table, the choice of rank and smoothing, EM on top, rank one.
+"""Base class of the joint PMF estimators: checks of the table, choice of rank and smoothing, EM, the rank-one model.
 
-Rank and smoothing are chosen by the likelihood of hidden cells. The rank is chosen first, at a fixed pseudo-count; then
-the pseudo-count, at the best rank. Few data cannot tell close choices apart: all that are within one standard error of
-the best are kept, and their joint PMFs averaged, which is again a joint PMF, of rank the sum of theirs.
+Rank and smoothing are chosen by the likelihood of hidden cells: first the rank, at a fixed pseudo-count, then the
+pseudo-count, at the best rank. With little data, close choices cannot be distinguished: all choices within one standard
+error of the best are kept and their joint PMFs averaged. The mean is again a joint PMF, whose rank is the sum of
+theirs.
 """
 
 from __future__ import annotations
@@ -45,21 +46,22 @@ Scores = dict[Choice, Floats]  # of every row scored: more is better
 class JointPMFEstimator(Estimator):
     """Base class: fits the latent-class model Pr(x) = sum_f lambda_f prod_n A_n[x_n, f] to a table.
 
-    A method implements `_estimate`, which gets a table without empty rows and its pairwise moments.
+    Subclasses implement `_estimate`, which takes a table without empty rows and its pairwise moments.
 
     Parameters
     ----------
     rank : int or "auto"
-        F, the number of latent classes; may exceed every alphabet. Rank one is the independence model, in closed form.
-        "auto" tries 1, 2, 3, 5, 8, 16 and 30 on hidden cells.
+        F, the number of latent classes; it may exceed the size of every alphabet. Rank one is the independence model,
+        in closed form. "auto" tries 1, 2, 3, 5, 8, 16 and 30 on hidden cells.
     em : bool
-        Refine by expectation-maximisation.
+        Refine the estimate by expectation-maximisation.
     em_max_iter : int
-        Most rounds of EM; `max_iter`, where a method has it, limits the method itself.
+        Maximum number of EM iterations; `max_iter`, if a method has it, limits the method itself.
     pseudo_count : float or "auto"
-        alpha, observations added to every cell of every A_n and of lambda: in every round of EM, else once, to the
-        counts that the estimate expects. With more than zero, no value has probability zero. 0 is the papers' choice,
-        and overfits where parameters outnumber rows. "auto" tries 0.03, 0.1, 0.3 and 1 on hidden cells.
+        alpha, the number of observations added to every cell of every A_n and of lambda: in every iteration of EM, or,
+        without EM, once to the expected counts of the estimate. If it is positive, no value has probability zero. 0 is
+        the papers' choice and overfits if there are more parameters than rows. "auto" tries 0.03, 0.1, 0.3 and 1 on
+        hidden cells.
     random_state : int, Generator or None
     verbose : bool
         Show progress bars on a terminal.
@@ -67,27 +69,28 @@ class JointPMFEstimator(Estimator):
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
-        Answers more than `predict`, `predict_proba` and `sample` do: `expectation`, `log_likelihood`, `impute`, ...
+        The fitted model; it has further methods, such as `expectation`, `log_likelihood` and `impute`.
     result_ : Result
-        How the iteration went: that of EM where there was one, and of the best choice where several are averaged.
+        Convergence of the fit: of EM, if it was used, and of the best choice, if several are averaged.
     n_features_in_ : int
-        Variables.
+        Number of variables.
     n_empty_rows_ : int
-        Rows in which nothing was observed; they were left out.
+        Number of rows without any observed value; they are left out of the fit.
     rank_, pseudo_count_ : int, float
         As given, or the best on hidden cells.
     validation_ : list of dict
-        Of all that were tried: rank, pseudo_count, score (mean log-probability of a row's hidden cells), how far it is
-        behind the best, the standard error of that difference, and whether it is kept.
+        For every choice that was tried: rank, pseudo_count, score (mean log-probability of a row's hidden cells),
+        behind (difference from the best score), error (standard error of that difference) and kept (bool).
     columns_ : list of CodedColumn
-        How each column of a DataFrame is coded: `columns_[n].shown(code)` is its value; empty where codes were given.
+        Coding of each column of a DataFrame: `columns_[n].shown(code)` is its value; empty if codes were given.
     members_ : list of estimators
-        Those whose joint PMFs are averaged in `model_`; empty where nothing was chosen.
+        The estimators whose joint PMFs are averaged in `model_`; empty if nothing was chosen.
 
-    To choose, a fifth of the cells is hidden, up to five times where rows are fewer than 1000, and predicted from the
-    rest of their rows. All choices within one standard error of the best are fitted to all cells, and their joint PMFs
-    averaged. The latent classes of such a mean are those of all its members: give the rank to read meaning into
-    classes, or to save time (some forty fits where rows are few, ten and the kept ones from 1000 on).
+    To choose, a fifth of the cells is hidden (up to five times if there are fewer than 1000 rows) and predicted from
+    the rest of their rows. All choices within one standard error of the best are fitted to all cells, and their joint
+    PMFs are averaged. The latent classes of such a mean are those of all its members: set the rank if you want to
+    interpret the classes, or to save time ("auto" takes about forty fits if there are few rows; from 1000 rows on, ten
+    fits and those of the kept choices).
     """
 
     rank: int | Literal["auto"] = field(default="auto", kw_only=False)
@@ -107,15 +110,15 @@ class JointPMFEstimator(Estimator):
     columns_: list[CodedColumn] = field(init=False)
 
     def fit(self, table: Data) -> Self:
-        """Estimate the model; returns self.
+        """Fit the model and return self.
 
-        `table` is a `CategoricalTable`, an (S, N) array of codes in which gaps are -1, NaN or None, or a DataFrame,
-        whose columns are coded as `cofactor joint` codes those of a file. Then `predict`, `predict_proba`, `aic` and
-        `bic` take a DataFrame with these columns, and the target by its name.
+        `table` is a `CategoricalTable`, an (S, N) array of codes (missing: -1, NaN or None), or a DataFrame, whose
+        columns are coded as by `cofactor joint`. After a fit to a DataFrame, `predict`, `predict_proba`, `aic` and
+        `bic` take a DataFrame with the same columns, and the target by name.
 
-        Raises a CofactorError for what is none of these, settings out of range, variables that were never observed
-        (named), or "auto" where every rank above one is refused; a NotIdentifiableError where the variables fall into
-        groups that were never observed together (named).
+        Raises a CofactorError if the table has another type, a setting is out of range, variables were never observed
+        (they are named), or, with "auto", every rank above one is refused. Raises a NotIdentifiableError if the
+        variables fall into groups that were never observed together (they are named).
         """
         known, columns = coded(table)
         rows, moments = self._check(known)
@@ -131,30 +134,31 @@ class JointPMFEstimator(Estimator):
         return self
 
     def predict(self, table: Data, target: int | str) -> Ints:
-        """Return the (S,) most probable code of a variable in every row, given the others; see `predict_proba`."""
+        """Return the (S,) most probable codes of a variable, given the others in each row; see `predict_proba`."""
         self._check_fitted()
         return self.model_.predict_map(self._coded(table), self._variable(target))
 
     def predict_proba(self, table: Data, target: int | str) -> Floats:
-        """Return the (S, I) distribution of a variable in every row, given what was observed of the others.
+        """Return the (S, I) distribution of a variable in every row, given the observed values of the others.
 
-        The table has the variables fitted on, `target` included, which is not looked at; CofactorError where not.
+        The table must have the variables of the fit, including `target`, whose values are ignored; otherwise a
+        CofactorError is raised.
         """
         self._check_fitted()
         return self.model_.conditional(self._coded(table), self._variable(target))
 
     def sample(self, n_rows: int, random_state: Seed = None) -> CategoricalTable:
-        """Draw rows from the joint PMF, every variable observed."""
+        """Draw complete rows from the joint PMF."""
         self._check_fitted()
         check_whole(0, n_rows=n_rows)
         return self.model_.sample(n_rows, random_state=random_state)[0]
 
     def aic(self, table: Data) -> float:
-        """Return Akaike's criterion of the model on a table, 2 p - 2 L: the lower, the better.
+        """Return the Akaike information criterion on a table, 2 p - 2 L; lower is better.
 
-        L is the log-likelihood (nats), p = F - 1 + F sum (I_n - 1) the number of free parameters. It is meant for fits
-        of the greatest likelihood, so compare ranks with pseudo_count=0, or one as small. What chooses a rank here,
-        hidden cells, needs no such assumption. Raises a CofactorError for a table of other variables.
+        L is the log-likelihood (nats) and p = F - 1 + F sum (I_n - 1) the number of free parameters. It assumes
+        maximum-likelihood fits, so compare ranks with pseudo_count=0 or a very small one. The choice of rank by hidden
+        cells needs no such assumption. Raises a CofactorError if the table has other variables.
 
         Source: Akaike, "A new look at the statistical model identification", 1974; parameters as in StepMix.
         """
@@ -162,7 +166,7 @@ class JointPMFEstimator(Estimator):
         return 2.0 * self.model_.n_parameters - 2.0 * self.model_.log_likelihood(self._coded(table))
 
     def bic(self, table: Data) -> float:
-        """Return the Bayesian criterion, p log S - 2 L, of S rows in which something was observed; see `aic`.
+        """Return the Bayesian information criterion, p log S - 2 L, for the S rows with an observed value; see `aic`.
 
         Source: Schwarz, "Estimating the dimension of a model", 1978.
         """
@@ -172,9 +176,9 @@ class JointPMFEstimator(Estimator):
         return self.model_.n_parameters * float(np.log(n_rows)) - 2.0 * self.model_.log_likelihood(known)
 
     def score(self, table: Data, y: object = None) -> float:
-        """Return the log-likelihood (nats) per row, by which scikit-learn's searches compare settings; y is not used.
+        """Return the log-likelihood (nats) per row, as scikit-learn's searches need it; y is ignored.
 
-        Give searches a DataFrame of categories, or codes of which every value stands in all parts they fit.
+        Pass a DataFrame of categories to a search, or codes whose values all occur in every training fold.
         """
         self._check_fitted()
         known = self._coded(table)
@@ -182,13 +186,13 @@ class JointPMFEstimator(Estimator):
 
     @property
     def members(self) -> list[Any]:
-        """The fitted estimators whose joint PMFs are averaged: this one alone, where nothing was chosen."""
+        """The fitted estimators whose joint PMFs are averaged; only this one if nothing was chosen."""
         return self.members_ or [self]
 
     def _coded(self, data: Data) -> CategoricalTable:
         """Return data as a table with the alphabets of the model."""
         if not self.columns_ and isinstance(data, pd.DataFrame):
-            raise CofactorError("the model was fitted to codes: give codes, or fit it to a DataFrame")
+            raise CofactorError("the model was fitted to codes: pass codes, or fit it to a DataFrame")
         return coded(data, self.columns_)[0]
 
     def _variable(self, target: int | str) -> int:
@@ -196,7 +200,8 @@ class JointPMFEstimator(Estimator):
             return target
         names = names_of(self.columns_)
         if target not in names:
-            raise CofactorError(f"target={target!r}: no such column; the model has {listing(names) or 'numbers only'}")
+            known = f"its columns are {listing(names)}" if names else "its variables have no names, so pass a number"
+            raise CofactorError(f"target={target!r}: the model has no such column; {known}")
         return names.index(target)
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
@@ -208,7 +213,7 @@ class JointPMFEstimator(Estimator):
     def _finish(
         self, model: LatentClassModel, result: Result, table: CategoricalTable
     ) -> tuple[LatentClassModel, Result]:
-        """Go on by EM, or smooth; what smooths in `_estimate` leaves it at that."""
+        """Refine by EM, or smooth; methods that smooth in `_estimate` override this."""
         if self.em:
             return em(table, model.lift(START_FLOOR), self.em_max_iter, EM_TOL, self.verbose, self.pseudo_count_)
         return smoothed(model, table, self.pseudo_count_), result
@@ -239,11 +244,11 @@ class JointPMFEstimator(Estimator):
         return one
 
     def _hurried(self) -> Self:
-        """Return the estimator, not fitted yet, with settings good enough to compare choices by."""
+        """Return the unfitted estimator with settings that suffice for comparing choices."""
         return self
 
     def _validate(self, hidden: list[HiddenCells], choices: list[Choice]) -> Scores:
-        """Score choices on all hidden cells and note the means; one that is refused is left out, if not all are."""
+        """Score choices on all hidden cells and note the means; leave out choices that are refused, unless all are."""
         found: Scores = {}
         refusal: CofactorError | None = None
         with warnings.catch_warnings():
@@ -267,7 +272,7 @@ class JointPMFEstimator(Estimator):
         check_choices(self.rank, self.pseudo_count)
         check_whole(1, em_max_iter=self.em_max_iter)
         if not table.n_entries:
-            raise CofactorError("nothing was observed in any row: there is nothing to fit")
+            raise CofactorError("the table has no observed values: there is nothing to fit")
         seen = table.entries_per_row > 0
         rows = table if seen.all() else table.take_rows(seen)
         check_rank(self.rank, rows.n_rows)
@@ -277,46 +282,45 @@ class JointPMFEstimator(Estimator):
 
 
 def check_table(table: Any) -> None:
-    """Refuse what is no CategoricalTable."""
+    """Raise a CofactorError if `table` is not a CategoricalTable."""
     if not isinstance(table, CategoricalTable):
-        raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: CategoricalTable(codes)")
+        raise CofactorError(f"expected a CategoricalTable, got {type(table).__name__}: pass CategoricalTable(codes)")
 
 
 def check_choices(rank: Any, pseudo_count: Any) -> None:
-    """Raise a CofactorError where `rank` is no rank and not "auto", or `pseudo_count` no number and not "auto"."""
+    """Raise a CofactorError unless `rank` and `pseudo_count` are numbers in range or "auto"."""
     if rank != "auto" and (not is_whole(rank) or rank < 1):
-        told = "the number of latent classes is a whole number of at least 1, or 'auto'"
-        raise CofactorError(f"rank={rank!r}: {told}")
+        raise CofactorError(f"rank={rank!r}: the number of latent classes must be a positive integer or 'auto'")
     if pseudo_count != "auto" and not (is_number(pseudo_count) and 0 <= pseudo_count < np.inf):
-        raise CofactorError(f"pseudo_count={pseudo_count!r}: give a number of at least 0, or 'auto'")
+        raise CofactorError(f"pseudo_count={pseudo_count!r}: must be a nonnegative number or 'auto'")
 
 
 def check_rank(rank: int | Literal["auto"], n_rows: int) -> None:
-    """Refuse a rank above the number of rows (and those that "auto" tries): with a class for each, any table fits."""
+    """Refuse a rank above the number of rows and above the ranks of "auto": with one class per row, any table fits."""
     most = max(n_rows, RANKS[-1])
     if rank != "auto" and rank > most:
-        raise CofactorError(f"rank={rank}: {n_rows} rows cannot distinguish so many classes: ask for at most {most}")
+        raise CofactorError(f"rank={rank}: {n_rows} rows cannot distinguish so many classes; choose at most {most}")
 
 
 def require_connected(moments: PairwiseMoments) -> None:
-    """Refuse variables never observed, and groups of variables never observed together; both are named."""
+    """Refuse variables that were never observed, and groups that were never observed together; both are named."""
     observed = np.add.reduceat(moments.singles, np.cumsum(moments.sizes) - moments.sizes)
     if not observed.all():
         raise CofactorError(
-            f"variables never observed in any row: {listing(np.flatnonzero(observed == 0).tolist())}; leave them out "
+            f"these variables were never observed: {listing(np.flatnonzero(observed == 0).tolist())}; leave them out "
             "with take_variables"
         )
     n_groups, group = csgraph.connected_components(moments.n_joint, directed=False)
     if n_groups > 1:
         groups = "; ".join(listing(np.flatnonzero(group == g).tolist()) for g in range(n_groups))
         raise NotIdentifiableError(
-            f"the variables fall into {n_groups} groups never observed together: {groups}. Nothing shows how they "
-            "depend on one another: fit each group by itself, or add rows that link them"
+            f"the variables fall into {n_groups} groups that were never observed together ({groups}), so the "
+            "dependence between groups is unknown: fit each group separately, or add rows that link them"
         )
 
 
 def is_connected(table: CategoricalTable) -> bool:
-    """Whether the variables of a table are linked by pairs observed together, as `require_connected` asks."""
+    """Whether pairs observed together link all variables of a table, as `require_connected` demands."""
     try:
         require_connected(pairwise_moments(table))
     except CofactorError:
@@ -325,17 +329,17 @@ def is_connected(table: CategoricalTable) -> bool:
 
 
 def independence(moments: PairwiseMoments, pseudo_count: float = 0.0) -> LatentClassModel:
-    """Return the model of rank one, the product of the observed marginals; `pseudo_count` is added to every cell."""
+    """Return the rank-one model, the product of the observed marginals, with `pseudo_count` added to every cell."""
     stacked = normalize_blocks(moments.singles[:, None] + pseudo_count, moments.sizes)
     return LatentClassModel.from_stacked(np.ones(1), stacked, moments.sizes)
 
 
 def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: float) -> LatentClassModel:
-    """Add observations to every cell of what a model expects of the entries of a table.
+    """Return the model with alpha observations added to every cell of its expected counts on a table.
 
         A_n[i, f] proportional to S_n lambda_f A_n[i, f] + alpha,   lambda[f] proportional to S lambda_f + alpha
 
-    for S rows, S_n of them with an entry of variable n.
+    for S rows, of which S_n have an entry of variable n.
     """
     if not pseudo_count:
         return model
@@ -346,7 +350,7 @@ def smoothed(model: LatentClassModel, table: CategoricalTable, pseudo_count: flo
 
 
 def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
-    """Draw conditionals and prior uniform on (0, 1), scaled to sum to one."""
+    """Return a model whose conditionals and prior are drawn uniformly from (0, 1) and scaled to sum to one."""
     rng = rng_of(random_state)
     prior = rng.random(rank)
     stacked = normalize_blocks(rng.random((int(sizes.sum()), rank)), sizes)
@@ -359,10 +363,10 @@ def random_model(sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel
 def choose_rank_and_smoothing(
     ranks: Sequence[int], counts: Sequence[float], first: float, validate: Callable[[list[Choice]], Scores]
 ) -> list[Choice]:
-    """Return the choices (rank, pseudo-count) to average, the best first; none where every choice was refused.
+    """Return the choices (rank, pseudo-count) to average, best first; an empty list if every choice was refused.
 
-    Ranks are compared with the pseudo-count `first`. `validate` gives the scores of choices on the same rows; it leaves
-    out what a method refuses.
+    Ranks are compared at the pseudo-count `first`. `validate` returns the scores of choices on the same rows, without
+    the choices that a method refuses.
 
     >>> def validate(choices):  # rank 4 is best, and smoothing makes no difference
     ...     return {(F, alpha): np.array([-abs(F - 4.0), -abs(F - 4.0) - 0.1]) for F, alpha in choices}
@@ -378,7 +382,7 @@ def choose_rank_and_smoothing(
 
 
 def near_best(scores: Scores) -> list[Choice]:
-    """List choices from the best mean score down, to one standard error of the difference from it."""
+    """Return the choices whose mean score is within one standard error of the best, best first."""
     order = sorted(scores, key=lambda choice: -float(scores[choice].mean()))
     behind = {choice: scores[order[0]] - scores[choice] for choice in order}
     return [choice for choice, d in behind.items() if d.mean() <= d.std() / np.sqrt(len(d))]
@@ -387,8 +391,8 @@ def near_best(scores: Scores) -> list[Choice]:
 def lowest_rank(tried: Sequence[Mapping[str, Any]], table: CategoricalTable) -> int:
     """Return the lowest rank whose score is at most one standard error of the difference below the best.
 
-    `tried` is the `validation_` of an estimator. Ranks with more parameters than the table has distinct rows do not
-    count, unless it is one. Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984,
+    `tried` is the `validation_` of an estimator. Ranks above one with more parameters than the table has distinct rows
+    are ignored. Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984,
     Section 3.4.3.
     """
     distinct, each = len(np.unique(table.codes, axis=0)), 1 + int((table.sizes - 1).sum())
@@ -398,14 +402,14 @@ def lowest_rank(tried: Sequence[Mapping[str, Any]], table: CategoricalTable) -> 
 
 
 def mean_model(models: Sequence[LatentClassModel]) -> LatentClassModel:
-    """Return the mean of joint PMFs of the same variables: itself one, of rank the sum of their ranks."""
+    """Return the mean of joint PMFs of the same variables: a joint PMF whose rank is the sum of their ranks."""
     prior = np.concatenate([model.prior for model in models]) / len(models)
     return LatentClassModel.from_stacked(prior, np.hstack([model.stacked for model in models]), models[0].sizes)
 
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """A table with cells hidden, and these cells: (E,) rows, variables and codes."""
+    """A table with some cells hidden, and the (E,) rows, variables and codes of these cells."""
 
     seen: CategoricalTable
     row: Ints
@@ -413,7 +417,7 @@ class HiddenCells:
     code: Ints
 
     def score(self, model: LatentClassModel) -> Floats:
-        """Return, for every row with hidden cells, the sum of the logarithms of their probabilities given the rest."""
+        """Return, for every row with hidden cells, the sum of their log-probabilities given the rest of the row."""
         Q = model.posterior(self.seen)
         value = self.seen.offsets[self.variable] + self.code
         given = np.einsum("ef,ef->e", Q[self.row], model.stacked[value])
@@ -422,18 +426,17 @@ class HiddenCells:
 
 
 def hide_cells(table: CategoricalTable, rng: np.random.Generator) -> list[HiddenCells]:
-    """Hide a fifth of the cells, enough times to score about `SCORED` rows; none where there are too few cells."""
+    """Hide a fifth of the cells, enough times to score about `SCORED` rows; return [] if there are too few cells."""
     E = table.n_entries
     n_hidden = round(HIDDEN * E)
     if not n_hidden:
         return []
-    n_splits = min(-(-SCORED // table.n_rows), MOST_SPLITS)
-    return [_hide(table, np.sort(rng.choice(E, n_hidden, replace=False))) for _ in range(n_splits)]
-
-
-def _hide(table: CategoricalTable, chosen: Ints) -> HiddenCells:
-    seen = np.ones(table.n_entries, dtype=bool)
-    seen[chosen] = False
     row, variable, code = table.rows, table.variables, table.values
-    left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
-    return HiddenCells(left, row[chosen], variable[chosen], code[chosen])
+    found = []
+    for _ in range(min(-(-SCORED // table.n_rows), MOST_SPLITS)):
+        chosen = np.sort(rng.choice(E, n_hidden, replace=False))
+        seen = np.ones(E, dtype=bool)
+        seen[chosen] = False
+        left = CategoricalTable.from_entries(row[seen], variable[seen], code[seen], table.sizes, table.n_rows)
+        found.append(HiddenCells(left, row[chosen], variable[chosen], code[chosen]))
+    return found

@@ -1,4 +1,4 @@
-"""How sure an estimate of a joint PMF is: intervals for prior, conditionals, and any entry of it."""
+"""Bootstrap intervals for a joint PMF: its prior, its conditionals, and any of its entries."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from cofactor.pmf.base import JointPMFEstimator, check_table, mean_model
 
 @dataclass(frozen=True, repr=False)
 class PMFBootstrap(ModelBootstrap):
-    """A joint PMF with its refits; see `bootstrap`. Attributes: those of `ModelBootstrap`."""
+    """Result of `bootstrap`: a joint PMF and its refits. The attributes are those of `ModelBootstrap`."""
 
     def intervals(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return prior and conditionals as one table: quantity, variable, value, latent class, estimate, low, high."""
+        """Return intervals for prior and conditionals: quantity, variable, value, class, estimate, low and high."""
         model, F = self.model, self.model.n_classes
         prior = pd.DataFrame({"quantity": "prior", "class": range(F), "estimate": model.prior})
         prior["low"], prior["high"] = self.prior_interval(level)
@@ -45,7 +45,7 @@ class PMFBootstrap(ModelBootstrap):
         return long[["quantity", "variable", "value", "class", "estimate", "low", "high"]]
 
     def entries(self, table: CategoricalTable, level: float = LEVEL) -> pd.DataFrame:
-        """Return entries of the joint PMF, one per row of a table, missing codes summed over: estimate, low, high."""
+        """Return intervals for the probability of every row of a table, summed over missing codes."""
 
         def probability(model: LatentClassModel) -> np.ndarray:
             return np.exp(model.explain(table)[1])
@@ -63,25 +63,26 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> PMFBootstrap:
-    """Fit a method again to rows drawn with replacement: how far its model would move on another sample.
+    """Refit a method to rows drawn with replacement, to show how much its model would vary between samples.
 
     Parameters
     ----------
     method : JointPMFEstimator
-        Fitted on `table`, or not fitted yet.
+        Unfitted, or fitted on `table`.
     table : CategoricalTable
     n_draws, random_state, n_jobs, verbose
-        See `resample`; the result is the same at any number of jobs.
+        See `resample`; the result does not depend on the number of jobs.
 
     Returns
     -------
     PMFBootstrap
-        `intervals` of the parameters, `entries` of the joint PMF or its marginals, `interval` of anything else.
+        Its methods give `intervals` of the parameters, `entries` of the joint PMF or its marginals, and the `interval`
+        of any other quantity.
 
-    Raises a CofactorError as `fit` and `resample` do, and where the fitted model has other variables.
+    Raises a CofactorError as `fit` and `resample` do, and if the fitted model has other variables.
 
-    Cost: that of `n_draws` fits. Methods that end in EM are fitted again by EM from their model, which takes fewer
-    rounds and stays in its basin; the others start anew. Rank and pseudo-count that were chosen stay as they are.
+    Cost: that of `n_draws` fits. Methods that end in EM are refitted by EM from their model, which takes fewer
+    iterations and stays near the same optimum; the others start anew. The chosen rank and pseudo-count are kept.
     Source: see `cofactor.core.bootstrap`.
 
     Examples
@@ -95,12 +96,15 @@ def bootstrap(
     1     0.322  0.304  0.350
     """
     if not isinstance(method, JointPMFEstimator):
-        raise CofactorError(f"method={method!r}: give an estimator of a joint PMF, see cofactor.pmf.METHODS")
+        raise CofactorError(f"method={method!r}: must be a joint PMF estimator, see cofactor.pmf.METHODS")
     check_table(table)
     fitted = method if hasattr(method, "model_") else clone(method).fit(table)
     model, rows = fitted.model_, seen_rows(table)
     if not np.array_equal(model.sizes, table.sizes):
-        raise CofactorError(f"fitted on {model.n_variables} variables, {table!r} has others: fit on this table")
+        raise CofactorError(
+            f"the method was fitted on {model.n_variables} variables, which are not those of {table!r}: fit it to this "
+            "table"
+        )
     seen = table.take_rows(rows)
     draws = refits(fitted, seen, n_draws, random_state, n_jobs, verbose)
     return PMFBootstrap(model, tuple(draws), observations(seen, model), len(rows))
@@ -113,14 +117,12 @@ def refits(
     random_state: Seed,
     n_jobs: int = 1,
     verbose: bool = False,
-    pseudo_count: float | None = None,
 ) -> list[LatentClassModel]:
-    """Return fits to redrawn rows of a table without empty ones; EM takes this pseudo-count, else that of the fit."""
+    """Return refits to redrawn rows of a table without empty rows; EM uses the pseudo-count of the fit."""
     settings = (table.n_rows, n_draws, random_state, n_jobs, verbose)
     if not fitted.em or fitted.model_.n_classes == 1:
         return resample(partial(_refit, members=fitted.members, table=table), *settings)
-    alphas = [one.pseudo_count_ if pseudo_count is None else pseudo_count for one in fitted.members]
-    parts = [(one.model_, alpha) for one, alpha in zip(fitted.members, alphas, strict=True)]
+    parts = [(one.model_, one.pseudo_count_) for one in fitted.members]
     found = resample(partial(_refit_by_em, table=table, parts=parts), *settings)
     warn_of_unfinished([converged for _, converged in found])
     return [draw for draw, _ in found]
@@ -129,7 +131,7 @@ def refits(
 def _refit_by_em(
     rows: Rows, table: CategoricalTable, parts: list[tuple[LatentClassModel, float]]
 ) -> tuple[LatentClassModel, bool]:
-    """The mean of refits of every part, each from its own model, and whether all converged."""
+    """Return the mean of the refits of all parts, each started at its own model, and whether all converged."""
     found = [refit_by_em(rows, table, model, alpha) for model, alpha in parts]
     return mean_model([model for model, _ in found]), all(converged for _, converged in found)
 

@@ -1,9 +1,9 @@
-"""A scikit-learn classifier from a joint PMF: the class is one more variable, and the most probable one is predicted.
+"""A scikit-learn classifier based on a joint PMF of features and class.
 
     Pr(y | x) proportional to  sum_f lambda_f B[y, f] prod_n A_n[x_n, f]     (n over the features observed in x)
 
-lambda, A_n and B are the prior of the latent class and the conditionals of features and class. One model copes with any
-subset of features missing, at fitting and at prediction.
+lambda is the prior of the latent class; A_n and B are the conditionals of the features and of the class. The most
+probable class is predicted. Any subset of the features may be missing, during fitting and during prediction.
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
 2021, Sec. 5.3.
@@ -52,56 +52,57 @@ NUMBERS = ("integer", "floating", "mixed-integer-float")  # what pandas calls a 
 
 @dataclass(eq=False, repr=False)
 class JointPMFClassifier(Estimator):
-    """Classify by a low-rank joint PMF of features and class, for categories and missing values as they come.
+    """Classifier based on a low-rank joint PMF of features and class; handles categories and missing values.
 
     Parameters
     ----------
     rank : int or "auto"
         F, the number of latent classes. "auto" tries 2, 4, 8, 16, 24 and 30 on validation rows.
     pseudo_count : float or "auto"
-        alpha of EM, observations added to every cell. "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, with the
-        best rank.
+        alpha of EM, the number of observations added to every cell.
+        "auto" tries 0.01, 0.05, 0.3 and 1 on validation rows, at the best rank.
     method : "EM" or "CNMF-EM"
-        EM from random starts; or from the pairwise fits (`cnmf_opt`) that these starts lead to.
+        "EM" starts EM at random; "CNMF-EM" starts it at the pairwise fits (`cnmf_opt`) from the same random starts.
     n_starts : int
-        Random starts. The joint PMFs they lead to are averaged, which is again a joint PMF, of rank n_starts F.
+        Number of random starts. The resulting joint PMFs are averaged; the mean is a joint PMF of rank n_starts F.
     validation_share : float
-        Share of the rows held out to choose, stratified where every class has at least two rows. Where that is less
+        Fraction of the rows held out for the choice, stratified if every class has at least two rows. If that is fewer
         than 1000 rows, up to five such splits are drawn.
     n_bins : int or None
-        Columns of numbers with more than so many distinct values are cut at their quantiles into so many intervals;
-        all others are categories. None: never.
+        Numeric columns with more than n_bins distinct values are cut at their quantiles into n_bins intervals; all
+        other columns are categories. None means no binning.
     max_iter : int
-        Most rounds of EM.
+        Maximum number of EM iterations.
     n_jobs : int or None
-        Fits that run at the same time; see joblib.
+        Number of parallel fits; see joblib.
     random_state : int, Generator or None
     verbose : bool
 
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
-        Of the features in their order, then the class.
+        Its variables are the features, in order, followed by the class.
     results_ : list of Result
-        Of EM, one for every start of every choice that counts; `result_` is the first.
+        One EM result for every start of every kept choice; `result_` is the first.
     classes_ : (K,) array
     rank_, pseudo_count_, validation_
-        As in `JointPMFEstimator`, by the mean logarithm of the probability of the true class, floored at 0.001, on
-        validation rows. All choices within one standard error of the best are fitted to all rows and averaged.
+        As in `JointPMFEstimator`; the score is the mean log-probability of the true class on validation rows, with
+        probabilities floored at 0.001. All choices within one standard error of the best are fitted to all rows and
+        averaged.
     codings_ : list
-        How each column becomes codes.
+        The coding of each column.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
 
-    NaN and None are missing values. So are values never seen at fitting: `predict` counts and names them in a
-    `DataWarning`. Columns that are missing in every row of `fit` say nothing, with a `DataWarning` too. `fit` raises a
-    CofactorError for parameters out of range or values that are no categories.
+    NaN and None are missing values. Values that did not occur in `fit` also count as missing; `predict` lists them in a
+    `DataWarning`. Columns that are missing in every row of `fit` have no effect, also with a `DataWarning`. `fit`
+    raises a CofactorError if a parameter is out of range or a column holds values other than numbers and strings.
 
-    Cost: O(entries F) per round of EM; n_starts fits where neither is "auto"; else 9 n_starts for each split, and up to
-    as many with all rows.
+    Cost: O(entries F) per iteration of EM. If neither parameter is "auto", n_starts fits; otherwise 9 n_starts fits per
+    split, and up to as many on all rows.
 
     Source: IEEE TSP 2021, Sec. 5.3. Deviations: EM with pseudo-counts and ranks up to 30, and the mean of several
-    starts and choices; the paper's ranks stop at 5 to 7 on these data because of its split of the variables.
+    starts and choices; the paper's ranks end at 5 to 7 on these data because of its split of the variables.
 
     >>> X = [["red", "round"], ["green", "round"], ["red", None], ["yellow", "long"], ["green", "long"]] * 8
     >>> y = ["apple", "apple", "apple", "banana", "banana"] * 8
@@ -124,7 +125,7 @@ class JointPMFClassifier(Estimator):
     n_features_in_: int = field(init=False)  # scikit-learn stores it
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: missing values, categories and strings are welcome."""
+        """Return scikit-learn's tags: missing values, categories and strings are allowed."""
         from sklearn import utils  # here, and wherever it serves: slow to import
 
         return utils.Tags(
@@ -136,9 +137,10 @@ class JointPMFClassifier(Estimator):
         )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Choose rank and smoothing where asked to, fit all rows; returns self.
+        """Fit the classifier, after choosing rank and smoothing if they are "auto"; returns self.
 
-        `X` is (S, N): numbers, strings or a data frame, NaN and None where missing; `y` is (S,) of any labels.
+        `X` is an (S, N) array of numbers or strings, or a data frame, with NaN or None for missing values; `y` holds
+        (S,) labels of any kind.
         """
         from sklearn.utils.multiclass import check_classification_targets
 
@@ -153,7 +155,10 @@ class JointPMFClassifier(Estimator):
         self.classes_, target = np.unique(y, return_inverse=True)
         self.codings_ = [Coding.of(column, n, self.n_bins) for n, column in enumerate(rows.T)]
         table = self._table(encode(rows, self.codings_)[0], target)
-        self._warn_of_empty(table)
+        empty = np.flatnonzero(table.entries_per_variable == 0)
+        if len(empty):
+            message = f"columns that are missing in every row have no effect: {listing(empty.tolist())}"
+            warnings.warn(message, DataWarning, stacklevel=2)
         rng = rng_of(self.random_state)
         self.validation_: list[dict[str, Any]] = []
         best_choices = self._choose(table, target, rng)
@@ -165,7 +170,7 @@ class JointPMFClassifier(Estimator):
         self.n_iter_ = self.result_.n_iter
         late = sum(not result.converged for result in self.results_)
         if late:
-            message = f"EM: {late} of {len(found)} starts reached the limit of {self.max_iter} rounds"
+            message = f"EM did not converge within {self.max_iter} iterations for {late} of {len(found)} starts"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -179,13 +184,13 @@ class JointPMFClassifier(Estimator):
             raise CofactorError(str(error)) from None
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return (S, K) probabilities of the classes, in the order of `classes_`."""
+        """Return the (S, K) probabilities of the classes, in the order of `classes_`."""
         self._check_fitted()
         rows = self._checked(X, reset=False)
         codes, unseen = encode(rows, self.codings_)
         if unseen:
             warnings.warn(
-                f"{len(unseen)} values not seen at fitting count as missing: "
+                f"{len(unseen)} values that did not occur in fit are treated as missing: "
                 f"{listing(f'row {s}, column {n}: {value!r}' for s, n, value in unseen)}",
                 DataWarning,
                 stacklevel=2,
@@ -194,12 +199,12 @@ class JointPMFClassifier(Estimator):
         return self.model_.conditional(self._table(codes, missing), self.n_features_in_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the (S,) most probable classes; ties go to the class more frequent under the model."""
+        """Return the (S,) most probable classes; ties go to the class that is more frequent under the model."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[map_class(shares, self.model_.marginal(self.n_features_in_))])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of rows that are classified rightly, weighted if asked for."""
+        """Return the accuracy, weighted by `sample_weight` if given."""
         right = self.predict(X) == np.asarray(y)
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
 
@@ -209,7 +214,7 @@ class JointPMFClassifier(Estimator):
         if self.method not in ("EM", "CNMF-EM"):
             raise CofactorError(f"method={self.method!r}: choose 'EM' or 'CNMF-EM'")
         if not 0 < self.validation_share < 1:
-            raise CofactorError(f"validation_share={self.validation_share}: give a share between 0 and 1")
+            raise CofactorError(f"validation_share={self.validation_share}: must be strictly between 0 and 1")
         if self.n_bins is not None and self.n_bins < 2:
             raise CofactorError(f"n_bins={self.n_bins}: must be at least 2, or None for no binning")
 
@@ -217,14 +222,8 @@ class JointPMFClassifier(Estimator):
         sizes = [*(coding.size for coding in self.codings_), len(self.classes_)]
         return CategoricalTable(np.column_stack([codes, target]), sizes)
 
-    def _warn_of_empty(self, table: CategoricalTable) -> None:
-        empty = np.flatnonzero(table.entries_per_variable == 0)
-        if len(empty):
-            message = f"columns missing in every row, of no use: {listing(empty.tolist())}"
-            warnings.warn(message, DataWarning, stacklevel=3)
-
     def _choose(self, table: CategoricalTable, target: Ints, rng: np.random.Generator) -> list[Choice]:
-        """The best choice, then those like it; see `choose_rank_and_smoothing`."""
+        """Return the best choice and those within one standard error of it; see `choose_rank_and_smoothing`."""
         alpha = FIRST_PSEUDO_COUNT if self.pseudo_count == "auto" else float(self.pseudo_count)
         ranks = RANKS if self.rank == "auto" else (int(self.rank),)
         counts = PSEUDO_COUNTS if self.pseudo_count == "auto" else (alpha,)
@@ -241,7 +240,7 @@ class JointPMFClassifier(Estimator):
         return best_choices
 
     def _splits(self, target: Ints, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
-        """(rows to fit, rows to validate), enough times to score about `SCORED` rows; none if a side would be empty."""
+        """Return (training rows, validation rows) to score about `SCORED` rows; [] if a side would be empty."""
         from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
         S, counts = len(target), np.bincount(target)
@@ -256,16 +255,20 @@ class JointPMFClassifier(Estimator):
     def _validate(
         self, table: CategoricalTable, target: Ints, splits: list[tuple[Ints, Ints]], tried: list[Choice]
     ) -> Scores:
-        """Score every (rank, pseudo-count) on every row held out, all with the same starts; note the means."""
+        """Score every (rank, pseudo-count) on all held-out rows, with the same starts, and note the means."""
         L, pieces = self.n_starts, [table.take_rows(fitted) for fitted, _ in splits]
         jobs = [(piece, *pair, seed) for pair, piece, seed in product(tried, pieces, range(L))]
         models = [model for model, _ in self._run(jobs)]
         means = [mean_model(models[first : first + L]) for first in range(0, len(models), L)]
         found: Scores = {}
+        truth = np.concatenate([target[held] for _, held in splits])
         for place, (F, alpha) in enumerate(tried):
             of_split = zip(means[place * len(splits) :], splits, strict=False)
-            shares = [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in of_split]
-            found[F, alpha], right = _score(np.vstack(shares), np.concatenate([target[held] for _, held in splits]))
+            shares = np.vstack(
+                [model.conditional(table.take_rows(held), len(table.sizes) - 1) for model, (_, held) in of_split]
+            )
+            found[F, alpha] = np.log(np.maximum(shares[np.arange(len(truth)), truth], LEAST_SCORED))
+            right = shares.argmax(axis=1) == truth
             noted = {"score": float(found[F, alpha].mean()), "accuracy": float(right.mean())}
             self.validation_.append({"rank": F, "pseudo_count": alpha, **noted})
         return found
@@ -278,18 +281,18 @@ class JointPMFClassifier(Estimator):
 
 
 def _refuse_missing(y: ArrayLike) -> None:
-    """Name the rows whose class is None or NaN; classes of any other shape are for scikit-learn to judge."""
+    """Refuse classes that are None or NaN, naming the rows; scikit-learn checks everything else."""
     labels = pd.isna(unmasked(y, dtype=object))
     missing = np.flatnonzero(labels).tolist() if np.ndim(labels) == 1 else []
     if missing:
         where = "in every row" if len(missing) == len(labels) else f"in rows {listing(missing)}"
-        raise CofactorError(f"the class is missing {where}: leave such rows out, or fit a joint PMF by CNMF-EM")
+        raise CofactorError(f"the class is missing {where}: leave these rows out, or fit a joint PMF with CNMF-EM")
 
 
 def _fit(
     table: CategoricalTable, rank: int, alpha: float, seed: int, pairwise: bool, max_iter: int
 ) -> tuple[LatentClassModel, Result]:
-    """EM from one random start, or from the pairwise fit it leads to; that it stopped early is for the caller."""
+    """Run EM from one random start, or from the pairwise fit it leads to; the caller warns if it did not converge."""
     start = random_model(table.sizes, rank, seed)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         if pairwise and rank > 1:
@@ -297,18 +300,12 @@ def _fit(
         return em(table, start, max_iter, CLASSIFIER_TOL, pseudo_count=alpha)
 
 
-def _score(shares: Floats, target: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-    """Logarithm of the probability of the true class of every row, and whether the class is predicted."""
-    given = shares[np.arange(len(target)), target]
-    return np.log(np.maximum(given, LEAST_SCORED)), shares.argmax(axis=1) == target
-
-
 # ---- columns of the classifier: categories by name, numbers with many values by quantiles ----
 
 
 @dataclass(frozen=True)
 class Coding:
-    """The values of a column, in the order of their codes; or the edges between its intervals.
+    """Coding of one column: its values in the order of their codes, or the edges between its intervals.
 
     >>> Coding.of(np.array(["b", None, "a", "b"], dtype=object), 0, None).codes(np.array(["a", "c"], dtype=object))
     array([ 1, -1])
@@ -327,7 +324,7 @@ class Coding:
         try:
             values = pd.Index(pd.unique(seen), dtype=object)
         except TypeError:
-            raise CofactorError(f"column {n} holds values that are neither numbers nor strings") from None
+            raise CofactorError(f"column {n} contains values that are neither numbers nor strings") from None
         if n_bins is None or len(values) <= n_bins or pd.api.types.infer_dtype(seen, skipna=True) not in NUMBERS:
             return cls(values)
         numbers = seen.astype(np.float64)
@@ -336,11 +333,11 @@ class Coding:
 
     @property
     def size(self) -> int:
-        """How many codes there are; at least one."""
+        """The number of codes, at least one."""
         return max(len(self.values), 1) if self.edges is None else len(self.edges) + 1
 
     def codes(self, column: NDArray[Any]) -> Ints:
-        """Return the (S,) codes; missing where the cell is, or where its value was not seen."""
+        """Return the (S,) codes; a code is missing if its cell is missing or its value was unseen."""
         cells = np.asarray(column, dtype=object)
         if self.edges is None:
             return np.asarray(self.values.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
@@ -349,7 +346,7 @@ class Coding:
 
 
 def encode(X: NDArray[Any], codings: list[Coding]) -> tuple[Ints, list[tuple[int, int, Any]]]:
-    """Return (S, N) codes, and (row, column, value) of every value that was there but has no code."""
+    """Return the (S, N) codes, and (row, column, value) for every observed value without a code."""
     codes = np.column_stack([coding.codes(column) for coding, column in zip(codings, X.T, strict=True)])
     row, column = np.nonzero((codes == MISSING) & ~pd.isna(X))
     unseen = np.asarray(X[row, column], dtype=object)  # 7.0 rather than np.float64(7.0)

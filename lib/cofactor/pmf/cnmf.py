@@ -1,4 +1,4 @@
-"""CNMF: a joint PMF from pairwise marginals, by optimisation (CNMF-OPT) and in closed form (CNMF-SPA).
+"""CNMF: a joint PMF from pairwise marginals, by optimisation (CNMF-OPT) or in closed form (CNMF-SPA).
 
 **CNMF-OPT** fits one latent-class model to all pairwise moments at once (coupled nonnegative matrix factorisation):
 
@@ -15,21 +15,21 @@ with the columns of every A_m, and lambda, on the simplex.
     M        A diag(lambda) A'
     T        expected counts of (value, latent class)                         (sum I_n, F)
 
-With w_mj = n_mj the objective is a composite log-likelihood, and KL looks only at cells where Y is not zero. Hence
+With w_mj = n_mj the objective is a composite log-likelihood, and KL depends only on cells where Y is not zero. Hence
 the majorise-minimise step has a closed form, needs no step size, and costs O(nonzeros of Y x F).
 
-The objective has many optima. `thorough` looks for a good one in two ways. It descends a second time, after passes over
-the blocks, A_1, ..., A_N and lambda each nearly minimised with all else fixed; the lower end of both counts. And where
-that one stands still, entries near zero that the next step would enlarge are lifted: a product grows slowly from
-nothing.
+The objective has many local optima. `thorough` looks for a good one in two ways. First, it descends a second time,
+after passes over the blocks A_1, ..., A_N and lambda, in which each is nearly minimised with all others fixed; the
+lower of the two results is kept. Second, when that descent converges, entries near zero that the next step would
+enlarge are lifted, because multiplicative steps enlarge tiny entries slowly.
 
-**CNMF-SPA** takes the anchors of one virtual nonnegative matrix. Split the variables into S_1 and S_2 and put their
+**CNMF-SPA** finds the anchors of one virtual nonnegative matrix. Split the variables into S_1 and S_2 and place their
 joint PMFs side by side. Since X_jk = A_j diag(lambda) A_k',
 
     X = [X_jk, j in S_1, k in S_2] = W H',   W = [A_j, j in S_1],   H = [A_k diag(lambda), k in S_2].
 
-A value of a variable in S_2 that (nearly) one latent class alone takes makes its column of X a multiple of a column
-of W: an anchor. Successive projection finds them.
+If a value of a variable in S_2 occurs in (nearly) only one latent class, its column of X is a multiple of a column of
+W: an anchor. Successive projection finds the anchors.
 
     symbol   meaning                                                        shape
     X_jk     joint frequencies of variables j and k                         (I_j, I_k)
@@ -93,26 +93,26 @@ def cnmf_opt(
     thorough: bool = False,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
-    """Fit one latent-class model to all observed pairwise moments by Kullback-Leibler divergence.
+    """Fit a latent-class model to all observed pairwise moments by minimising a Kullback-Leibler divergence.
 
     Parameters
     ----------
     moments : PairwiseMoments
         Alphabets may differ. Pairs never observed together are masked, not fitted as zeros.
     start : LatentClassModel
-        With the variables of `moments`. F, the number of its classes, is free and may exceed every alphabet.
+        A model of the variables of `moments`. The number of its classes, F, may exceed the size of every alphabet.
     weights : "count", "equal" or (N, N) array
-        w_mj. "count" is n_mj, the inverse of the sampling variance; "equal", one for every pair, is the papers'.
-        Of an array, symmetric and nonnegative, entries of unobserved pairs do not matter, and zero masks a pair.
+        w_mj. "count" is n_mj, the inverse of the sampling variance; "equal" is one for every pair, as in the papers.
+        An array must be symmetric and nonnegative; a zero masks a pair, and entries of unobserved pairs are ignored.
     max_iter : int
-        Most iterations, of three steps each. With `thorough` as many for the first descent, and again for all others
-        together.
+        Maximum number of iterations, of three steps each. With `thorough`, this limit holds for the first descent, and
+        again for all further descents together.
     tol : float
-        Stop when the objective changes by at most this, relatively. The papers use 1e-6.
+        Stop when the relative change of the objective is at most this. The papers use 1e-6.
     floor : float
-        Smallest entry of the start: steps multiply, so that a zero would stay zero.
+        Smallest entry of the start; steps are multiplicative, so a zero would stay zero.
     thorough : bool
-        Look for a lower optimum, see the module. Takes two to three times as long.
+        Look for a lower optimum, as described in the module. Takes two to three times as long.
     verbose : bool
 
     Returns
@@ -120,14 +120,15 @@ def cnmf_opt(
     model : LatentClassModel
         A variable without any observed pair gets uniform conditionals.
     result : Result
-        `objective` is the criterion above after each iteration; it never rises.
+        `objective` is the criterion above after each iteration; it never increases.
 
-    Raises NotIdentifiableError where no pair is observed with positive weight; CofactorError where model and moments
-    differ in their variables, or for unknown weights. Cost: O(Z F) time per step for Z nonzero cells, O(Z) memory.
+    Raises a NotIdentifiableError if no pair with positive weight was observed, and a CofactorError if model and moments
+    have different variables or the weights are invalid. Cost: O(Z F) time per step for Z nonzero cells, O(Z) memory.
 
-    Source: see the module. Deviations: counts as weights by default (unweighted, thin pairs are trusted as much as
-    thick ones); the start is lifted to 1e-3 (released: 1e-6); the papers descend by mirror steps, which take 10 to 100
-    times as long to the same objective. `tests/oracles` holds the slow version.
+    Source: see the module. Deviations: pairs are weighted by their counts by default (with equal weights, pairs with
+    few observations count as much as pairs with many); the start is lifted to 1e-3 (released: 1e-6); the papers use
+    mirror descent, which takes 10 to 100 times as long to reach the same objective. `tests/oracles` has the slow
+    version.
 
     >>> from cofactor.core.moments import pairwise_moments
     >>> truth = LatentClassModel([0.6, 0.4], [[[0.9, 0.2], [0.1, 0.8]]] * 3)
@@ -145,7 +146,7 @@ def cnmf_opt(
 
 
 def fitted_model(stacked: Floats, prior: Floats, moments: PairwiseMoments, pairs: sparse.csr_array) -> LatentClassModel:
-    """Return the model at the end of a descent; a variable without any pair gets uniform conditionals."""
+    """Return the fitted model; a variable without any observed pair gets uniform conditionals."""
     alone = np.repeat(np.diff(pairs.indptr) == 0, moments.sizes)
     stacked[alone] = np.repeat(1 / moments.sizes, moments.sizes)[alone, None]
     return LatentClassModel.from_stacked(prior, stacked, moments.sizes)
@@ -154,36 +155,36 @@ def fitted_model(stacked: Floats, prior: Floats, moments: PairwiseMoments, pairs
 def pair_divergence(
     moments: PairwiseMoments, model: LatentClassModel, weights: Literal["count", "equal"] | ArrayLike = "count"
 ) -> float:
-    """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), what `cnmf_opt` minimises, of any model.
+    """Return sum_{m<j} w_mj KL(R_mj || A_m diag(lambda) A_j'), the objective of `cnmf_opt`, for any model.
 
-    Zero where the model explains all observed pairs exactly. Arguments and errors as there.
+    It is zero if the model explains all observed pairs exactly. Arguments and errors are those of `cnmf_opt`.
     """
     cells = _weighted_cells(moments, weighted_pairs(moments, model, weights))
     return cells.step((model.stacked, model.prior))[0]
 
 
 def weighted_pairs(moments: PairwiseMoments, start: LatentClassModel, weights: str | ArrayLike) -> sparse.csr_array:
-    """Return Omega as a sparse (N, N) matrix of the w_mj > 0, both ways round; refuse a start of other variables."""
+    """Return Omega as a symmetric sparse (N, N) matrix of the w_mj > 0; refuse a start with other variables."""
     if not np.array_equal(moments.sizes, start.sizes):
         raise CofactorError(
-            f"the moments are of {len(moments.sizes)} variables with {moments.sizes.sum()} values in all, "
-            f"the start of {start.n_variables} with {start.sizes.sum()}: start from a model of the same variables"
+            f"the moments have {len(moments.sizes)} variables with {moments.sizes.sum()} values in total, "
+            f"the start has {start.n_variables} with {start.sizes.sum()}: start from a model of the same variables"
         )
     pairs = moments.n_joint.astype(np.float64)
     pairs.sort_indices()
     if isinstance(weights, str):
         if weights not in ("count", "equal"):
-            raise CofactorError(f"weights={weights!r}: choose 'count', 'equal', or give an (N, N) array")
+            raise CofactorError(f"weights={weights!r}: choose 'count' or 'equal', or pass an (N, N) array")
         if weights == "equal":
             pairs.data = (pairs.data > 0).astype(np.float64)
     else:
         w, N = numbers(weights, "weights"), len(moments.sizes)
         if w.shape != (N, N):
-            raise CofactorError(f"weights of shape {w.shape}: give one per pair of {N} variables, an ({N}, {N}) array")
+            raise CofactorError(f"weights have shape {w.shape}: pass an ({N}, {N}) array with one weight per pair")
         bad = np.argwhere(~((w >= 0) & (w == w.T) & np.isfinite(w))).tolist()
         if bad:
             named = listing(map(tuple, bad))
-            raise CofactorError(f"weights must be nonnegative, finite and symmetric; not so for pairs {named}")
+            raise CofactorError(f"weights must be nonnegative, finite and symmetric, but are not for pairs {named}")
         pairs.data = w[np.repeat(np.arange(len(w)), np.diff(pairs.indptr)), pairs.indices] * (pairs.data > 0)
     pairs.eliminate_zeros()
     if not pairs.nnz:
@@ -193,7 +194,7 @@ def weighted_pairs(moments: PairwiseMoments, start: LatentClassModel, weights: s
 
 @dataclass(frozen=True)
 class _WeightedCells:
-    """Upper triangle of Y without its zeros, log R at the same cells, and Y as a whole where it is dense."""
+    """The nonzero upper triangle of Y, log R at the same cells, and both in full if Y is dense."""
 
     Y: sparse.csr_array
     log_R: Floats
@@ -225,7 +226,7 @@ class _WeightedCells:
 def _expected_counts(
     indptr: Ints, indices: Ints, Y: Floats, log_R: Floats, A: Floats, prior: Floats, T: Floats
 ) -> float:
-    """Add to T the share of every cell that each class is expected to have; return sum Y (log R - log M)."""
+    """Add the expected count of every class in every cell to T; return sum Y (log R - log M)."""
     F, cost = A.shape[1], 0.0
     of_class = np.empty(F)
     for k in range(len(indptr) - 1):
@@ -274,7 +275,7 @@ def _at(matrix: sparse.csr_array, flat: Ints) -> Floats:
 def _majorise_minimise(
     cells: _WeightedCells, state: State, max_iter: int, tol: float, verbose: bool
 ) -> tuple[State, Result]:
-    """Two steps, an extrapolation along them, and a step from where that leads; SQUAREM, never uphill."""
+    """SQUAREM: take two steps, extrapolate along them, and take a step from there unless the objective would rise."""
     history = History(NAME, max_iter, tol, verbose)
     cost, first = cells.step(state)
     zero = ZERO_SHARE * cells.weight
@@ -292,7 +293,7 @@ def _majorise_minimise(
 def _descend_thoroughly(
     cells: _WeightedCells, state: State, max_iter: int, tol: float, verbose: bool
 ) -> tuple[State, Result]:
-    """Descend at once and after passes over the blocks; from the lower end, lift entries as long as that helps."""
+    """Descend from the start and after passes over the blocks; lift entries of the better end while that helps."""
 
     def descend(start: State, most: int = max_iter) -> tuple[State, Result]:
         return _majorise_minimise(cells, start, most, tol, verbose)
@@ -349,7 +350,7 @@ def _minimise_blocks(indptr: Ints, indices: Ints, Y: Floats, first: Ints, A: Flo
 def _expect(
     indptr: Ints, indices: Ints, Y: Floats, begin: int, end: int, left: Floats, right: Floats, T: Floats
 ) -> None:
-    """Rows `begin` to `end` of T: the expected counts where M = left right'."""
+    """Write the expected counts for M = left right' into rows `begin` to `end` of T."""
     F = left.shape[1]
     of_class = np.empty(F)
     for k in range(begin, end):
@@ -364,7 +365,7 @@ def _expect(
 
 
 def _lift_growing(cells: _WeightedCells, state: State) -> State | None:
-    """Lift entries below the floor that the next step would enlarge; None where there are none."""
+    """Lift entries below the floor that the next step would enlarge; return None if there are none."""
     lost = [
         (now < LIFTED) & (after > (1 + GROWS) * now) for now, after in zip(state, cells.step(state)[1], strict=True)
     ]
@@ -375,7 +376,7 @@ def _lift_growing(cells: _WeightedCells, state: State) -> State | None:
 
 
 def _extrapolate(start: State, first: State, second: State, sizes: Ints) -> State:
-    """Follow the curve through three logarithmic states as far as their curvature allows, back onto the simplex."""
+    """Extrapolate three states along their logarithms as far as the curvature allows; return to the simplex."""
     t0, t1, t2 = (
         np.log(np.maximum(np.vstack((state[1][None], state[0])), LEAST_LOGGED)) for state in (start, first, second)
     )
@@ -409,28 +410,30 @@ def cnmf_spa(
     moments : PairwiseMoments
         Alphabets may differ.
     rank : int
-        F <= 1 + sum (I_n - 1) over S_1, and over S_2: the row blocks of X all have the same column sums.
+        F <= 1 + sum (I_n - 1) over S_1, and the same over S_2, because all row blocks of X have equal column sums.
     split : int, sequence of ints, or None
-        S_1: its variables, or how many of the first (the papers: 3 or 5). Default: ten splits are tried, both ways
-        round since only values in S_2 can be anchors, and the model with the smallest `pair_divergence` is kept. Sides
-        are about equal, such that both caps are high, with as few pairs never observed as can be.
+        The variables of S_1, or the number of leading variables in it (the papers: 3 or 5). Default: ten splits are
+        tried, each in both directions because only values in S_2 can be anchors, and the model with the smallest
+        `pair_divergence` is kept. The two sides are about equal, so that the rank cap of each is high, and contain as
+        few unobserved pairs as possible.
     floor : float
-        Smallest probability of the result. EM and majorise-minimise multiply, so that a zero would stay zero.
+        Smallest probability of the result. EM and majorise-minimise steps are multiplicative, so a zero would stay
+        zero.
     pad : bool
-        Where X has fewer than F anchors, add copies of the classes with the largest prior, shaken by 5 %: a start for
-        EM and CNMF-OPT. Default: refuse.
+        If X has fewer than F anchors, add copies of the classes with the largest prior, perturbed by 5 %, as a start
+        for EM and CNMF-OPT. Default: raise an error.
     random_state : int, Generator or None
-        For the search of a split where some pairs were never observed, and for `pad`; else nothing is random.
+        Used to search for a split if some pairs were never observed, and by `pad`; otherwise nothing is random.
 
-    Raises a CofactorError where the rank exceeds the cap, or the anchors that X has, or a side of the split is empty.
-    Warns with a DataWarning where pairs in X were never observed: independence is put in their place.
+    Raises a CofactorError if the rank exceeds its cap or the number of anchors of X, or if a side of the split is
+    empty. Issues a DataWarning if pairs in X were never observed; they are treated as independent.
 
     Cost: O(I J F^2) time per split, for J columns of I rows; O(I J) memory.
 
-    Source: IEEE TSP 2021, Algorithm 2. Deviations: H and lambda solve their least-squares problems exactly (released:
-    300 to 1000 projected gradient steps from a random start, and a ratio of maxima); columns of zeros are left out
-    (released: NaN); several splits are tried; unobserved pairs are not taken for zeros; entries are floored at 1e-3
-    (released: 1e-6).
+    Source: IEEE TSP 2021, Algorithm 2. Deviations: the least-squares problems of H and lambda are solved exactly
+    (released: 300 to 1000 projected gradient steps from a random start, and a ratio of maxima); columns of zeros are
+    left out (released: NaN); several splits are tried; unobserved pairs are not treated as zeros; entries are floored
+    at 1e-3 (released: 1e-6).
 
     >>> from cofactor.core.moments import pairwise_moments
     >>> truth = LatentClassModel([0.6, 0.4], [[[0.9, 0.0], [0.1, 0.6], [0.0, 0.4]]] * 4)
@@ -454,7 +457,7 @@ def cnmf_spa(
     unobserved = np.argwhere(moments.n_joint[S1][:, S2].toarray() == 0)
     if len(unobserved):
         pairs = [(int(S1[j]), int(S2[k])) for j, k in unobserved]
-        message = f"pairs never observed, which CNMF-SPA treats as independent: {listing(pairs)}"
+        message = f"CNMF-SPA treats pairs that were never observed as independent: {listing(pairs)}"
         warnings.warn(message, DataWarning, stacklevel=2)
     return _padded(model, rank, rng) if model.n_classes < rank else model
 
@@ -465,7 +468,7 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
     if rank > cap and not pad:
         raise CofactorError(
             f"rank={rank}: with variables {listing(S1.tolist())} on one side of the split, successive projection can "
-            f"find at most {cap} classes; ask for fewer, split otherwise, or use CNMF-OPT or EM"
+            f"find at most {cap} classes; lower the rank, choose another split, or use CNMF-OPT or EM"
         )
     X = virtual_matrix(moments, S1, S2)
     totals = X.sum(axis=0)
@@ -473,8 +476,8 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
     anchors = columns[spa(X[:, columns] / totals[columns], min(rank, cap, len(columns)))]
     if len(anchors) < rank and not pad:
         raise CofactorError(
-            f"rank={rank}: the pairwise frequencies show only {len(anchors)} classes; ask for at most that many, or "
-            "use CNMF-OPT or EM"
+            f"rank={rank}: the pairwise frequencies contain only {len(anchors)} anchors; lower the rank to at most "
+            f"{len(anchors)}, or use CNMF-OPT or EM"
         )
     W = X[:, anchors]
     H = np.stack([optimize.nnls(W, x)[0] for x in X.T])
@@ -485,14 +488,14 @@ def _on_split(moments: PairwiseMoments, rank: int, S1: Ints, S2: Ints, floor: fl
 
 
 def rank_cap(moments: PairwiseMoments, split: int | Sequence[int] | None = None) -> int:
-    """Return the most classes `cnmf_spa` can find, 1 + sum (I_n - 1) over the side where that is less."""
+    """Return the largest rank that `cnmf_spa` can fit, the smaller of 1 + sum (I_n - 1) over the two sides."""
     return max(_cap(moments.sizes, *sides) for sides in _splits(moments, split, np.random.default_rng(0)))
 
 
 def virtual_matrix(moments: PairwiseMoments, S1: Ints, S2: Ints) -> Floats:
-    """Return X, the joint frequencies of every variable in S_1 (rows) with every one in S_2 (columns).
+    """Return X, the joint frequencies of all variables in S_1 (rows) with all variables in S_2 (columns).
 
-    Pairs never observed are taken for independent.
+    Pairs that were never observed are treated as independent.
     """
     sizes = moments.sizes
     X = moments.counts[_rows(sizes, S1)][:, _rows(sizes, S2)].toarray().astype(np.float64)
@@ -506,7 +509,7 @@ def virtual_matrix(moments: PairwiseMoments, S1: Ints, S2: Ints) -> Floats:
 
 
 def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
-    """Minimise ||X - W diag(l) H'||_F over l >= 0 from its F x F normal equations; scaled to sum one."""
+    """Minimise ||X - W diag(l) H'||_F over l >= 0 by its F x F normal equations; return l scaled to sum to one."""
     s, V = np.linalg.eigh((W.T @ W) * (H.T @ H))
     positive = s > LEAST_EIGENVALUE * s[-1]
     root, V = np.sqrt(s[positive]), V[:, positive]
@@ -516,7 +519,7 @@ def _prior(X: Floats, W: Floats, H: Floats) -> Floats:
 
 
 def _padded(model: LatentClassModel, rank: int, rng: np.random.Generator) -> LatentClassModel:
-    """Add copies of the classes with the largest prior, shaken; the copied class shares its prior with them."""
+    """Add perturbed copies of the classes with the largest prior, which is divided among a class and its copies."""
     missing = rank - model.n_classes
     source = np.resize(np.argsort(-model.prior, kind="stable"), missing)
     order = np.concatenate([np.arange(model.n_classes), source])
@@ -529,24 +532,24 @@ def _padded(model: LatentClassModel, rank: int, rng: np.random.Generator) -> Lat
 def _splits(
     moments: PairwiseMoments, split: int | Sequence[int] | None, rng: np.random.Generator
 ) -> list[tuple[Ints, Ints]]:
-    """The split asked for, or several, both ways round, of those with the fewest pairs never observed."""
+    """Return the given split, or several splits with the fewest unobserved pairs, each in both directions."""
     N = len(moments.sizes)
     if N < 2:
-        raise CofactorError("one variable has no pairs: give at least two")
+        raise CofactorError("a single variable has no pairs: pass at least two variables")
     if split is None:
         halves = _halves(moments, rng)[: SPLITS // 2]
         return [sides for S1, S2 in halves for sides in ((S1, S2), (S2, S1))]
     asked = np.arange(min(split, N)) if is_whole(split) else np.unique(numbers(split, "split"))
     if not 0 < len(asked) < N or asked[0] < 0 or asked[-1] >= N or (np.floor(asked) != asked).any():
-        raise CofactorError(f"split={split!r}: give some, but not all, of the variables 0..{N - 1}, or how many")
+        raise CofactorError(f"split={split!r}: must be some, but not all, of the variables 0..{N - 1}, or their number")
     S1 = asked.astype(np.int64)
     return [(S1, np.setdiff1d(np.arange(N), S1))]
 
 
 def _halves(moments: PairwiseMoments, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
-    """Deal the variables out to two sides, the largest alphabets first, beginning anywhere.
+    """Return divisions of the variables into two sides, dealt out in turn, those with the largest alphabets first.
 
-    Where pairs would be missing in all of these, random orders are tried, too.
+    If every such division contains unobserved pairs, random orders are tried, too.
     """
     N = len(moments.sizes)
     mine = np.isin(np.arange(N) % 4, (0, 3))  # one, two to the other, two back, ...: as equal as falling sums get
@@ -568,6 +571,6 @@ def _cap(sizes: Ints, S1: Ints, S2: Ints) -> int:
 
 
 def _rows(sizes: Ints, variables: Ints) -> Ints:
-    """Stacked rows of these variables, in this order."""
+    """Return the stacked rows of these variables, in this order."""
     first = np.cumsum(sizes) - sizes
     return np.concatenate([np.arange(first[n], first[n] + sizes[n]) for n in variables])

@@ -1,4 +1,4 @@
-"""Before fitting: whether this table can tell a joint PMF, and which methods it feeds."""
+"""Checks of a table before a joint PMF is fitted: whether it is sufficient, and which methods can be used."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ TWINS = "redundant columns"
 
 
 def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequence[object] | None = None) -> Diagnosis:
-    """Check a table before a joint PMF is fitted: what was observed, together with what, how often, and twice.
+    """Check a table before a joint PMF is fitted: rows, variables, pairs and triples observed, redundant columns.
 
     Parameters
     ----------
     table : CategoricalTable
     rank : int, optional
-        F that is planned; then its parameters are compared with the rows, and it with what CNMF-SPA can find.
+        The planned F. If given, its number of parameters is compared with the number of rows, and the rank with the
+        largest one that CNMF-SPA can fit.
     names : sequence, optional
-        Of the variables, for the report. Default: their numbers.
+        Names of the variables for the report. Default: their numbers.
 
     Returns
     -------
     Diagnosis
-        Its verdict says which methods are ruled out. Groups never observed together, variables never observed and
-        empty tables fail: every method refuses them.
+        The verdict says which methods are ruled out. Empty tables, variables that were never observed, and groups that
+        were never observed together fail: every method refuses them.
 
-    Raises a CofactorError for what is no `CategoricalTable`, a rank below one, or another number of names. Cost: that
-    of the pairwise moments, of `classes_told_apart`, and O(N^2) pairs. Source: cofactor's own.
+    Raises a CofactorError if `table` is not a `CategoricalTable`, the rank is below one, or the number of names is
+    wrong. Cost: that of the pairwise moments, of `classes_told_apart`, and O(N^2) pairs. Source: cofactor's own.
 
     >>> report = diagnose(CategoricalTable([[0, 1, -1], [1, -1, 0], [0, 0, -1], [-1, -1, -1]]))
     >>> report["pairs"].value
@@ -51,7 +52,12 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
     check_table(table)
     if rank is not None:
         check_whole(1, rank=rank)
-    called = _called(table, names)
+    called = unmasked(list(range(table.n_variables)) if names is None else names, dtype=object)
+    if called.shape != (table.n_variables,):
+        raise CofactorError(
+            f"names have shape {called.shape}: pass one name for each of the {table.n_variables} variables"
+        )
+    called = np.array(list(map(str, called)), dtype=object)
     moments = pairwise_moments(table)
     n_joint = moments.n_joint.toarray()
     checks = [_rows(table), _variables(moments, called), _constants(moments, called), _parameters(table, rank)]
@@ -69,31 +75,22 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
     return Diagnosis(repr(table), tuple(checks), _verdict(checks))
 
 
-def _called(table: CategoricalTable, names: Sequence[object] | None) -> Names:
-    """Return what the variables are called, as text."""
-    given: Any = range(table.n_variables) if names is None else names
-    called = unmasked(given, dtype=object)
-    if called.shape != (table.n_variables,):
-        raise CofactorError(f"names of shape {called.shape} for {table.n_variables} variables: give each one")
-    return np.array(list(map(str, called)), dtype=object)
-
-
 def _verdict(checks: list[Check]) -> str:
     failed = [check.name for check in checks if check.status == "fail"]
     if failed:
-        return f"every method refuses ({listing(failed)})"
+        return f"every method refuses this table ({listing(failed)})"
     warned = {check.name for check in checks if check.status == "warn"}
     out = ["CNMF-SPA"] * ("rank of CNMF-SPA" in warned) + ["CTD and MLE-AD-EM"] * ("rows per triple" in warned)
-    verdict = "no method is ruled out" if not out else f"do without {listing(out)}; CNMF-EM can run"
+    verdict = "no method is ruled out" if not out else f"avoid {listing(out)}; CNMF-EM can be used"
     return f"{verdict}; read the warnings" if warned else verdict
 
 
 def _rows(table: CategoricalTable) -> Check:
     empty = int((table.entries_per_row == 0).sum())
     if empty == table.n_rows:
-        return Check("rows", "fail", f"{table.n_rows}, all without any entry", "there is nothing to fit")
+        return Check("rows", "fail", f"{table.n_rows}, all of them empty", "there is nothing to fit")
     if empty:
-        return Check("rows", "warn", f"{table.n_rows}, of which {empty} without any entry", "they are left out")
+        return Check("rows", "warn", f"{table.n_rows}, of which {empty} are empty", "empty rows are left out")
     return Check("rows", "pass", f"{table.n_rows}")
 
 
@@ -105,33 +102,33 @@ def _variables(moments: PairwiseMoments, called: Names) -> Check:
     value = f"{len(unused)}, all observed"
     advice = ""
     if unused.any():
-        value += f"; {unused.sum()} values never, of variables {listing(called[unused > 0])}"
-        advice = "keep pseudo-counts, or their probability is taken for zero"
+        value += f", except {unused.sum()} values of variables {listing(called[unused > 0])}"
+        advice = "keep pseudo-counts, or the probability of these values is zero"
     return Check("variables", "warn" if unused.any() else "pass", value, advice)
 
 
 def _constants(moments: PairwiseMoments, called: Names) -> Check:
     found = called[_sums(moments.singles > 0, moments.sizes) == 1]
     if found.size:
-        advice = "they do no harm and carry no information: leave them out"
-        return Check("constants", "warn", f"one value only: {listing(found)}", advice)
+        advice = "leave them out: they are harmless but carry no information"
+        return Check("constants", "warn", f"variables with only one value: {listing(found)}", advice)
     return Check("constants", "pass", "none")
 
 
 def _parameters(table: CategoricalTable, rank: int | None) -> Check:
-    """F classes have F sum (I_n - 1) free numbers in their conditionals and F - 1 in their prior."""
+    """F classes have F sum (I_n - 1) free parameters in their conditionals and F - 1 in their prior."""
     each, rows = int((table.sizes - 1).sum()), int((table.entries_per_row > 0).sum())
     if rank is None:
-        value = f"{each} for each latent class, for {rows} rows"
+        value = f"{each} per latent class, for {rows} rows"
         if each <= rows:
             return Check("parameters", "pass", value)
-        return Check("parameters", "warn", value, "keep pseudo-counts; rank='auto' chooses by hidden cells")
+        return Check("parameters", "warn", value, "keep pseudo-counts; rank='auto' chooses the rank by hidden cells")
     total = rank * each + rank - 1
-    value = f"rank {rank} times {each}, and {rank - 1}: {total} for {rows} rows"
+    value = f"{total} ({rank} x {each} + {rank - 1}) for {rows} rows"
     if total > rows:
         most = (rows + 1) // (each + 1)
-        fewer = f"rank {most} has as few as rows, or " if most else ""
-        advice = f"keep pseudo-counts, without them it is overconfident; {fewer}let rank='auto' choose by hidden cells"
+        fewer = f"use rank {most} at most, or " if most else ""
+        advice = f"keep pseudo-counts, or the model is overconfident; {fewer}let rank='auto' choose by hidden cells"
         return Check("parameters", "warn", value, advice)
     return Check("parameters", "pass", value)
 
@@ -141,7 +138,7 @@ def _pairs(n_joint: Ints, called: Names) -> Check:
     never = n_joint[j, k] == 0
     if never.any():
         pairs = listing(f"({called[a]}, {called[b]})" for a, b in zip(j[never], k[never], strict=True))
-        advice = "masked in every pairwise fit; EM and CNMF-OPT link them through third variables"
+        advice = "pairwise fits mask these pairs; EM and CNMF-OPT link them through other variables"
         return Check("pairs", "warn", f"{never.sum()} of {len(j)} never observed together: {pairs}", advice)
     return Check("pairs", "pass", f"all {len(j)} observed together")
 
@@ -150,26 +147,29 @@ def _groups(moments: PairwiseMoments, called: Names) -> Check:
     n_groups, group = csgraph.connected_components(moments.n_joint, directed=False)
     if n_groups > 1:
         groups = "; ".join(listing(called[group == g]) for g in range(n_groups))
-        advice = "fit each group by itself, or add rows that link them"
+        advice = "fit each group separately, or add rows that link them"
         return Check("groups", "fail", f"{n_groups}, never observed together: {groups}", advice)
     return Check("groups", "pass", "one: every variable is linked to every other")
 
 
 def _rows_per_pair(n_joint: Ints, sizes: Ints) -> Check:
-    """Thin: fewer rows than cells, in the median over observed pairs."""
+    """Warn if the median observed pair has fewer rows than cells."""
     j, k = np.triu_indices(len(n_joint), 1)
     seen = n_joint[j, k] > 0
     if not seen.any():
-        return Check("rows per pair", "fail", "no pair was ever observed", "add rows with two entries or more")
+        return Check("rows per pair", "fail", "no pair was ever observed", "add rows with at least two observed values")
     n, cells = n_joint[j, k][seen], (sizes[j] * sizes[k])[seen]
     thin = n < cells
-    value = f"median {np.median(n):g} for {np.median(cells):g} cells; {thin.mean():.0%} of pairs have fewer than cells"
+    value = (
+        f"median {np.median(n):g} rows for {np.median(cells):g} cells; {thin.mean():.0%} of pairs have fewer rows than "
+        "cells"
+    )
     status: Status = "warn" if np.median(n / cells) < 1 else "pass"
     return Check("rows per pair", status, value, "use EM with pseudo-counts and a low rank" if status == "warn" else "")
 
 
 def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
-    """Two columns are one and the same, up to names, where each value of one goes with one value of the other."""
+    """Two columns are redundant if each value of one always occurs with the same value of the other."""
     N, owner = len(moments.sizes), np.repeat(np.arange(len(moments.sizes)), moments.sizes)
     C = moments.counts.tocoo()
     upper = owner[C.row] < owner[C.col]
@@ -180,8 +180,8 @@ def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
     same = (cells > 1) & (cells == left) & (cells == right) & (n_joint.ravel() >= ENOUGH_IN_COMMON)
     if same.any():
         pairs = np.argwhere(same.reshape(N, N)).tolist()
-        found = listing(f"each value of {called[j]} goes with one value of {called[k]}" for j, k in pairs)
-        advice = "one determines the other: keep only one of them, or held-out errors mean nothing"
+        found = listing(f"each value of {called[j]} occurs with one value of {called[k]}" for j, k in pairs)
+        advice = "one column determines the other: keep only one of them, or held-out errors are meaningless"
         return Check(TWINS, "warn", found, advice)
     return Check(TWINS, "pass", "none")
 
@@ -189,29 +189,29 @@ def _twins(moments: PairwiseMoments, n_joint: Ints, called: Names) -> Check:
 def _spa_rank(moments: PairwiseMoments, rank: int | None) -> Check:
     cap = rank_cap(moments)
     if rank is not None and rank > cap:
-        advice = "CNMF-SPA refuses; CNMF-OPT and EM take any rank"
-        return Check("rank of CNMF-SPA", "warn", f"at most {cap}, asked for {rank}", advice)
+        advice = "CNMF-SPA refuses this rank; CNMF-OPT and EM accept any rank"
+        return Check("rank of CNMF-SPA", "warn", f"at most {cap}, but rank={rank}", advice)
     return Check("rank of CNMF-SPA", "pass", f"at most {cap}")
 
 
 def _told_apart(table: CategoricalTable, rank: int | None) -> Check:
     found, strength = classes_told_apart(table)
     if not strength.size:
-        return Check("latent classes", "pass", "not looked at: alphabets too large")
-    value = f"{found} stand out of the noise in pairs"
+        return Check("latent classes", "pass", "not checked: the alphabets are too large")
+    value = f"pairs show {found} above the noise"
     if found == 1:
-        return Check("latent classes", "warn", value, "the product of the marginals (Independence) may do as well")
-    advice = f"rank {rank} leaves some out" if rank is not None and rank < found else ""
+        return Check("latent classes", "warn", value, "the product of the marginals (Independence) may fit as well")
+    advice = f"rank {rank} omits some of them" if rank is not None and rank < found else ""
     return Check("latent classes", "warn" if advice else "pass", value, advice)
 
 
 def _triples(table: CategoricalTable) -> Check:
-    """Rows an average triple is observed in, S p^3, for the cells it has."""
+    """Compare the rows in which an average triple is observed, S p^3, with the number of its cells."""
     rows = table.n_rows * (table.n_entries / max(table.n_rows * table.n_variables, 1)) ** 3
     cells = float(np.exp(np.log(table.sizes).mean()) ** 3)
-    value = f"about {rows:.3g} for {cells:.3g} cells"
+    value = f"about {rows:.3g} rows for {cells:.3g} cells"
     if rows < cells:
-        advice = "too few rows per triple for CTD and MLE-AD-EM: fit pairs, then EM"
+        advice = "too few rows per triple for CTD and MLE-AD-EM: fit pairs first, then use EM"
         return Check("rows per triple", "warn", value, advice)
     return Check("rows per triple", "pass", value)
 

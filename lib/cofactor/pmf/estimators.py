@@ -1,4 +1,4 @@
-"""Estimators of a joint PMF: from a table by pairwise marginals and EM, and from pairwise marginals alone.
+"""Estimators of a joint PMF, from a table (by pairwise marginals and EM) or from pairwise marginals alone.
 
     symbol   meaning                                                              shape
     R_mj     joint PMF of variables m and j                                       (I_m, I_j)
@@ -8,7 +8,7 @@
     R_mj = A_m diag(lambda) A_j',   and then   Pr(x) = sum_f lambda_f prod_n A_n[x_n, f]
 
 Source: Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise marginals", IEEE TSP
-2021, Eq. (5), and Theorems 1 to 3: when the joint PMF follows from the pairs; Yeredor and Haardt, "Maximum likelihood
+2021, Eq. (5), and Theorems 1 to 3 (when the pairs determine the joint PMF); Yeredor and Haardt, "Maximum likelihood
 estimation of a low-rank probability mass tensor from partial observations", IEEE SPL 2019 (RAND-EM).
 """
 
@@ -42,17 +42,17 @@ Pairs = Mapping[tuple[int, int], ArrayLike]
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CNMFSPA(JointPMFEstimator):
-    """CNMF-SPA: anchors of a virtual matrix of pairwise marginals, in closed form. With `em`, EM goes on from it.
+    """CNMF-SPA: anchors of a virtual matrix of pairwise marginals, in closed form; with `em`, refined by EM.
 
-    Parameters: `split` as in `cnmf_spa`; all others as in `JointPMFEstimator`. Raises (in `fit`): see both; the rank is
-    capped by the alphabets.
+    Parameters: `split` as in `cnmf_spa`; all others as in `JointPMFEstimator`. Errors (in `fit`): see both; the sizes
+    of the alphabets limit the rank.
 
-    Cost and source: see `cnmf_spa`. It needs values that nearly one latent class alone takes: without them, as with 15
-    variables of ten values drawn at random, it can be worse than a constant, even on endless data.
+    Cost and source: see `cnmf_spa`. The method needs values that occur in nearly one latent class only. Without them,
+    as in random models of 15 variables with ten values each, it can be worse than a constant, even on unlimited data.
 
-    Order: half of the columns, as they stand, are anchors of the others (`split`), and "auto" draws cells that are
-    hidden to choose the rank. In 10 other orders of the columns of 80 rows by 5, up to 2 of 34 gaps were filled
-    otherwise; in 10 other orders of the rows, up to 1.
+    Dependence on the order: the split of the variables depends on the order of the columns (`split`), and "auto" hides
+    random cells to choose the rank. On a table of 80 rows and 5 columns with 34 gaps, 10 other orders of the columns
+    changed up to 2 filled values, and 10 other orders of the rows up to 1.
 
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 10, 5, separability=0.1, random_state=0)
@@ -69,35 +69,36 @@ class CNMFSPA(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CNMFSPAEM(CNMFSPA):
-    """CNMF-SPA-EM: CNMF-SPA, and EM from there. Parameters, errors, cost and source: see `CNMFSPA` and `em`."""
+    """CNMF-SPA-EM: EM started at CNMF-SPA. Parameters, errors, cost and source: see `CNMFSPA` and `em`."""
 
     em: bool = True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CNMFOPT(JointPMFEstimator):
-    """CNMF-OPT: the model nearest to all pairwise marginals in Kullback-Leibler divergence. With `em`: CNMF-EM.
+    """CNMF-OPT: the model closest to all pairwise marginals in Kullback-Leibler divergence; with `em`, CNMF-EM.
 
         min over A_1, ..., A_N, lambda of  sum_{j<k} w_jk KL(X_jk || A_j diag(lambda) A_k')
 
-    Its cost does not depend on the number of rows, and its optima are far easier to reach than those of the
-    likelihood: EM that starts from here reaches the likelihood's.
+    Its cost does not depend on the number of rows, and its optimum is far easier to reach than that of the likelihood;
+    EM started there then reaches the optimum of the likelihood.
 
     Parameters
     ----------
     init : "spa" or "random"
-        `cnmf_spa`, padded where it finds fewer classes; or uniform random conditionals.
+        Start at `cnmf_spa`, padded if it finds fewer classes, or at uniform random conditionals.
     split
-        Of `cnmf_spa`.
+        See `cnmf_spa`.
     weights : "count" or "equal"
-        Pairs count as often as they were observed, or all alike as in the paper.
+        Weight pairs by how often they were observed, or equally, as in the paper.
     max_iter, tol, floor
-        See `cnmf_opt`, which runs with `thorough`.
+        See `cnmf_opt`, which is called with `thorough`.
     rank, em, em_max_iter, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`, also for what `fit` raises.
+        See `JointPMFEstimator`, also for the errors of `fit`.
 
-    Order: it starts at CNMF-SPA, for which columns in another order are another start. In 10 other orders of the
-    columns of 80 rows by 5, up to 1 of 34 gaps was filled otherwise: in 2 orders or in 4, by the kernel of BLAS.
+    Dependence on the order: the start, CNMF-SPA, depends on the order of the columns. On a table of 80 rows and 5
+    columns with 34 gaps, 10 other orders of the columns changed up to 1 filled value, in 2 or 4 of the orders depending
+    on the BLAS kernel.
 
     Cost and source: see `cnmf_opt`; IEEE TSP 2021, Algorithm 1.
 
@@ -126,7 +127,7 @@ class CNMFOPT(JointPMFEstimator):
         if self.init == "random":
             return random_model(moments.sizes, self.rank_, self.random_state)
         if self.init != "spa":
-            raise CofactorError(f"init={self.init!r}: choose 'spa' or 'random'")
+            raise CofactorError(f"init={self.init!r}: must be 'spa' or 'random'")
         return cnmf_spa(moments, self.rank_, self.split, pad=True, random_state=self.random_state)
 
     def _hurried(self) -> Self:
@@ -136,26 +137,27 @@ class CNMFOPT(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CNMFEM(CNMFOPT):
-    """CNMF-EM: CNMF-OPT, and EM from there. Parameters, errors, cost and source: see `CNMFOPT` and `em`."""
+    """CNMF-EM: EM started at CNMF-OPT. Parameters, errors, cost and source: see `CNMFOPT` and `em`."""
 
     em: bool = True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RANDEM(JointPMFEstimator):
-    """RAND-EM: EM from random starts, the best of them by its objective (the likelihood, where nothing is smoothed).
+    """RAND-EM: EM from random starts; keeps the one with the best objective (without smoothing, the likelihood).
 
     Parameters
     ----------
     n_starts : int
-        Starts, drawn uniform on (0, 1) and scaled; one, as in the papers, often ends in a poor optimum.
+        Number of starts, drawn uniformly from (0, 1) and scaled. A single start, as in the papers, often ends in a poor
+        optimum.
     max_iter : int
-        Most rounds of each.
+        Maximum number of iterations per start.
     rank, pseudo_count, random_state, verbose
-        See `JointPMFEstimator`, also for what `fit` raises.
+        See `JointPMFEstimator`, also for the errors of `fit`.
 
-    Cost and source: see `em`, for every start; IEEE SPL 2019. Deviation: rounds go on until the objective stands still
-    (released: 30).
+    Cost: that of `em` for every start. Source: see `em`; IEEE SPL 2019. Deviation: EM runs until the objective
+    converges (released: 30 iterations).
     """
 
     n_starts: int = 1
@@ -178,7 +180,7 @@ class RANDEM(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Independence(JointPMFEstimator):
-    """The product of the observed marginals, of rank one: the baseline that takes all variables for independent.
+    """The product of the observed marginals, of rank one: the baseline that assumes independent variables.
 
     Parameters `pseudo_count`, `random_state`, `verbose` and errors: see `JointPMFEstimator`. Cost: that of counting.
     Source: a baseline of IEEE TSP 2021.
@@ -191,12 +193,12 @@ class Independence(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Constant(JointPMFEstimator):
-    """Uniform prior and conditionals, whatever the data: the baseline for errors, which any estimate should beat.
+    """Uniform prior and conditionals, whatever the data: a baseline that any estimate should beat.
 
-    Parameters and errors: see `JointPMFEstimator`. The joint PMF is the same at any rank: give one, since "auto" tries
+    Parameters and errors: see `JointPMFEstimator`. The joint PMF is the same at any rank, so set one: "auto" would try
     them all. Cost: O(sum I_n F). Source: none.
 
-    Order: all values are equally probable, so that the first of each column fills all of its gaps.
+    Dependence on the order: all values are equally probable, so all gaps of a column are filled with its first value.
     """
 
     def _estimate(self, table: CategoricalTable, moments: PairwiseMoments) -> tuple[LatentClassModel, Result]:
@@ -219,26 +221,26 @@ class Constant(JointPMFEstimator):
 def from_marginals(
     pairs: Pairs, rank: int, method: Literal["CNMF-OPT", "CNMF-SPA"] = "CNMF-OPT", random_state: Seed = 0
 ) -> LatentClassModel:
-    """Estimate a latent class model, and so a joint PMF, from tables of pairs of variables.
+    """Estimate a latent-class model, and hence a joint PMF, from two-way tables of pairs of variables.
 
     Parameters
     ----------
     pairs : dict {(i, j): (I_i, I_j) table}
-        Of variables numbered from 0; one table of a pair, and not all pairs are needed. Tables of probabilities count
-        alike, tables of counts as often as they were counted.
+        One table for each pair; variables are numbered from 0, and pairs may be left out. Tables of probabilities have
+        equal weights; tables of counts are weighted by their totals.
     rank : int
         F, the number of classes.
     method : {"CNMF-OPT", "CNMF-SPA"}
-        The model nearest to all tables in Kullback-Leibler divergence, started from CNMF-SPA; or CNMF-SPA, in closed
-        form, which needs values that nearly one class alone takes.
+        "CNMF-OPT" finds the model closest to all tables in Kullback-Leibler divergence, started at CNMF-SPA.
+        "CNMF-SPA" has a closed form and needs values that occur in nearly one class only.
     random_state : seed
 
-    Returns a `LatentClassModel`: `model.prior`, `model.conditionals`, `model.predict_map(table, target)` and so on.
+    Returns a `LatentClassModel`, with `model.prior`, `model.conditionals`, `model.predict_map(table, target)`, etc.
 
-    Raises a CofactorError for tables that are negative, not finite, zero or of other sizes than others of the variable
-    (pairs are named), a pair given twice, and a rank that CNMF-SPA cannot have; a NotIdentifiableError for variables
-    that no chain of pairs links. Warns (`DataWarning`) where tables imply different marginals of a variable, and
-    (`ConvergenceWarning`) where 3000 iterations are too few.
+    Raises a CofactorError if a table is negative, not finite, zero, or inconsistent in size with another table of the
+    same variable (pairs are named), if a pair is given twice, or if CNMF-SPA cannot fit the rank. Raises a
+    NotIdentifiableError if no chain of pairs links the variables. Issues a `DataWarning` if tables imply different
+    marginals of a variable, and a `ConvergenceWarning` if 3000 iterations do not suffice.
 
     Cost and source: see `cnmf_opt` and `cnmf_spa`.
 
@@ -249,7 +251,7 @@ def from_marginals(
     """
     check_whole(1, rank=rank)
     if method not in ("CNMF-OPT", "CNMF-SPA"):
-        raise CofactorError(f"method={method!r}: choose CNMF-OPT or CNMF-SPA")
+        raise CofactorError(f"method={method!r}: must be 'CNMF-OPT' or 'CNMF-SPA'")
     moments = moments_of(pairs)
     require_connected(moments)
     if method == "CNMF-SPA":
@@ -259,7 +261,7 @@ def from_marginals(
 
 
 def moments_of(pairs: Pairs) -> PairwiseMoments:
-    """Return checked tables of pairs as pairwise moments."""
+    """Check two-way tables and return them as pairwise moments."""
     tables = _checked(pairs)
     sizes = _sizes(tables)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -274,8 +276,8 @@ def moments_of(pairs: Pairs) -> PairwiseMoments:
         singles[offsets[n] : offsets[n + 1]] = np.mean(found, axis=0)
     apart = [n for n, found in sorted(implied.items()) if np.ptp(found, axis=0).max() > AGREE]
     if apart:
-        told = f"tables imply different marginals of variables {listing(apart)}"
-        warnings.warn(f"{told}: do all of them describe one population?", DataWarning, stacklevel=3)
+        message = f"the tables imply different marginals of variables {listing(apart)}"
+        warnings.warn(f"{message}; check that they describe the same population", DataWarning, stacklevel=3)
     n_rows = int(np.ceil(max(float(table.sum()) for table in tables.values())))
     return PairwiseMoments(counts.tocsr(), singles, sizes, n_rows)
 
@@ -285,17 +287,17 @@ def _checked(pairs: Any) -> dict[tuple[int, int], Floats]:
     found: dict[tuple[int, int], Floats] = {}
     for pair, given in pairs.items():
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(is_whole(n) and n >= 0 for n in pair)):
-            raise CofactorError(f"pair {pair!r}: name two variables by their numbers from 0, such as (0, 1)")
+            raise CofactorError(f"pair {pair!r}: must be two variable numbers, counted from 0, such as (0, 1)")
         if pair[0] == pair[1] or pair[::-1] in found:
-            raise CofactorError(f"pair {pair}: give one table for each pair of different variables")
+            raise CofactorError(f"pair {pair}: pass exactly one table for each pair of different variables")
         table = numbers(given, f"the table of {pair}", 2)
         if not (np.isfinite(table).all() and (table >= 0).all() and table.any()):
             raise CofactorError(
-                f"the table of {pair} must hold probabilities or counts: numbers of at least 0, not all 0"
+                f"the table of {pair} must contain probabilities or counts: nonnegative numbers that are not all 0"
             )
         found[pair[0], pair[1]] = table
     if not found:
-        raise CofactorError("no pairs: give at least one table, such as {(0, 1): table}")
+        raise CofactorError("no pairs: pass at least one table, such as {(0, 1): table}")
     return found
 
 
@@ -304,7 +306,9 @@ def _sizes(tables: Mapping[tuple[int, int], Floats]) -> Any:
     for pair, table in tables.items():
         for n, size in zip(pair, table.shape, strict=True):
             if sizes.setdefault(n, size) != size:
-                raise CofactorError(f"the table of {pair} has {size} values of variable {n}, another has {sizes[n]}")
+                raise CofactorError(
+                    f"the table of {pair} has {size} values of variable {n}, but another table has {sizes[n]}"
+                )
     if missing := sorted(set(range(max(sizes) + 1)) - set(sizes)):
-        raise CofactorError(f"variables {listing(missing)} are in no pair: number variables from 0 without a gap")
+        raise CofactorError(f"variables {listing(missing)} are in no pair: number the variables consecutively from 0")
     return np.array([sizes[n] for n in range(len(sizes))], dtype=np.int64)

@@ -1,30 +1,30 @@
-"""What gaps of a table are filled with: the most probable value, of numbers the predictive median; or values drawn.
+"""Filling the gaps of a table: with the most probable value, with the predictive median of numbers, or by draws.
 
     symbol   meaning                                                              shape
     P        probabilities of a column's codes, given the rest of each row        (R, I)
-    v        values that were observed of it, rising, code by code                (V,)
-    m        how many of them belong to each code                                 (I,)
+    v        observed values of the column, ascending, code by code               (V,)
+    m        number of these values that belong to each code                      (I,)
 
-A code gives each of its values the same share of its probability. The least v at which these shares, added up, reach
-one half is the median of the predictive distribution; no other guess has a smaller expected absolute error.
+The probability of a code is divided equally among its values. The smallest v at which the cumulative probability
+reaches one half is the median of the predictive distribution; no other guess has a smaller expected absolute error.
 
-A table in which every gap has its most probable value has too many frequent values, and shows no uncertainty. So
-completed tables can be drawn (`draw`), and estimates pooled over them. Each table has a model of its own, fitted to
-rows drawn with replacement. A latent class is drawn for each row, given what
-was observed in it, and values are drawn given the class. A mean or a share of one completed table has its usual
+A table whose gaps are all filled with the most probable value contains frequent values too often and shows no
+uncertainty. Therefore, completed tables can be drawn (`draw`) and estimates pooled over them. Each table has its own
+model, fitted to rows drawn with replacement. For each row, a latent class is drawn given the observed values of the
+row, and the missing values are drawn given the class. A mean or a proportion of one completed table has its usual
 variance U; over D tables,
 
     estimate = mean of the D estimates,   variance = mean of U + (1 + 1/D) B,   B their variance.
 
-What a model leaves out of the dependence pulls drawn values towards those of the rows without gaps, and no interval
-shows it. So refits have more latent classes than a model that is to be read (copies of its own, shaken apart), and a
-number of an interval is taken from rows that the drawn class is probable for.
+Dependence that the model misses biases drawn values towards those of the rows without gaps, and no interval shows this.
+Refits therefore have more latent classes than a model that is meant to be interpreted (perturbed copies of its own
+classes), and a number within an interval is taken from rows for which the drawn class is probable.
 
 Source: Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, "Small-sample degrees of
-freedom with multiple imputation", Biometrika 1999 (those of the intervals of means); Vermunt, Van Ginkel, Van der Ark
-and Sijtsma, "Multiple imputation of incomplete categorical data using latent class analysis", Sociological Methodology
-2008 (rather too many classes than too few). The fit to redrawn rows stands for a draw of the parameters, and the values
-of an interval are redrawn, too (Rubin and Schenker, JASA 1986).
+freedom with multiple imputation", Biometrika 1999 (degrees of freedom for means); Vermunt, Van Ginkel, Van der Ark and
+Sijtsma, "Multiple imputation of incomplete categorical data using latent class analysis", Sociological Methodology 2008
+(too many classes are better than too few). The fit to redrawn rows replaces a draw of the parameters, and the values of
+an interval are redrawn, too (Rubin and Schenker, JASA 1986).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ DRAW_PSEUDO_COUNT = 0.03  # pseudo-count of the refits: more serves single guess
 
 @dataclass(frozen=True, eq=False)
 class Filling:
-    """Gaps and what they are filled with: (E,) row, variable, value; probability of the value, or of its interval."""
+    """The (E,) gaps with their rows, variables and filled values, and the probability of each value or its interval."""
 
     row: Ints
     variable: Ints
@@ -78,9 +78,10 @@ class Filling:
 def fill(model: LatentClassModel, data: CategoricalFrame, alone: Collection[int] = ()) -> Filling:
     """Return a value for every gap, row by row.
 
-    Numbers get the median of their distribution given the rest of the row; see `predictive` for numbers of few values.
-    Variables of numbers that stand in `alone` get the median of their column: the others tell nothing of use about
-    them. All other columns get the most probable value. Cost: O(S F + gaps I_n F) time.
+    Gaps of numeric columns are filled with the median of their distribution given the rest of the row; see `predictive`
+    for columns with few distinct numbers. Numeric columns listed in `alone`, which other columns do not help to
+    predict, are filled with the median of the column. All other columns are filled with the most probable value. Cost:
+    O(S F + gaps I_n F) time.
     """
     table = data.table
     Q = model.posterior(table)
@@ -100,10 +101,11 @@ def fill(model: LatentClassModel, data: CategoricalFrame, alone: Collection[int]
 
 
 def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
-    """Return code and place among the observed values, (R,) each, of what a number is guessed to be.
+    """Return the (R,) codes of predicted numbers and their (R,) positions among the observed values.
 
-    That is the predictive median. Numbers that are not `cut`, of few values, may stand for names, which have no middle:
-    where the median is less than half as probable as the most probable value, it is that one.
+    The prediction is the predictive median. Columns that are not `cut`, with few distinct numbers, may encode
+    categories, for which a median is meaningless: if the median is less than half as probable as the most probable
+    value, the latter is predicted.
 
     >>> P, counts = np.array([[0.5, 0.1, 0.4], [0.45, 0.15, 0.4]]), np.array([2, 3, 4])
     >>> predictive(P, counts, cut=True)
@@ -125,10 +127,11 @@ def predictive(P: Floats, counts: Ints, cut: bool) -> tuple[Ints, Ints]:
 
 
 def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
-    """Return, for every column of numbers, the mean absolute error on hidden cells over the column's sd.
+    """Return the mean absolute error on hidden cells of every numeric column, in standard deviations of the column.
 
-    Columns `mae`, and `base_mae` of the median of the column's other cells; their difference `gain` with its standard
-    `error`, and the number of `cells`; indexed by variable. What was hidden takes no part in any guess.
+    The columns are `mae` (of the model), `base_mae` (of the median of the column's other cells), `gain` (their
+    difference), `error` (the standard error of the gain) and `cells` (the number of hidden cells); the index is the
+    variable. No prediction uses the hidden values.
     """
     rows = {}
     Q = found.model.posterior(found.seen)
@@ -151,7 +154,7 @@ def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
 
 
 def _spread(numbers: Floats) -> float:
-    """Return the standard deviation, also of numbers whose squares are too small or too large to be told apart."""
+    """Return the standard deviation, even of numbers whose squares underflow or overflow."""
     largest = np.nanmax(np.abs(numbers))
     with np.errstate(over="ignore"):
         spread = np.nanstd(numbers)
@@ -159,7 +162,7 @@ def _spread(numbers: Floats) -> float:
 
 
 def no_better(errors: pd.DataFrame) -> list[int]:
-    """Return the columns of numbers that are filled with their median, since the others tell nothing of use."""
+    """Return the numeric columns that the model predicts no better than their median."""
     return errors.index[(errors["gain"] <= 0) & (errors["cells"] >= ENOUGH)].tolist()
 
 
@@ -168,7 +171,7 @@ def no_better(errors: pd.DataFrame) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Completed tables; see `draw`. Iterating gives them one by one, each time the same."""
+    """Completed tables, see `draw`; every iteration yields the same tables, one by one."""
 
     data: CategoricalFrame
     models: tuple[LatentClassModel, ...]
@@ -179,7 +182,7 @@ class Draws:
         return len(self.models)
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
-        """Yield the tables, all columns of each as they were read."""
+        """Yield the tables, each with all columns of the input."""
         for model, seed in zip(self.models, self.seeds, strict=True):
             yield self.data.filled(*drawn_values(model, self.data, np.random.default_rng(seed)))
 
@@ -190,24 +193,18 @@ def draw(
     n_draws: int = 20,
     random_state: Seed = None,
 ) -> Draws:
-    """Draw completed tables of a frame from a method fitted on its table.
+    """Draw completed tables of a frame, using a method that was fitted on its table.
 
-    Raises a CofactorError for fewer than two draws. Cost: that of so many refits by EM; O(S F) a table.
+    Raises a CofactorError if there are fewer than two draws. Cost: that of n_draws refits by EM, and O(S F) per table.
     """
     check_whole(2, n_draws=n_draws)
     rng, seen = rng_of(random_state), data.table.take_rows(seen_rows(data.table))
-    models = tuple(_refits(method, seen, n_draws, rng))
-    return Draws(data, models, tuple(rng.integers(2**32, size=len(models)).tolist()))
-
-
-def _refits(
-    method: JointPMFEstimator, seen: CategoricalTable, n_draws: int, rng: np.random.Generator
-) -> list[LatentClassModel]:
-    """Return models of redrawn rows; by some rounds of EM from a model of enough classes, if the method ends in EM."""
-    if not method.em or method.model_.n_classes == 1:
-        return refits(method, seen, n_draws, rng)
-    start = _wider(method.model_, seen, rng)
-    return resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng)
+    if method.em and method.model_.n_classes > 1:  # some rounds of EM from a model of enough classes
+        start = _wider(method.model_, seen, rng)
+        models = resample(partial(_refit, table=seen, start=start), seen.n_rows, n_draws, rng)
+    else:
+        models = refits(method, seen, n_draws, rng)
+    return Draws(data, tuple(models), tuple(rng.integers(2**32, size=len(models)).tolist()))
 
 
 def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> LatentClassModel:
@@ -216,7 +213,7 @@ def _refit(rows: Rows, table: CategoricalTable, start: LatentClassModel) -> Late
 
 
 def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Generator) -> LatentClassModel:
-    """Return a model without zeros; where classes are too few, one fitted from copies of them, shaken by a half."""
+    """Return the model without zeros; if it has too few classes, refit it from copies perturbed by up to a half."""
     times = -(-min(LEAST_CLASSES, seen.n_rows // ROWS_PER_CLASS) // model.n_classes)
     model = model.lift(START_FLOOR)
     if times <= 1:
@@ -231,7 +228,7 @@ def _wider(model: LatentClassModel, seen: CategoricalTable, rng: np.random.Gener
 def drawn_values(
     model: LatentClassModel, data: CategoricalFrame, rng: np.random.Generator
 ) -> tuple[Ints, Ints, list[str]]:
-    """Return row, variable and a value for every gap; those of a row are drawn given one latent class."""
+    """Return the row, the variable and a drawn value of every gap; one latent class is drawn per row."""
     table, Q = data.table, model.posterior(data.table)
     row, variable = np.nonzero(table.codes == MISSING)
     kind = _drawn(Q, rng)[row]
@@ -249,7 +246,7 @@ def drawn_values(
 def _donated(
     data: CategoricalFrame, n: int, Q: Floats, code: Ints, kind: Ints, rng: np.random.Generator
 ) -> NDArray[Any]:
-    """Return a value in the interval of each `code`, from a row of which the latent class `kind` is probable."""
+    """Return a value in the interval of each `code`, taken from a row for which the latent class `kind` is probable."""
     rows, codes = data.table.column(n)
     again = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows))
     cells = data.frame[data.names[n]].to_numpy(dtype=object)[rows]
@@ -264,16 +261,16 @@ def _donated(
 
 
 def _drawn(shares: Floats, rng: np.random.Generator) -> Ints:
-    """Draw one place in every row of (R, K) probabilities."""
+    """Draw one column index from every row of (R, K) probabilities."""
     total = np.cumsum(shares, axis=1)
     return np.minimum((total < rng.random((len(shares), 1)) * total[:, -1:]).sum(axis=1), shares.shape[1] - 1)
 
 
 def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float = LEVEL) -> pd.DataFrame:
-    """Return means of columns of numbers and shares of all other values, pooled over completed tables.
+    """Return means of numeric columns and proportions of all other values, pooled over completed tables.
 
-    Columns: column, value (empty for a mean), estimate, low, high, and `missing`, the share of the variance that gaps
-    add. Cells without a value do not count.
+    The columns are column, value (empty for a mean), estimate, low, high and missing, the fraction of the variance that
+    is due to gaps. Cells without a value are ignored.
     """
     checked_level(level)
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -290,7 +287,7 @@ def pooled(tables: Iterable[pd.DataFrame], data: CategoricalFrame, level: float 
 
 
 def _estimates(cells: pd.Series[str], data: CategoricalFrame, n: int) -> Iterable[tuple[str, float, float]]:
-    """Yield value, estimate and its variance, of a mean or of the share of each value."""
+    """Yield (value, estimate, variance) for the mean of a numeric column, or for the proportion of every value."""
     if not len(cells):
         return
     if data.numbers[n] is not None:
@@ -303,7 +300,7 @@ def _estimates(cells: pd.Series[str], data: CategoricalFrame, n: int) -> Iterabl
 
 
 def _pool(estimates: Floats, variances: Floats, mean: bool, n_rows: float, level: float) -> dict[str, float]:
-    """Return estimate, interval and the share of the variance that gaps add, by Rubin's rules."""
+    """Return the estimate, its interval and the fraction of the variance due to gaps, by Rubin's rules."""
     D = len(estimates)
     between = (1 + 1 / D) * estimates.var(ddof=1)
     variance = float(variances.mean() + between)

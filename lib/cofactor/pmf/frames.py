@@ -1,8 +1,8 @@
-"""Turn a table of text into a `CategoricalTable`, and codes back into cells.
+"""Convert a table of text into a `CategoricalTable`, and codes back into cells.
 
-A column of few values is taken as categories. A column of numbers with many values is cut at its quantiles, since a
-joint distribution of values that hardly repeat says nothing. A column of text that hardly repeats, or of whole numbers
-that never do, names rows and is left out.
+A column with few distinct values is treated as categorical. A numeric column with many values is cut at its quantiles,
+because a joint distribution of values that rarely repeat is meaningless. A text column whose values rarely repeat, or
+an integer column whose values never repeat, identifies rows and is left out.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ N_BINS = 8
 
 @dataclass(frozen=True, eq=False)
 class CategoricalFrame:
-    """Columns of text as codes.
+    """The columns of a text table as codes.
 
     Attributes
     ----------
     frame : DataFrame
-        All columns as they were read; missing where nothing was observed.
+        All columns as they were read, with missing values for gaps.
     table : CategoricalTable
-        Codes of those in `names`.
+        Codes of the columns in `names`.
     columns : list of CodedColumn
-        How each of these is coded.
+        The coding of each of these columns.
     left_out : dict of name to reason
     gap_words : dict of word to dict of name to count
-        What was taken for a missing value, and how often in which column; "" are empty cells.
+        Words that were treated as missing values, with their counts per column; "" stands for empty cells.
     answers : dict of word to dict of name to count
-        What was taken for an answer, and may say that there is none: "None", "unknown", or among numbers -99.
+        Words that were treated as values but may mean "missing", such as "None", "unknown" or, among numbers, -99.
     texts : dict of name to dict of text to Index
-        What stands among the numbers of columns that would else be columns of numbers, and in which rows of `frame`.
+        Text in columns that are otherwise numeric, with the rows of `frame` that contain it.
     alike : dict of name to list of lists of str
-        Values of a column that differ in how they are written alone; "" for names of columns.
+        Values of a column that differ only in spelling; the key "" is for column names.
     written : dict of str to list of str
-        How numbers were written that were not plain, and in which columns; `frame` has them plainly.
+        Notations of numbers that had to be converted, with their columns; `frame` has the converted numbers.
     """
 
     frame: pd.DataFrame
@@ -80,22 +80,22 @@ class CategoricalFrame:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the columns that are used."""
+        """Names of the columns that are used."""
         return names_of(self.columns)
 
     @cached_property
     def observed(self) -> list[list[list[str]]]:
-        """For every code of every column the cells behind it: one text, or those of an interval, rising."""
+        """The cells behind every code of every column: a single value, or the values of an interval, ascending."""
         return [column.observed for column in self.columns]
 
     @property
     def words(self) -> list[str]:
-        """What was taken for a missing value, empty cells apart."""
+        """Words that were treated as missing values, without empty cells."""
         return [word for word in self.gap_words if word]
 
     @cached_property
     def numbers(self) -> list[Floats | None]:
-        """(S,) of every column of numbers with more than two values, NaN where missing; None of any other column."""
+        """(S,) numbers of each numeric column with more than two values, NaN if missing; None for other columns."""
         return [
             pd.to_numeric(self.frame[column.name]).to_numpy(dtype=np.float64)
             if len(column.observed) > 2 and column.is_numeric
@@ -116,13 +116,12 @@ class CategoricalFrame:
         gaps: Sequence[str] | None = None,
         spelling: Spelling = "classes",
     ) -> CategoricalFrame:
-        """Take columns of a table of text, as `read_frame` gives it.
+        """Code the columns of a text table, as `read_frame` returns it.
 
-        `columns` are those to take, by default all that can be of use. `gaps` are the words that say that nothing was
-        observed, beside empty cells; by default `GAPS`, and "None" among numbers. `spelling` "all" makes one of
-        values of a column that differ in capitals, surrounding blanks or invisible characters alone, the most frequent
-        one. Raises a CofactorError where a column is missing or cannot be used, where none is left, or fewer than two
-        intervals are asked for.
+        `columns` are the columns to use, by default all usable ones. `gaps` are the words for missing values, in
+        addition to empty cells; by default `GAPS`, and "None" among numbers. `spelling="all"` merges values of a column
+        that differ only in capitals, surrounding blanks or invisible characters into the most frequent of them. Raises
+        a CofactorError if a column is missing or cannot be used, no column is left, or `n_bins` is less than two.
         """
         check_whole(2, n_bins=n_bins)
         check_spelling(spelling)
@@ -139,10 +138,10 @@ class CategoricalFrame:
         whys = {name: _useless(frame[name], name in named) for name in columns or frame.columns}
         left_out = {str(name): why for name, why in whys.items() if why}
         if columns is not None and left_out:
-            raise CofactorError(f"columns that cannot be used: {_told(left_out)}; leave them out")
+            raise CofactorError(f"these columns cannot be used: {_told(left_out)}; leave them out")
         names = [str(name) for name, why in whys.items() if not why]
         if not names:
-            raise CofactorError(f"no column is left: {_told(left_out)}")
+            raise CofactorError(f"no column can be used: {_told(left_out)}")
         if spelling == "all":
             frame = frame.assign(**{name: _merged(frame[name]) for name in names})
         coded = [CodedColumn.of(frame[name], n_bins) for name in names]
@@ -157,9 +156,9 @@ class CategoricalFrame:
     def coded_by(
         cls, columns: Sequence[CodedColumn], frame: pd.DataFrame, gaps: Sequence[str] | None = None
     ) -> CategoricalFrame:
-        """Code other rows of text as the rows that `columns` were learnt from; more columns stay as they are.
+        """Code further rows of text with the codings of `columns`; additional columns are left as they are.
 
-        Raises a CofactorError for a column that is missing, or values without a code, which are named with their rows.
+        Raises a CofactorError if a column is missing or values have no code (they are named with their rows).
         """
         names = names_of(columns)
         check_columns(frame, names, "cases")
@@ -175,7 +174,7 @@ class CategoricalFrame:
 
     @property
     def n_empty(self) -> int:
-        """Rows without any cell that reading left out between others."""
+        """Number of empty rows that were left out between other rows when the table was read."""
         index = self.frame.index
         return int(index[-1] - index[0]) + 1 - len(index) if index.name == "row" else 0
 
@@ -184,14 +183,14 @@ class CategoricalFrame:
         return self.columns[variable].shown(code)
 
     def filled(self, row: Ints, variable: Ints, value: Sequence[str]) -> pd.DataFrame:
-        """Return the table with these cells set; all other gaps are empty cells."""
+        """Return the table with these cells filled; all other gaps stay empty."""
         columns = {name: self.frame[name].to_numpy(dtype=object, copy=True) for name in self.frame.columns}
         for s, n, one in zip(row.tolist(), variable.tolist(), value, strict=True):
             columns[self.names[n]][s] = one
         return pd.DataFrame(columns)
 
     def drawn(self, table: CategoricalTable, rng: np.random.Generator) -> pd.DataFrame:
-        """Return rows of codes as a table of values; within an interval each observed cell is as probable."""
+        """Return a table of codes as values; a value within an interval is drawn uniformly from its observed cells."""
         columns = {}
         for n, name in enumerate(self.names):
             place = rng.random(table.n_rows)
@@ -201,7 +200,7 @@ class CategoricalFrame:
 
 
 def _plain(frame: pd.DataFrame, gaps: tuple[str, ...]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """Write numbers plainly, where there are too many for words; returns which columns had them otherwise, by how."""
+    """Convert numbers in unusual notation, if a column has many values; also return the columns by notation."""
     found = {name: plain(frame[name], gaps) for name in frame.columns if frame[name].nunique() > FEW_VALUES}
     written: dict[str, list[str]] = {}
     for name, (_, how) in found.items():
@@ -217,7 +216,7 @@ def _told(left_out: dict[str, str]) -> str:
 
 
 def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
-    """Return the cells of a column in which nothing was observed."""
+    """Return a mask of the missing cells of a column."""
     found = column.isna() | column.isin(["", *(GAPS if gaps is None else gaps)])
     rest = column[~found & (column != ANSWER)]
     among_numbers = gaps is None and len(rest) > 0 and as_numbers(rest) is not None
@@ -225,7 +224,7 @@ def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[boo
 
 
 def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return how often each text stands in the cells of each column that are asked for; missing ones count as ""."""
+    """Return the count of each text among the selected cells of each column; missing cells count as ""."""
     found: dict[str, dict[str, int]] = {}
     for name in frame.columns:
         for word, count in frame[name][which[name]].fillna("").value_counts().items():
@@ -234,7 +233,7 @@ def _counts(frame: pd.DataFrame, which: pd.DataFrame) -> dict[str, dict[str, int
 
 
 def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
-    """Return the cells that may say that there is no answer; among numbers a code such as -99, far from all others."""
+    """Return the cells that may mean "missing"; among numbers, codes such as -99 that are far from all others."""
     cells = column.dropna()
     numbers = as_numbers(cells)
     if numbers is None:
@@ -251,7 +250,7 @@ def _may_be_none(column: pd.Series[str]) -> pd.Series[bool]:
 
 
 def _texts(column: pd.Series[str]) -> dict[str, pd.Index[Any]]:
-    """Return the text among numbers and its rows, where most cells of a column are numbers, too many for words."""
+    """Return text with its rows, for columns that are mostly numeric and have too many numbers for categories."""
     cells = column.dropna()
     numbers = pd.to_numeric(cells, errors="coerce")
     known = np.isfinite(numbers.to_numpy(dtype=np.float64))
@@ -263,17 +262,17 @@ def _texts(column: pd.Series[str]) -> dict[str, pd.Index[Any]]:
 
 
 def text_cells(texts: dict[str, pd.Index[Any]]) -> str:
-    """Name the texts among the numbers of a column with their rows, the most frequent first."""
+    """Return a listing of texts among the numbers of a column with their rows, most frequent first."""
     return listing(f"{text!r} ({named_rows(rows)})" for text, rows in texts.items())
 
 
 def named_rows(rows: pd.Index[Any]) -> str:
-    """Name rows of a table by how its index calls them: "row 3", or "rows 3, 5"."""
+    """Return the rows with the name of the table's index, such as "row 3" or "rows 3, 5"."""
     return f"{rows.name or 'row'}{'s' if len(rows) > 1 else ''} {listing(rows)}"
 
 
 def _merged(column: pd.Series[str]) -> pd.Series[str]:
-    """Make one of values that differ in capitals and the like alone, the most frequent one, with a `DataWarning`."""
+    """Merge values that differ only in spelling into the most frequent of them, with a `DataWarning`."""
     counts = {str(value): int(count) for value, count in column.value_counts(sort=False).items()}
     known = merged_names(counts)
     if known:
@@ -282,37 +281,42 @@ def _merged(column: pd.Series[str]) -> pd.Series[str]:
 
 
 def _useless(column: pd.Series[str], named: bool) -> str:
-    """Say why a column cannot be used, or not unless it was asked for; "" where it can."""
+    """Return why a column is not used (some reasons hold only for columns that were not requested), or ""."""
     cells = column.dropna()
     n_values = cells.nunique()
     if not n_values:
-        return "no cell has a value"
+        return "all cells are empty"
     if n_values <= FEW_VALUES:
         return ""
     numbers = as_numbers(cells)
     if numbers is None and cells.str.fullmatch(DATE).all():
-        return f"{n_values} dates: give a number in their place, such as the year, the month or the days since then"
+        return f"{n_values} dates: replace them with numbers, such as the year, the month or the days since a date"
     if numbers is not None:
         never_twice = bool((numbers == np.floor(numbers)).all()) and n_values == len(column)  # ids have no gaps
-        return f"{n_values} whole numbers that never repeat: ids" if never_twice and not named else ""
+        return f"probably ids: {n_values} whole numbers that never repeat" if never_twice and not named else ""
     if 2 * n_values > len(cells):
         if texts := _texts(column):
-            return f"numbers, and text among them: {text_cells(texts)}"
-        return f"{n_values} values in {len(cells)} cells: {'ids or ' if len(cells) == len(column) else ''}free text"
-    return f"{n_values} values are more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""
+            return f"numbers mixed with text: {text_cells(texts)}"
+        kind = "ids or free text" if len(cells) == len(column) else "free text"
+        return f"probably {kind}: {n_values} distinct values in {len(cells)} cells"
+    return (
+        f"{n_values} distinct values, more than {MOST_TEXT_VALUES}" if n_values > MOST_TEXT_VALUES and not named else ""
+    )
 
 
 def coded(data: Any, columns: Sequence[CodedColumn] = ()) -> tuple[CategoricalTable, list[CodedColumn]]:
-    """Return data as a table, and how the columns of a DataFrame are coded; none where codes were given.
+    """Return data as a table, and the codings of the columns of a DataFrame ([] if `data` are codes).
 
     Parameters
     ----------
     data : CategoricalTable, CategoricalFrame, DataFrame, or (S, N) array of codes
-        Gaps of an array are -1, NaN or None. Columns of a DataFrame are coded as those of a file by `cofactor joint`:
-        numbers of many values in intervals, and what can be no category is left out, with a `DataWarning`.
-    columns : those of the table that was fitted, which a DataFrame then has to have
+        Missing values of an array are -1, NaN or None. The columns of a DataFrame are coded as by `cofactor joint`:
+        numeric columns with many values are cut into intervals, and columns that are not categorical are left out, with
+        a `DataWarning`.
+    columns : list of CodedColumn
+        The codings of the fitted table; a DataFrame must have these columns.
 
-    Raises a CofactorError for anything else, or values that are not among those of `columns`.
+    Raises a CofactorError for any other type, or for values that `columns` does not contain.
 
     >>> coded([[0, 1], [None, 1]])[0].codes.tolist()
     [[0, 1], [-1, 1]]
@@ -320,30 +324,28 @@ def coded(data: Any, columns: Sequence[CodedColumn] = ()) -> tuple[CategoricalTa
     if isinstance(data, CategoricalTable):
         return data, []
     if isinstance(data, pd.DataFrame):
-        data = CategoricalFrame.coded_by(columns, as_text(data)) if columns else _first_coded(data)
+        text = as_text(data)
+        data = CategoricalFrame.coded_by(columns, text) if columns else CategoricalFrame.from_frame(text)
+        if data.left_out and not columns:
+            warnings.warn(f"these columns were left out: {_told(data.left_out)}", DataWarning, stacklevel=3)
     if isinstance(data, CategoricalFrame):
         return data.table, data.columns
     return CategoricalTable(_codes(data)), []
 
 
-def _first_coded(data: pd.DataFrame) -> CategoricalFrame:
-    found = CategoricalFrame.from_frame(as_text(data))
-    if found.left_out:
-        warnings.warn(f"columns left out: {_told(found.left_out)}", DataWarning, stacklevel=4)
-    return found
-
-
 def _codes(data: Any) -> Any:
-    """Return codes in which gaps are -1."""
+    """Return codes in which missing values are -1."""
     if not isinstance(data, np.ndarray | list | tuple):
-        wanted = "a CategoricalTable, a DataFrame, or an array of codes, rows by variables"
+        wanted = "a CategoricalTable, a DataFrame or an array of codes (rows by variables)"
         raise CofactorError(f"expected {wanted}, got {type(data).__name__}")
     try:
         array = unmasked(data, np.int64(MISSING))
     except (CofactorError, ValueError):
-        return data  # rows of different lengths, which CategoricalTable tells
+        return data  # rows of different lengths, which CategoricalTable refuses
     if array.dtype.kind in "OUS" and array.ndim == 2 and array.size:
-        raise CofactorError(f"an array of {array.dtype} holds no codes: give a DataFrame of text, or whole numbers")
+        raise CofactorError(
+            f"an array of dtype {array.dtype} does not contain codes: pass a DataFrame of text, or an array of integers"
+        )
     return np.where(np.isnan(array), MISSING, array) if array.dtype.kind == "f" else array
 
 
@@ -352,17 +354,17 @@ def _codes(data: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of text as codes.
+    """The coding of a text column.
 
     Attributes
     ----------
     name : str
     observed : list of lists of str
-        For every code the cells behind it: one text, or those of an interval, rising.
+        The cells behind every code: a single value, or the values of an interval, ascending.
     edges : array or None
-        Where all intervals but the first begin; None where codes are single values.
+        The lower ends of all intervals but the first; None if codes are single values.
     often : (I,) ints
-        How often each code was observed.
+        The number of times that each code was observed.
     """
 
     name: str
@@ -372,7 +374,7 @@ class CodedColumn:
 
     @classmethod
     def of(cls, cells: pd.Series[str], n_bins: int) -> CodedColumn:
-        """Learn how a column is coded from its cells, missing ones among them; numbers rise, texts are in order."""
+        """Learn the coding of a column from its cells, which may be missing; codes follow the order of the values."""
         known = cells.dropna()
         numbers = as_numbers(known)
         if numbers is None or known.nunique() <= FEW_VALUES:
@@ -402,39 +404,39 @@ class CodedColumn:
         return cells[0] if cells[0] == cells[-1] else f"{cells[0]} to {cells[-1]}"
 
     def codes(self, cells: pd.Series[str]) -> Ints:
-        """Return the (S,) codes of cells, missing where these are; refuse values without a code, with their rows."""
-        found = self._places(cells) if self.edges is None else self._intervals(cells, self.edges)
-        unknown = (found == MISSING) & cells.notna().to_numpy()
+        """Return the (S,) codes of cells, missing for missing cells; refuse values without a code, with their rows."""
+        known = cells.notna().to_numpy()
+        if self.edges is not None:
+            numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+            found = np.where(np.isfinite(numbers), np.searchsorted(self.edges, numbers, side="right"), MISSING)
+        else:
+            values = [one[0] for one in self.observed]
+            index = pd.Index(values, dtype=object)
+            found = np.asarray(index.get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
+            if self.is_numeric and len(set(map(float, values))) == len(values):  # 7.0 is 7
+                as_index = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
+                by_number = pd.Index(values).astype(np.float64).get_indexer(as_index)
+                found = np.where((found == MISSING) & known, by_number, found)
+        unknown = (found == MISSING) & known
         if unknown.any():
-            what = "what are no numbers" if self.edges is not None else "values never seen before"
+            what = "values that are not numbers" if self.edges is not None else "values that did not occur in the fit"
             where = located(cells, unknown, cells[unknown].tolist())
-            raise CofactorError(f"{self.name} holds {what}: {where}; mend them, leave them empty, or fit all rows anew")
+            raise CofactorError(
+                f"{self.name} contains {what}: {where}; correct them, leave them empty, or fit all rows again"
+            )
         return found
-
-    def _places(self, cells: pd.Series[str]) -> Ints:
-        values = [one[0] for one in self.observed]
-        found = np.asarray(pd.Index(values, dtype=object).get_indexer(pd.Index(cells, dtype=object)), dtype=np.int64)
-        if self.is_numeric and len(set(map(float, values))) == len(values):  # 7.0 is 7
-            numbers = pd.Index(pd.to_numeric(cells, errors="coerce"), dtype=np.float64)
-            by_number = pd.Index(values).astype(np.float64).get_indexer(numbers)
-            found = np.where((found == MISSING) & cells.notna().to_numpy(), by_number, found)
-        return found
-
-    def _intervals(self, cells: pd.Series[str], edges: Floats) -> Ints:
-        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-        return np.where(np.isfinite(numbers), np.searchsorted(edges, numbers, side="right"), MISSING)
 
 
 def as_numbers(cells: pd.Series[str]) -> pd.Series[float] | None:
-    """Return cells as numbers, or None where they are text, also in part."""
+    """Return cells as numbers, or None if any of them is text."""
     numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     return numbers if np.isfinite(numbers).all() else None
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of anything as text, missing where it is missing; whole numbers are written without a point.
+    """Convert a table to text, keeping missing values; whole numbers are written without a decimal point.
 
-    Raises a CofactorError where cells hold what is neither text, a number, a date nor a truth value.
+    Raises a CofactorError if cells contain anything but text, numbers, dates and truth values.
 
     >>> as_text(pd.DataFrame({"age": [31.0, None], "hat": ["red", "blue"]})).values.tolist()
     [['31', 'red'], [nan, 'blue']]
@@ -453,13 +455,13 @@ def _column_as_text(column: pd.Series[Any], name: object) -> pd.Series[str]:
     nested = [row for row, cell in enumerate(cells.tolist()) if pd.api.types.is_list_like(cell)]
     if nested:
         where = located(cells, cells.index.isin(nested))
-        raise CofactorError(f"column {name} holds lists or other objects, not categories: {where}")
+        raise CofactorError(f"column {name} contains lists or other objects instead of categories: {where}")
     text = cells.astype(object).where(cells.notna(), None)
     return text.map(lambda cell: cell if cell is None else str(cell).strip()).astype(object).where(cells.notna())
 
 
 def _edges(numbers: Floats, n_bins: int) -> Floats:
-    """Return where intervals begin: at quantiles; a value that would fill one by itself, such as zero, gets its own."""
+    """Return the lower ends of quantile intervals; a value frequent enough to fill an interval gets its own."""
     values, counts = np.unique(numbers, return_counts=True)
     often = counts * n_bins > len(numbers)
     rest = numbers[~np.isin(numbers, values[often])]

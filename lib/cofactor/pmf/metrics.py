@@ -1,4 +1,4 @@
-"""How good an estimated joint PMF is: against the truth (MSE, MRE), and on cells that it has not seen."""
+"""Accuracy of an estimated joint PMF: errors against the truth (MSE, MRE), and losses on held-out cells."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ INDEPENDENCE_PSEUDO_COUNT = 0.5  # pseudo-count of the independence model that o
 
 
 def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """Mean squared error of prior and conditionals, latent classes matched.
+    """Return the mean squared error of prior and conditionals, after matching the latent classes.
 
         MSE = ||P'lambda^ - lambda||^2 + 1/N sum_n ||A^_n P - A_n||_F^2 / F
 
-    P is the permutation under which priors and conditionals agree best in least squares. A low MSE does not imply a
-    good joint PMF. Raises a CofactorError where the models differ in classes or alphabets.
+    P is the least-squares matching of the latent classes. A low MSE does not imply a good joint PMF. Raises a
+    CofactorError if the models have different numbers of classes or different alphabets.
 
-    Source: IEEE TSP 2021, Sec. 5.2; the released code of Tables 1 to 3 compares with A_1 diag(lambda) in place of A_1.
+    Source: IEEE TSP 2021, Sec. 5.2; the released code of Tables 1 to 3 compares with A_1 diag(lambda) instead of A_1.
     """
     check_kind(LatentClassModel, truth=truth, estimate=estimate)
     aligned = estimate.align_to(truth)
@@ -39,12 +39,13 @@ def mse(truth: LatentClassModel, estimate: LatentClassModel) -> float:
 
 
 def mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
-    """Relative error of the joint PMF, ||T - T^||_F / ||T||_F, without forming either tensor.
+    """Return the relative error of the joint PMF, ||T - T^||_F / ||T||_F, without forming either tensor.
 
         <T, T^> = sum_{f, g} lambda_f lambda^_g prod_n (A_n'A^_n)[f, g]
 
-    The models may differ in the number of classes. Above one, the estimate is worse than all zeros. Near zero it is
-    exact to about 1e-7 only, a difference of nearly equal squares. Raises a CofactorError where alphabets differ.
+    The models may have different numbers of classes. If the error is above one, the estimate is worse than all zeros.
+    Near zero, it is accurate only to about 1e-7, because it is computed as a difference of nearly equal squares. Raises
+    a CofactorError if the alphabets differ.
 
     Cost: O(sum I_n F^2). Source: IEEE TSP 2021, Sec. 5.2; the released code divides by the norm of the estimate.
 
@@ -54,14 +55,14 @@ def mre(truth: LatentClassModel, estimate: LatentClassModel) -> float:
     """
     check_kind(LatentClassModel, truth=truth, estimate=estimate)
     if not np.array_equal(truth.sizes, estimate.sizes):
-        raise CofactorError(f"{truth!r} and {estimate!r} have different alphabets: no distance between them")
+        raise CofactorError(f"{truth!r} and {estimate!r} have different alphabets, so their distance is undefined")
     norm2 = inner_product(truth, truth)
     gap = norm2 - 2 * inner_product(truth, estimate) + inner_product(estimate, estimate)
     return float(np.sqrt(max(gap, 0.0) / norm2))
 
 
 def inner_product(one: LatentClassModel, other: LatentClassModel) -> float:
-    """Sum over all cells of the product of two joint PMFs; O(sum I_n F^2)."""
+    """Return the sum over all cells of the product of two joint PMFs; O(sum I_n F^2)."""
     grams = (A.T @ B for A, B in zip(one.conditionals, other.conditionals, strict=True))
     return float(one.prior @ reduce(mul, grams) @ other.prior)
 
@@ -71,19 +72,19 @@ def inner_product(one: LatentClassModel, other: LatentClassModel) -> float:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCells:
-    """Result of `held_out`: hidden cells, and losses of their predictions from the rest of their rows, in nats.
+    """Result of `held_out`: hidden cells, and the losses (nats) of their predictions from the rest of their rows.
 
     Attributes
     ----------
     row, variable : (E,) ints
     loss, base_loss : (E,) arrays
-        Minus the logarithm of the probability of what was hidden (nats): by the model; by its column alone.
+        Negative log-probability (nats) of the hidden value, by the model and by the frequencies of its column.
     right, base_right : (E,) arrays of bool
-        Whether the most probable value was it; whether the most frequent value of the column was.
+        Whether the most probable value, or the most frequent value of the column, equals the hidden one.
     seen : CategoricalTable
-        The table without these cells.
+        The table without the hidden cells.
     model : LatentClassModel
-        Fitted to it.
+        The model fitted to `seen`.
     """
 
     row: Ints
@@ -96,14 +97,14 @@ class HeldOutCells:
     model: LatentClassModel
 
     def gain(self) -> tuple[float, float]:
-        """Return the mean of base_loss - loss, and its standard error; cells of one row count as one observation."""
+        """Return the mean of base_loss - loss and its standard error, clustered by row."""
         gains = self.base_loss - self.loss
         mean = float(gains.mean())
         sums = np.bincount(np.unique(self.row, return_inverse=True)[1], gains - mean)
         return mean, float(np.sqrt(np.sum(sums**2)) / len(gains))
 
     def by_variable(self) -> pd.DataFrame:
-        """Return a row per variable: hidden cells, mean losses, shares of wrong values; indexed by variable."""
+        """Return mean losses, error rates and the number of hidden cells for every variable, indexed by variable."""
         losses = pd.DataFrame({"loss": self.loss, "base_loss": self.base_loss})
         losses = losses.assign(wrong=1 - self.right, base_wrong=1 - self.base_right)
         by_variable = losses.groupby(self.variable)
@@ -111,10 +112,9 @@ class HeldOutCells:
 
 
 def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state: Seed = None) -> HeldOutCells | None:
-    """Fit to a table with a fifth of the cells hidden, and return how well the hidden cells are predicted.
+    """Fit a copy of the estimator to a table with a fifth of the cells hidden, and return the losses on these cells.
 
-    The estimator is not changed. None where there are too few cells, or where without them some variables were never
-    observed together. Cost: that of one fit.
+    Returns None if there are too few cells, or if the remaining cells do not link all variables. Cost: that of one fit.
     """
     hidden = next(iter(hide_cells(table, rng_of(random_state))), None)
     if hidden is None or not is_connected(hidden.seen):
@@ -126,7 +126,7 @@ def held_out(estimator: JointPMFEstimator, table: CategoricalTable, random_state
 
 
 def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Floats]:
-    """Return the losses of hidden cells, and whether the most probable value is what was there."""
+    """Return the losses of hidden cells, and whether the most probable values are the hidden ones."""
     Q = model.posterior(hidden.seen)
     loss, right = np.zeros(len(hidden.row)), np.zeros(len(hidden.row))
     for n, A in enumerate(model.conditionals):
@@ -138,11 +138,12 @@ def _scored(model: LatentClassModel, hidden: HiddenCells) -> tuple[Floats, Float
 
 
 def shared_information(model: LatentClassModel) -> Floats:
-    """Return (N, N) in [0, 1]: mutual information of every two variables over the smaller of their two entropies.
+    """Return the (N, N) mutual information of all pairs of variables, relative to the smaller of their two entropies.
 
         I(X_m; X_n) / min(H(X_m), H(X_n)),   by the pairwise marginals of the model
 
-    0 where they are independent, 1 where one tells the other; ones on the diagonal. Cost: O(N^2 I^2 F).
+    It is 0 for independent variables, 1 if one variable determines the other, and 1 on the diagonal. Cost: O(N^2 I^2
+    F).
     """
     found = np.eye(model.n_variables)
     entropy = [special.entr(model.marginal(n)).sum() for n in range(model.n_variables)]

@@ -6,9 +6,9 @@
     a, b     biases of users and of items                     (U,), (N,)
     A, B     factors of users and of items                    (U, F), (N, F)
 
-Every predictor learns from three arrays, `fit(user, item, rating)`, and answers `predict(user, item)`. Ids are any
-whole numbers. Predictions stay between the lowest and the highest rating learnt from; a user or an item never seen
-before is given what is known without it.
+Every predictor is fitted to three arrays, `fit(user, item, rating)`, and predicts with `predict(user, item)`. Ids are
+arbitrary integers. Predictions lie between the lowest and the highest rating of the fit; for an unknown user or item,
+the prediction uses the remaining terms.
 
 Source: baselines of Ibrahim and Fu, "Recovering joint probability of discrete random variables from pairwise
 marginals", IEEE TSP 2021, Sec. 5.4.
@@ -38,14 +38,14 @@ LEVELS = 5  # of what biases leave of a rating
 class RatingPredictor(Estimator):
     """Base class of recommenders.
 
-    A method implements `_learn`, which returns how it went, and `_predict`; both see users as rows and items as columns
-    from zero.
+    Subclasses implement `_learn`, which returns a `Result`, and `_predict`; both number users (rows) and items
+    (columns) from zero.
 
-    In `_predict` the index -1 stands for a user or an item never seen before, so that arrays that end with a neutral
-    entry need no further case.
+    In `_predict`, the index -1 stands for an unknown user or item, so arrays that end with a neutral entry need no
+    special case.
 
-    After `fit`: `users_`, `items_` (ids, rising), `mean_` and `range_` (of all ratings), `result_` (how the iteration
-    went, where there is one).
+    Attributes after `fit`: `users_` and `items_` (ids, ascending), `mean_` and `range_` (of all ratings) and `result_`
+    (convergence of the iteration, if there is one).
     """
 
     users_: Ints
@@ -58,10 +58,10 @@ class RatingPredictor(Estimator):
     verbose: bool = False
 
     def fit(self, user: ArrayLike, item: ArrayLike, rating: ArrayLike) -> Self:
-        """Learn from (E,) users, items and ratings; returns self.
+        """Fit to (E,) users, items and ratings; returns self.
 
-        Raises a CofactorError where there are none, their numbers differ, ids are not whole numbers, ratings are not
-        finite, or somebody rated an item twice (named).
+        Raises a CofactorError if there are no ratings, the lengths differ, ids are not integers, ratings are not
+        finite, or a user rated an item twice (they are named).
         """
         who, what, ratings = _ids("user", user), _ids("item", item), numbers(rating, "rating")
         _check_ratings(who, what, ratings)
@@ -77,11 +77,11 @@ class RatingPredictor(Estimator):
         self._check_fitted()
         who, what = _ids("user", user), _ids("item", item)
         if who.shape != what.shape:
-            raise CofactorError(f"{len(who)} users and {len(what)} items: give one item for every user")
+            raise CofactorError(f"{len(who)} users and {len(what)} items: pass one item per user")
         return np.clip(self._predict(_places(who, self.users_), _places(what, self.items_)), *self.range_)
 
     def errors(self, user: ArrayLike, item: ArrayLike, rating: ArrayLike) -> tuple[float, float]:
-        """Return RMSE and MAE of the predictions of known ratings."""
+        """Return the RMSE and the MAE of the predictions for known ratings."""
         gap = self.predict(user, item) - numbers(rating, "rating", 1)
         return float(np.sqrt(np.mean(gap**2))), float(np.abs(gap).mean())
 
@@ -146,17 +146,17 @@ class BMF(RatingPredictor):
     Parameters
     ----------
     rank : int
-        F; 0 leaves biases alone, often the best where there are few ratings.
+        F; 0 means biases only, which is often best if there are few ratings.
     ridge, bias_ridge : float
-        Of factors, and of biases: the bias of somebody with n ratings is drawn to zero as by `bias_ridge` ratings more.
+        Penalties on factors and on biases; a bias is shrunk towards zero as if there were `bias_ridge` more ratings.
     max_iter, tol, random_state, verbose
-        See `biased_factors`. After `fit`, `result_` has the `objective`, falling, after every sweep.
+        See `biased_factors`. After `fit`, `result_.objective` has the decreasing objective after every sweep.
 
     Cost: O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
 
-    Source: IEEE TSP 2021, Sec. 5.4. Deviations: every bias has the same weight (released: 100 times its number of
-    ratings, so that hardly any bias is left); sweeps go on until the objective stands still (released: to the first
-    rise of the error on validation ratings).
+    Source: IEEE TSP 2021, Sec. 5.4. Deviations: every bias has the same penalty (released: 100 times its number of
+    ratings, which leaves hardly any bias); sweeps continue until the objective converges (released: until the error on
+    validation ratings first rises).
 
     >>> mf = BMF(rank=0, bias_ridge=1.0).fit([0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 2])
     >>> mf.predict([0, 1, 2], [0, 1, 0]).round(2)
@@ -189,7 +189,7 @@ class BMF(RatingPredictor):
         return fit.result
 
     def _pull(self, counts: Ints) -> Floats:
-        """Weight of the square of every bias."""
+        """Return the penalty weight of every bias."""
         return np.full(len(counts), self.bias_ridge)
 
     def _predict(self, row: Ints, column: Ints) -> Floats:
@@ -199,36 +199,36 @@ class BMF(RatingPredictor):
 
 @dataclass(eq=False, repr=False)
 class JointPMFRecommender(RatingPredictor):
-    """The expected rating given all other ratings of the user, under a joint PMF with every item as a variable.
+    """Recommender that predicts the expected rating given the user's other ratings, under a joint PMF of all items.
 
         R^_ij = mu + a_i + b_j + w E[x_j | x_k, k rated by the user, k != j]
 
-    x_j is what biases leave of a rating, cut at its quantiles into five levels.
+    x_j is the residual of a rating after the biases, cut at its quantiles into five levels.
 
     Parameters
     ----------
     estimator : JointPMFEstimator, optional
-        Fitted anew to the table of users and items, see `cofactor.pmf.METHODS`, also for what `fit` raises. Default:
-        CNMF-EM, with this `random_state` and `verbose`, which an estimator that is given has itself.
+        A copy of it is fitted to the table of users and items; see `cofactor.pmf.METHODS`, also for the errors of
+        `fit`. Default: CNMF-EM with this `random_state` and `verbose`; a given estimator keeps its own.
     biases : bool
-        Few latent classes cannot say how generous each user is. False: as in the paper, x_j is the rating itself, and
-        its expectation the prediction.
+        Model the biases of users and items first, because few latent classes cannot represent the general level of each
+        user's ratings. If False, as in the paper, x_j is the rating itself and its expectation is the prediction.
     random_state, verbose
 
     Attributes after `fit`
     ----------------------
     model_ : LatentClassModel
-        Variables are items in the order of `items_`.
+        Its variables are the items, in the order of `items_`.
     values_ : array
-        What the codes of the model stand for: means of the levels; without biases, the ratings that occur, rising.
+        The values of the model's codes: means of the levels or, without biases, the distinct ratings, ascending.
     weight_ : float in [0, 1]
-        w, least squares on a fifth of the ratings, held out; 0 where a fit to the rest is refused.
+        w, by least squares on a held-out fifth of the ratings; 0 if the remaining ratings cannot be fitted.
 
-    Cost: twice that of the estimator; O(F) in `predict` for every rating of every user and item asked for.
+    Cost: twice that of the estimator; in `predict`, O(F) for every rating of the user of every query.
 
     Source: IEEE TSP 2021, Sec. 5.4. Deviations: biases, without which it is worse than a user's mean on MovieLens
-    small; the prior counts (released: a uniform one); an item never seen before gets the mean of all ratings (released:
-    2.75 where the probabilities vanish).
+    small; the estimated prior is used (released: a uniform one); an unknown item gets the mean of all ratings
+    (released: 2.75 if the probabilities vanish).
 
     >>> from cofactor.pmf import RANDEM
     >>> user, item = np.repeat(np.arange(40), 3), np.tile([10, 11, 12], 40)
@@ -260,7 +260,10 @@ class JointPMFRecommender(RatingPredictor):
             self.biases_ = BMF(rank=0)
             self.biases_.users_, self.biases_.items_ = self.users_, self.items_
             self.biases_._learn(row, column, rating)
-            self.values_, code = _levels(rating - self.biases_._predict(row, column))
+            left = rating - self.biases_._predict(row, column)  # cut at its quantiles into levels
+            edges = np.unique(np.quantile(left, np.linspace(0, 1, LEVELS + 1)[1:-1]))
+            _, code = np.unique(np.searchsorted(edges, left, side="right"), return_inverse=True)
+            self.values_ = _means(code, left)
         else:
             self.values_, code = np.unique(rating, return_inverse=True)
         sizes = np.full(N, len(self.values_))
@@ -270,7 +273,7 @@ class JointPMFRecommender(RatingPredictor):
         return fitted.result_
 
     def _weight(self, row: Ints, column: Ints, rating: Floats) -> float:
-        """Least squares on ratings held out, of what biases leave of them on what the joint PMF expects of that."""
+        """Return w by least squares of held-out residuals on their expectations under the joint PMF."""
         out = _fifth_of_each(column, rng_of(self._method.random_state))
         try:
             self._fit(row[~out], column[~out], rating[~out])
@@ -294,15 +297,8 @@ class JointPMFRecommender(RatingPredictor):
         return self.biases_._predict(row, column) + self.weight_ * expected if self.biases else expected
 
 
-def _levels(values: Floats) -> tuple[Floats, Ints]:
-    """Cut at quantiles: the mean of every level, and the level of every value."""
-    edges = np.unique(np.quantile(values, np.linspace(0, 1, LEVELS + 1)[1:-1]))
-    _, code = np.unique(np.searchsorted(edges, values, side="right"), return_inverse=True)
-    return np.bincount(code, values) / np.bincount(code), code
-
-
 def _fifth_of_each(group: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw at most a fifth of every group, never all of it."""
+    """Draw at most a fifth of the entries of every group, never all of them."""
     order = np.lexsort((rng.random(len(group)), group))
     size = np.bincount(group)
     place = np.empty(len(group), dtype=np.int64)
@@ -319,7 +315,7 @@ def _means(index: Ints, rating: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class BiasedFactors:
-    """The fit: R_ij is near level + a_i + b_j + <A_i, B_j>."""
+    """Result of `biased_factors`: R_ij is approximately level + a_i + b_j + <A_i, B_j>."""
 
     level: float
     a: Floats
@@ -349,13 +345,14 @@ def biased_factors(
     Parameters
     ----------
     row, column : (E,) ints, rating : (E,) floats
-        Codes of users below U and of items below N; whoever has no rating keeps zeros.
+        Codes of users (below U) and of items (below N); users and items without ratings keep zeros.
     rank : int >= 0, ridge : float > 0
-    pulls : arrays (U,) and (N,), positive where nothing was rated
+    pulls : (U,) and (N,) arrays
+        Penalty weights of the biases, positive for users and items without ratings.
     max_iter, tol
-        Most sweeps; relative change of the objective at which they stop.
+        Maximum number of sweeps, and the relative change of the objective at which they stop.
     random_state : int, Generator or None
-        Of the start of B, normal; A starts at zero.
+        Used for the normal start of B; A starts at zero.
 
     Cost: O(E F^2 + (U + N) F^3) time per sweep, O((U + N) F^2) memory.
 
@@ -384,12 +381,12 @@ def biased_factors(
 
 
 def _biases(index: Ints, rest: Floats, pull: Floats) -> Floats:
-    """Minimise sum of (rest - a)^2 + pull a^2 for everybody."""
+    """Minimise the sum of (rest - a)^2 + pull a^2 for every user or item."""
     return np.asarray(np.bincount(index, rest, len(pull)) / (np.bincount(index, minlength=len(pull)) + pull))
 
 
 def _factors(index: Ints, partner: Ints, rest: Floats, B: Floats, ridge: float, count: int) -> Floats:
-    """Minimise sum of (rest - <a, B_j>)^2 + ridge ||a||^2 for everybody: (count, F)."""
+    """Minimise the sum of (rest - <a, B_j>)^2 + ridge ||a||^2 for every user or item; return (count, F)."""
     shape, F = (count, len(B)), B.shape[1]
     if not F:
         return np.zeros((count, 0))
@@ -400,7 +397,7 @@ def _factors(index: Ints, partner: Ints, rest: Floats, B: Floats, ridge: float, 
     try:
         return np.asarray(np.linalg.solve(G, (what @ B)[:, :, None])[:, :, 0])
     except np.linalg.LinAlgError:
-        raise CofactorError("ratings are so large that the ridge is lost beside them: divide the ratings") from None
+        raise CofactorError("ratings are so large that the ridge is lost in rounding: rescale the ratings") from None
 
 
 # ---- checks ----
@@ -410,22 +407,26 @@ def _ids(name: str, values: ArrayLike) -> Ints:
     try:
         ids = unmasked(values)
     except ValueError as error:
-        raise CofactorError(f"{name} ids must be one list of whole numbers: {error}") from None
+        raise CofactorError(f"{name} ids must be a one-dimensional array of integers: {error}") from None
     if ids.ndim == 1 and ids.dtype.kind == "f" and (bad := np.flatnonzero(np.isnan(ids))).size:
         raise CofactorError(f"{name} ids are missing in rows {listing(bad.tolist())}: drop these rows")
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
-        raise CofactorError(f"{name} ids must be one list of whole numbers; got {ids.dtype} of shape {ids.shape}")
+        raise CofactorError(
+            f"{name} ids must be a one-dimensional array of integers, got {ids.dtype} of shape {ids.shape}"
+        )
     return ids.astype(np.int64)
 
 
 def _check_ratings(user: Ints, item: Ints, rating: Floats) -> None:
     if not user.shape == item.shape == rating.shape:
-        raise CofactorError(f"{len(user)} users, {len(item)} items and {rating.size} ratings: lengths differ")
+        raise CofactorError(
+            f"{len(user)} users, {len(item)} items and {rating.size} ratings: the lengths must be equal"
+        )
     if not len(user):
-        raise CofactorError("no ratings: there is nothing to learn from")
+        raise CofactorError("there are no ratings to learn from")
     bad = np.flatnonzero(~(np.abs(rating) < LARGEST_RATING))
     if bad.size:
-        raise CofactorError(f"ratings that are not finite, or huge (leave them out): {listing(bad.tolist())}")
+        raise CofactorError(f"ratings in rows {listing(bad.tolist())} are not finite or too large: leave them out")
 
 
 def _check_distinct(user: Ints, item: Ints, pair: Ints) -> None:
@@ -433,11 +434,11 @@ def _check_distinct(user: Ints, item: Ints, pair: Ints) -> None:
     twice = first[count > 1]
     if twice.size:
         found = listing(f"user {user[e]}, item {item[e]}" for e in twice.tolist())
-        raise CofactorError(f"rated more than once (keep one rating each): {found}")
+        raise CofactorError(f"rated more than once: {found}; keep only one rating of each")
 
 
 def _places(ids: Ints, known: Ints) -> Ints:
-    """Positions among the known ids, -1 for others."""
+    """Return positions among the known ids, -1 for unknown ids."""
     place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
     return np.where(known[place] == ids, place, -1)
 

@@ -1,1 +1,1 @@
-"""What the papers compare their methods with, by problem."""
+"""The methods that the papers compare theirs with, by problem."""

@@ -1,8 +1,8 @@
-"""What ComparisonMF is compared with: BPR, AltSVM, the convex relaxation, and rankings that all users share.
+"""The methods that ComparisonMF is compared with: BPR, AltSVM, a convex relaxation, and rankings for all users.
 
     symbol   meaning                                                                        shape
-    s        sign of the outcome, 1 where left was chosen, else -1                          (m,)
-    C        AltSVM: weight of the hinge against the squares of features, 1 / ridge
+    s        sign of the outcome, 1 if left was chosen, otherwise -1                        (m,)
+    C        AltSVM: weight of the hinge relative to the squared features, 1 / ridge
     alpha    AltSVM: dual variables, one set for users, one for items                       (m,)
     X        NuclearNormMLE: utilities of all users and items                               (n1, n2)
 
@@ -37,28 +37,28 @@ NUCLEAR_PATH = np.geomspace(0.5, 0.005, 8)  # ridges tried, relative to the one 
 
 @dataclass(eq=False, repr=False)
 class BPR(PreferenceModel):
-    """Maximise sum over comparisons of log g(x_ui - x_uj) - ridge (squares met on the way), one comparison at a time.
+    """BPR: maximise the sum of log g(x_ui - x_uj) over comparisons by stochastic gradient steps with weight decay.
 
     Parameters
     ----------
     rank : int
     learning_rate, ridge : float
-        Step size; weight decay of the features of every comparison visited.
+        Step size, and weight decay of the features at every comparison.
     max_iter : int
-        Passes, comparisons in a new random order in each. No stopping rule, as published.
+        Number of passes, each in a new random order. As published, there is no stopping rule.
     item_bias : bool
     random_state : int, Generator or None
     verbose : bool
 
     Cost: O(m r) per pass.
 
-    Order: starts are drawn in the order of users and items, visits in that of the comparisons; another order of these
-    is another draw, as another `random_state` is. Of 360 comparisons of six items by twelve users, 10 renamings moved
-    chances by up to .13 and turned up to 3 % of the pairs; 10 other orders of the comparisons moved them by up to .18.
+    Dependence on the order: starts are drawn in the order of users and items, and comparisons are visited in an order
+    drawn from theirs, so another order acts like another `random_state`. For 360 comparisons of six items by twelve
+    users, 10 renumberings changed probabilities by up to .13 and the order of up to 3 % of the pairs; 10 other orders
+    of the comparisons changed probabilities by up to .18.
 
-    Source: Rendle, Freudenthaler, Gantner and Schmidt-Thieme, UAI 2009. There pairs are drawn from implicit feedback;
-    here they are the given comparisons, the winner first, ties left out, soft outcomes as both winners with their
-    shares.
+    Source: Rendle, Freudenthaler, Gantner and Schmidt-Thieme, UAI 2009. There, pairs are drawn from implicit feedback;
+    here, they are the given comparisons, without ties, and a fractional outcome counts for both sides in proportion.
 
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 2, 1], [1, 2, 1, 0], [1, 1, 1, 1])
     >>> (BPR(rank=1, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
@@ -88,10 +88,10 @@ class BPR(PreferenceModel):
             history.record(total / len(data), np.inf)
             if not np.isfinite(total):
                 raise CofactorError(
-                    f"features ran to infinity at learning_rate={self.learning_rate:g}: take a smaller one"
+                    f"the features diverged with learning_rate={self.learning_rate:g}: choose a smaller one"
                 )
         losses = np.array(history.objective)
-        return (U, V, b), Result(losses, self.max_iter, True, f"{self.max_iter} epochs, as asked for")
+        return (U, V, b), Result(losses, self.max_iter, True, f"stopped after {self.max_iter} epochs")
 
 
 @njit(cache=True)
@@ -104,7 +104,7 @@ def _epoch(
     reg: float,
     item_bias: bool,
 ) -> float:
-    """Move the features in place, comparison after comparison; return the sum of losses met on the way."""
+    """Update the features in place, one comparison at a time; return the sum of the losses before each update."""
     (user, left, right), (U, V, b), total = triples, factors, 0.0
     for k in order:
         u, i, j = user[k], left[k], right[k]
@@ -129,35 +129,35 @@ def _epoch(
 
 @dataclass(eq=False, repr=False)
 class AltSVM(PreferenceModel):
-    """Minimise (||U||^2 + ||V||^2) / 2 + (1/ridge) sum max(0, 1 - s <U_u, V_i - V_j>)^2, items and users in turn.
+    """AltSVM: minimise (||U||^2 + ||V||^2) / 2 + (1/ridge) sum max(0, 1 - s <U_u, V_i - V_j>)^2, alternating V and U.
 
-    Each half is a linear SVM, solved in its dual one comparison at a time:
+    Each half is a linear SVM, solved in the dual one comparison at a time:
 
         alpha_k += max(-alpha_k, (1 - s_k z_k - alpha_k / 2C) / (||a_k||^2 + 1/2C)),   a_k the feature of comparison k
 
-    Orders items; gives no chances, since its scale has no meaning.
+    The method only orders items: its scale has no meaning, so there are no probabilities.
 
     Parameters
     ----------
     rank : int
     ridge : float > 0
     max_iter : int
-        Most rounds of items, then users.
+        Maximum number of rounds; each updates items, then users.
     n_passes : int
-        Passes over the comparisons per half round.
+        Number of passes over the comparisons per half round.
     tol : float
-        Relative change of the objective at which rounds end.
+        Relative change of the objective at which the rounds stop.
     random_state : int, Generator or None
     verbose : bool
 
     Cost: O(m r) time per pass, O(m + (n1 + n2) r) memory.
 
-    Order: starts are drawn in the order of users and items, so that other numbers of these are another draw, as another
-    `random_state` is. Of 360 comparisons of six items by twelve users, 10 renamings ordered no pair otherwise.
+    Dependence on the order: starts are drawn in the order of users and items, so renumbering acts like another
+    `random_state`. For 360 comparisons of six items by twelve users, 10 renumberings changed the order of no pair.
 
-    Source: ICML 2015, Algorithm 1, squared hinge. Deviation: a start of both signs (the released code draws none below
-    zero); ties are left out, soft outcomes count as their likelier winner; duals start at zero in each half, since the
-    other half has changed the features.
+    Source: ICML 2015, Algorithm 1, squared hinge. Deviations: the start has both signs (released: only nonnegative
+    numbers); ties are left out, and fractional outcomes count for the more likely side; the duals start at zero in each
+    half, because the other half has changed the features.
 
     >>> data = Comparisons([0, 0, 1, 1], [0, 1, 2, 1], [1, 2, 1, 0], [1, 1, 1, 1])
     >>> (AltSVM(rank=1, ridge=1.0, random_state=0).fit(data).margin([0, 1], [0, 0], [2, 2]) > 0).tolist()
@@ -195,7 +195,7 @@ class AltSVM(PreferenceModel):
 
 @njit(cache=True)
 def _items(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: Indices) -> None:
-    """SVM of the items, features of users held fixed; in place."""
+    """Solve the SVM of the items with fixed features of users, in place."""
     (user, left, right), alpha = triples, np.zeros(len(s))
     for _ in range(passes):
         for k in order:
@@ -213,7 +213,7 @@ def _items(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: 
 
 @njit(cache=True)
 def _users(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: int, order: Indices) -> float:
-    """SVM of every user, features of items held fixed; in place. Returns C times the sum of squared hinges."""
+    """Solve the SVM of every user with fixed features of items, in place; return C times the sum of squared hinges."""
     (user, left, right), alpha = triples, np.zeros(len(s))
     for _ in range(passes):
         for k in order:
@@ -238,34 +238,36 @@ def _users(triples: Triples, s: Floats, U: Floats, V: Floats, C: float, passes: 
 
 @dataclass(eq=False, repr=False)
 class NuclearNormMLE(PreferenceModel):
-    """Minimise sum of losses l(X_ui - X_uj, w) + ridge ||X||_* over all n1 x n2 matrices, for small problems.
+    """Convex relaxation: minimise the sum of l(X_ui - X_uj, w) + ridge ||X||_* over n1 x n2 matrices; small problems.
 
-    That is the ridge of ComparisonMF with no bound on the rank: ||X||_* is the least (||U||_F^2 + ||V||_F^2) / 2 of all
-    U V' = X. By accelerated proximal gradient with restarts (FISTA); the proximal step shrinks singular values.
+    This is the objective of ComparisonMF without a limit on the rank: ||X||_* is the minimum of
+    (||U||_F^2 + ||V||_F^2) / 2 over all U V' = X. Solved by accelerated proximal gradient with restarts (FISTA), whose
+    proximal step shrinks singular values.
 
     Parameters
     ----------
     ridge : "auto" or float > 0
-        "auto": chosen on a tenth of every user's comparisons, held out, from large to small.
+        "auto" chooses it, from large to small, on a held-out tenth of every user's comparisons.
     link : {"logistic", "probit"}
     max_iter, tol
-        Most steps; relative change of X at which they stop.
+        Maximum number of steps, and the relative change of X at which they stop.
     random_state : int, Generator or None
     verbose : bool
 
     Raises (in `fit`)
     -----------------
     CofactorError
-        More than a million utilities, or a ridge that is not positive.
+        There are more than a million utilities, or the ridge is not positive.
 
-    Order: with a ridge that is given, none. "auto" draws what is held out, so that another order is another draw, as
-    another `random_state` is. Of 360 comparisons of six items by twelve users, 10 renamings moved chances by up to .38
-    and turned up to 5 % of the pairs, 10 other orders of the comparisons moved them by up to .28.
+    Dependence on the order: none with a given ridge. "auto" draws held-out comparisons, so another order acts like
+    another `random_state`. For 360 comparisons of six items by twelve users, 10 renumberings changed probabilities by
+    up to .38 and the order of up to 5 % of the pairs; 10 other orders of the comparisons changed probabilities by up to
+    .28.
 
-    Cost: One dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory: what factorisations avoid.
+    Cost: one dense decomposition per step, O(n1 n2 min(n1, n2)), and O(n1 n2) memory, which factorisations avoid.
 
-    Source: Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. No released code; steps by Beck and
-    Teboulle, 2009, restarted as by O'Donoghue and Candès, 2015. No bound on entries of X.
+    Source: Park et al., ICML 2015; Negahban, Oh, Thekumparampil and Xu, JMLR 2018. There is no released code; the steps
+    are those of Beck and Teboulle, 2009, restarted as by O'Donoghue and Candès, 2015. Entries of X are not bounded.
     """
 
     ridge: float | Literal["auto"] = "auto"
@@ -279,8 +281,8 @@ class NuclearNormMLE(PreferenceModel):
         data = comparisons
         if data.n_users * data.n_items > MOST_UTILITIES:
             raise CofactorError(
-                f"{data.n_users} x {data.n_items} utilities, more than {MOST_UTILITIES}: use ComparisonMF, which never "
-                "forms their matrix"
+                f"{data.n_users} x {data.n_items} utilities are more than {MOST_UTILITIES}: use ComparisonMF, which "
+                "does not form their matrix"
             )
         check_whole(1, max_iter=self.max_iter)
         if self.ridge != "auto":
@@ -304,7 +306,7 @@ class NuclearNormMLE(PreferenceModel):
         return float(ridges[int(np.argmin(losses))])
 
     def _gradient(self, data: Comparisons, X: Floats) -> Floats:
-        """Gradient of the sum of losses."""
+        """Return the gradient of the sum of losses."""
         z = X[data.user, data.left] - X[data.user, data.right]
         h = link_named(self.link).slope(z, data.outcome) * (1.0 if data.counts is None else data.counts)
         n2, size = data.n_items, X.size
@@ -325,7 +327,7 @@ class NuclearNormMLE(PreferenceModel):
         return X, history.result()
 
     def _curvature(self, data: Comparisons) -> float:
-        """Bound on the curvature in X: per user, twice the largest number of comparisons of one item."""
+        """Return a bound on the curvature in X: per user, twice the largest number of comparisons of one item."""
         pair = np.concatenate([data.left, data.right]) + np.tile(data.user, 2).astype(np.int64) * data.n_items
         weight = None if data.counts is None else np.tile(data.counts, 2)
         most = float(np.bincount(pair, weight).max())
@@ -334,10 +336,10 @@ class NuclearNormMLE(PreferenceModel):
 
 
 def _shrunk(Y: Floats, by: float) -> tuple[Floats, float]:
-    """Shrink all singular values; return the matrix and the sum of those that are left.
+    """Shrink all singular values; return the matrix and the sum of the remaining ones.
 
-    From eigenvectors of the smaller Gram matrix, two to three times as fast as an SVD. Singular values below 1e-8 of
-    the largest are lost in rounding; what is shrunk by is far above.
+    Uses eigenvectors of the smaller Gram matrix, which is two to three times as fast as an SVD. Singular values below
+    1e-8 of the largest are lost in rounding; the amount of shrinkage is far larger.
     """
     wide = Y if len(Y) <= Y.shape[1] else Y.T
     squares, A = np.linalg.eigh(wide @ wide.T)
@@ -349,26 +351,25 @@ def _shrunk(Y: Floats, by: float) -> tuple[Floats, float]:
 
 @dataclass(eq=False, repr=False)
 class BradleyTerry(PreferenceModel):
-    """One utility per item, the same for all users: Pr(i preferred to j) = g(b_i - b_j).
+    """Bradley-Terry: one utility per item for all users, Pr(i preferred to j) = g(b_i - b_j).
 
     Parameters
     ----------
     ridge : float > 0 or "auto"
-        Inverse variance of the prior on utilities; "auto" chooses on held-out comparisons. `ridge_` holds it.
+        Inverse variance of the prior on utilities; "auto" chooses it on held-out comparisons and stores it in `ridge_`.
     link : {"logistic", "probit"}
     folds, max_iter, tol
-        As of `ComparisonMF`.
+        See `ComparisonMF`.
     random_state : int, Generator or None
     verbose : bool
 
-    Cost: O(m) per pass, some 20 of them.
+    Cost: O(m) per pass, with about 20 passes.
 
-    Order: a ridge that is given leaves nothing to chance. "auto" draws what is held out user by user, so that other
-    numbers of users and items are another draw, as another `random_state` is: in 10 renamings of 360 comparisons of
-    six items by twelve users, chances moved by up to .033 and no pair was ordered otherwise. The order of the
-    comparisons moves nothing.
+    Dependence on the order: none with a given ridge. "auto" draws held-out comparisons user by user, so renumbering
+    users and items acts like another `random_state`: for 360 comparisons of six items by twelve users, 10 renumberings
+    changed probabilities by up to .033 and the order of no pair. The order of the comparisons has no effect.
 
-    Source: Bradley and Terry, Biometrika 1952. Equal to a maximum-likelihood fit as the ridge goes to zero.
+    Source: Bradley and Terry, Biometrika 1952. As the ridge goes to zero, it is a maximum-likelihood fit.
 
     >>> model = BradleyTerry(ridge=0.1).fit(Comparisons([0, 0, 1], [0, 1, 0], [1, 2, 2], [1, 1, 1]))
     >>> model.recommend(user=1, k=2)
@@ -399,10 +400,10 @@ class BradleyTerry(PreferenceModel):
 
 @dataclass(eq=False, repr=False)
 class WinRate(PreferenceModel):
-    """Items by the share of comparisons they won, drawn towards one half as by `ridge` comparisons more.
+    """Win rate: the fraction of comparisons that each item won, shrunk towards one half by `ridge` pseudo-comparisons.
 
-    Its utilities are log-odds of that share, so that two items compare as their odds do. `random_state` and `verbose`
-    change nothing. Cost: O(m), a closed form. Source: counting.
+    The utilities are the log-odds of this fraction. `random_state` and `verbose` have no effect. Cost: O(m), in closed
+    form. Source: counting.
 
     >>> WinRate(ridge=2).fit(Comparisons([0, 0], [0, 0], [1, 2], [1, 1])).item_bias_.round(2).tolist()
     [1.19, -0.6, -0.6]

@@ -1,10 +1,10 @@
-"""Coupled tensor factorisation: one latent-class model fitted by least squares to moments up to the third order.
+"""Coupled tensor factorisation: a latent-class model fitted by least squares to moments up to the third order.
 
     min  1/2 sum_n ||p_n - A_n lambda||^2 + 1/2 sum_{m<j} ||R_mj - A_m diag(lambda) A_j'||_F^2
          + 1/2 sum_{j<k<l} ||X_jkl - [[lambda, A_j, A_k, A_l]]||_F^2,
 
-over what was observed, with the columns of every A_n, and lambda, on the simplex. Third moments alone (CTD) identify
-the model already; with all three orders this is TensorADMM.
+over the observed moments, with the columns of every A_n, and lambda, on the simplex. Third moments alone already
+identify the model (CTD); with all three orders, the method is TensorADMM.
 
     symbol   meaning                                                      shape
     p_n      frequencies of the values of variable n                      (I_n,)
@@ -15,11 +15,10 @@ the model already; with all three orders this is TensorADMM.
     G, V     the problem of A_n: 1/2 tr(A G A') - tr(A V')                (F, F), (I_n, F)
     U, rho   dual variable and penalty of ADMM                            (I_n, F)
 
-The objective is quadratic in every A_n and in lambda. The model enters through Gram matrices only, the data through
-the cells that occurred, so that no tensor is ever formed. A sum over these cells, such as
-V[a] += X[a, b, c] A[b] * A[c], meets the same product d = A[b] * A[c] once for every value a of the variable that is
-solved for. So cells are listed under each of their variables, and there in groups of the same other values
-(`CellGroups`).
+The objective is quadratic in every A_n and in lambda. The model enters only through Gram matrices, and the data only
+through the cells that occurred, so no tensor is ever formed. A sum over these cells, such as
+V[a] += X[a, b, c] A[b] * A[c], uses the same product d = A[b] * A[c] for every value a of the variable that is solved
+for. Cells are therefore listed under each of their variables, in groups with the same other values (`CellGroups`).
 
 Source: Traganitis, Pages-Zamora and Giannakis, "Blind multiclass ensemble classification", IEEE TSP 2018 (TensorADMM);
 Kargas, Sidiropoulos and Fu, "Tensors, learning, and Kolmogorov extension for finite-alphabet random vectors", IEEE
@@ -60,22 +59,22 @@ def coupled_tensor(
     tol: float = 1e-6,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
-    """Fit one latent-class model to third moments, and those of lower order where given, by least squares.
+    """Fit a latent-class model by least squares to third moments and, if given, to moments of lower order.
 
     Parameters
     ----------
     triples : TripleMoments
-        Alphabets may differ. Triples never observed together are masked, not fitted as zeros.
+        Alphabets may differ. Triples that were never observed together are masked, not fitted as zeros.
     start : LatentClassModel
-        With the variables of `triples`.
+        A model of the variables of `triples`.
     pairs : PairwiseMoments, optional
-        Of the same table: adds first and second moments (TensorADMM). Default: third moments only (CTD).
+        Moments of the same table; adds first and second moments (TensorADMM). Default: third moments only (CTD).
     inner : int
-        Most ADMM steps per block; the duals stay warm.
+        Maximum number of ADMM steps per block, with warm-started duals.
     proximal : float
-        Weight of 1/2 ||A_n - previous A_n||^2, relative to the squared residual of the fit; TensorADMM has 0.01.
+        Weight of 1/2 ||A_n - previous A_n||^2, relative to the squared residual of the fit; TensorADMM uses 0.01.
     max_iter : int
-        Most sweeps over all A_n and lambda.
+        Maximum number of sweeps over all A_n and lambda.
     tol : float
         Stop when the relative residual sqrt(2 objective / ||data||^2) changes by at most this.
     verbose : bool
@@ -83,19 +82,19 @@ def coupled_tensor(
     Returns
     -------
     model : LatentClassModel
-        A variable in no observed moment gets uniform conditionals.
+        A variable without any observed moment gets uniform conditionals.
     result : Result
         `objective` is the criterion above after each sweep.
 
-    Raises NotIdentifiableError where no three variables were observed together; CofactorError where start and moments
-    differ in their variables.
+    Raises a NotIdentifiableError if no three variables were observed together, and a CofactorError if start and moments
+    have different variables.
 
     Cost: O((Z + T F + inner V F) F) time per sweep for Z cells that occurred, T observed triples of variables and V =
     sum I_n values; 150 Z bytes.
 
     Source: see the module. Deviations: unobserved pairs and triples are masked (released codes fit some of them as
-    zeros); the penalty is rho = tr(G) / F, the rule of Kargas' public code (ICML 2021's: ||G||_F / K, IEEE TSP 2021's:
-    10, at which sweeps crawl); projections onto the simplex are exact.
+    zeros); the penalty is rho = tr(G) / F, as in Kargas' public code (ICML 2021: ||G||_F / K; IEEE TSP 2021: 10, with
+    which sweeps make little progress); projections onto the simplex are exact.
     """
     check_moments(triples, start, pairs)
     data = TensorData.of(triples, pairs)
@@ -114,20 +113,20 @@ def coupled_tensor(
 
 
 def check_moments(triples: TripleMoments, start: LatentClassModel, pairs: PairwiseMoments | None = None) -> None:
-    """Refuse moments without a triple, and a start or pairs of other variables."""
+    """Refuse moments without triples, and a start or pairs with other variables."""
     if not len(triples.keys):
         raise NotIdentifiableError("no three variables were observed together: there are no third moments to fit")
     others = [start.sizes] if pairs is None else [start.sizes, pairs.sizes]
     if not all(np.array_equal(triples.sizes, other) for other in others):
         who = "the start has" if pairs is None else "start and pairwise moments have"
         raise CofactorError(
-            f"the third moments are of {len(triples.sizes)} variables with {triples.sizes.sum()} values in all, {who} "
+            f"the third moments have {len(triples.sizes)} variables with {triples.sizes.sum()} values in total, {who} "
             f"{', '.join(f'{len(o)} with {o.sum()}' for o in others)}: use the same table"
         )
 
 
 class TensorData(NamedTuple):
-    """The moments as cells that occurred (c) and as masks of what was observed (m), of second and third order."""
+    """Moments of second and third order, as cells that occurred (c) and as masks of observed moments (m)."""
 
     c2: CellGroups
     m2: CellGroups  # of N variables of one value each: then sums of products of S_n are sums over cells
@@ -140,7 +139,7 @@ class TensorData(NamedTuple):
 
     @classmethod
     def of(cls, triples: TripleMoments, pairs: PairwiseMoments | None, fitted: Ints | None = None) -> TensorData:
-        """Turn counts into frequencies; `fitted`: (3, T) triples of variables to fit, default those observed."""
+        """Convert counts to frequencies; `fitted` are the (3, T) triples to fit (default: all observed ones)."""
         N, sizes = len(triples.sizes), triples.sizes
         owner, single = np.repeat(np.arange(N), sizes), np.ones(N, dtype=np.int64)
         which, triple, n = triples.triples
@@ -154,15 +153,15 @@ class TensorData(NamedTuple):
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """(N,) mask of the variables in any observed moment."""
+        """The (N,) mask of variables with an observed moment."""
         return (np.diff(self.m2.variables) + np.diff(self.m3.variables) > 0) | self.has_p
 
     def gram(self, A: Floats) -> Floats:
-        """(N, F, F) Gram matrices S_n."""
+        """Return the (N, F, F) Gram matrices S_n."""
         return np.add.reduceat(A[:, :, None] * A[:, None, :], self.first[:-1], axis=0)
 
     def prior_problem(self, A: Floats) -> tuple[Floats, Floats]:
-        """G and v of lambda: the objective is ||data||^2 / 2 - v'lambda + lambda'G lambda / 2."""
+        """Return G and v of lambda: the objective is ||data||^2 / 2 - v'lambda + lambda'G lambda / 2."""
         S = self.gram(A)
         v, G = A.T @ self.p, S[self.has_p].sum(axis=0)
         for masks, cells in ((self.m2, self.c2), (self.m3, self.c3)):
@@ -171,18 +170,18 @@ class TensorData(NamedTuple):
         return G, v
 
     def cost(self, A: Floats, prior: Floats) -> float:
-        """The objective."""
+        """Return the objective."""
         return self.cost_of(*self.prior_problem(A), prior)
 
     def cost_of(self, G: Floats, v: Floats, prior: Floats) -> float:
-        """The objective, from the problem of lambda."""
+        """Return the objective, given the problem of lambda."""
         return max(0.5 * self.norm2 - float(v @ prior) + 0.5 * float(prior @ G @ prior), 0.0)
 
 
 def _lower_orders(
     pairs: PairwiseMoments | None, sizes: Ints, owner: Ints
 ) -> tuple[Ints, Floats, Ints, Floats, NDArray[np.bool_]]:
-    """Cells of R and their values, observed pairs, p, and whose p is observed; all empty without pairs."""
+    """Return the cells of R, their values, the observed pairs, p, and its mask; all are empty without pairs."""
     N, none = len(sizes), np.zeros((2, 0), dtype=np.int64)
     if pairs is None:
         return none, np.zeros(0), none, np.zeros(len(owner)), np.zeros(N, dtype=bool)
@@ -198,7 +197,7 @@ def _lower_orders(
 
 
 def _block_problem(data: TensorData, n: int, A: Floats, S: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """G and V of A_n, with all else fixed."""
+    """Return G and V of A_n, with all other parameters fixed."""
     rows, F = slice(data.first[n], data.first[n + 1]), len(prior)
     G, V = np.zeros((1, F * F)), np.zeros((rows.stop - rows.start, F))
     for masks, cells in ((data.m2, data.c2), (data.m3, data.c3)):
@@ -211,9 +210,9 @@ def _block_problem(data: TensorData, n: int, A: Floats, S: Floats, prior: Floats
 def sweep(
     data: TensorData, A: Floats, prior: Floats, duals: tuple[Floats, Floats], solvers: tuple[Solver, Solver], mu: float
 ) -> tuple[Floats, float]:
-    """Update every A_n in place, then return the new prior and the objective; solvers are of A_n and of lambda.
+    """Update every A_n in place, and return the new prior and the objective; `solvers` are for A_n and lambda.
 
-    A variable in no observed moment stays as it is.
+    Variables without observed moments are not changed.
     """
     S = data.gram(A)
     for n in np.flatnonzero(data.seen).tolist():
@@ -251,7 +250,7 @@ def _admm_steps(inverse: Floats, pull: Floats, rho: float, X: Floats, U: Floats,
             break
 
 
-# ---- cells in groups, so that a factor shared by many cells is formed once ----
+# ---- cells in groups, so that a factor of many cells is computed once ----
 
 
 class CellGroups(NamedTuple):
@@ -268,11 +267,13 @@ class CellGroups(NamedTuple):
 
     @classmethod
     def of(cls, cells: Ints, value: Floats, sizes: Ints) -> CellGroups:
-        """Group (order, Z) stacked values a < b < ... and their Z moments. O(Z log Z) time, 84 bytes a cell at most."""
+        """Group (order, Z) stacked values a < b < ... and their Z moments; O(Z log Z) time, at most 84 bytes a cell."""
         order, V, owner = len(cells), int(sizes.sum()), np.repeat(np.arange(len(sizes)), sizes)
         own = np.concatenate(list(cells))
         key = owner[own]
-        others = [np.concatenate(list(column)) for column in _others(cells)]
+        others = [  # column p: the p-th other value of every cell, as seen from its first, second, ... variable
+            np.concatenate([cells[place + (place >= seen)] for seen in range(order)]) for place in range(order - 1)
+        ]
         for column in others:
             key = key * V + column  # at most N V^2: V is at most 2,000,000
         by_key = np.argsort(key, kind="stable")
@@ -289,15 +290,9 @@ class CellGroups(NamedTuple):
         )
 
 
-def _others(cells: Ints) -> list[list[Ints]]:
-    """For each place but one: that index of every cell, as seen from its first, second, ... variable."""
-    order = len(cells)
-    return [[cells[place + (place >= seen)] for seen in range(order)] for place in range(order - 1)]
-
-
 @njit(cache=True)
 def add_products(cells: CellGroups, n: int, start: int, A: Floats, V: Floats) -> None:
-    """Add value * d to the row of V, counted from stacked value `start`, of every cell of variable n."""
+    """Add value * d to a row of V for every cell of variable n; rows are counted from stacked value `start`."""
     F = A.shape[1]
     d = np.empty(F)
     for g in range(cells.variables[n], cells.variables[n + 1]):
@@ -310,7 +305,7 @@ def add_products(cells: CellGroups, n: int, start: int, A: Floats, V: Floats) ->
 
 @njit(cache=True)
 def add_full_products(cells: CellGroups, A: Floats, v: Floats) -> None:
-    """Add value * (product of all rows of A of a cell) to v; each cell is met once, under its first variable."""
+    """Add value * (product of all rows of A of a cell) to v; each cell is used once, under its first variable."""
     F = A.shape[1]
     d, inner = np.empty(F), np.empty(F)
     for g in range(len(cells.groups) - 1):
@@ -327,7 +322,7 @@ def add_full_products(cells: CellGroups, A: Floats, v: Floats) -> None:
 
 @njit(cache=True)
 def _product(others: NDArray[np.int32], g: int, A: Floats, d: Floats) -> None:
-    """Put the product of a group into d. Unsigned indices and no slices: a third of the time in all."""
+    """Write the product of a group into d; unsigned indices without slices take a third of the total time."""
     first = np.uint64(others[g, 0])
     for f in range(len(d)):
         d[f] = A[first, f]

@@ -1,4 +1,4 @@
-"""Joint PMFs from the marginals of all triples of variables: CTD and MLE-AD, which IEEE TSP 2021 compares with.
+"""Joint PMFs from the marginals of all triples of variables: CTD and MLE-AD, the baselines of IEEE TSP 2021.
 
 CTD, coupled tensor decomposition, solves a least-squares problem (`coupled_tensor`). MLE-AD descends the
 Kullback-Leibler divergence by alternating directions:
@@ -13,8 +13,8 @@ Kullback-Leibler divergence by alternating directions:
     B        survival function of A_n: B_0 = 1, B_i = sum of A_n from i on      (I_n + 1, F)
     G        gradient with respect to B                                        (I_n - 1, F)
 
-One block, an A_n or lambda, is descended at a time. On survival functions the simplex is an order,
-1 = B_0 > B_1 > ... > B_I = 0, which each entry is kept to by clipping it between its neighbours.
+Each block, an A_n or lambda, is descended in turn. In terms of survival functions, the simplex is an order constraint,
+1 = B_0 > B_1 > ... > B_I = 0, which is satisfied by clipping each entry between its neighbours.
 
 Source: Kargas, Sidiropoulos and Fu, "Tensors, learning, and Kolmogorov extension for finite-alphabet random vectors",
 IEEE TSP 2018 (CTD). Yeredor and Haardt, "Estimation of a low-rank probability-tensor from sample sub-tensors via joint
@@ -47,12 +47,12 @@ MOST_BYTES = 2_000_000_000
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CTD(JointPMFEstimator):
-    """CTD: the model nearest to the marginals of all triples of variables in least squares.
+    """CTD: the model closest to the marginals of all triples of variables in least squares.
 
         min over A_1, ..., A_N, lambda of  1/2 sum_{j<k<l} ||X_jkl - [[lambda, A_j, A_k, A_l]]||_F^2
 
-    Triples identify the model without any condition on its rows, but each is seen in p^3 of the rows where a pair is
-    seen in p^2: pairs win where S p^3 is below the I^3 cells of a triple.
+    Triples identify the model without conditions on its rows, but each triple is observed in a fraction p^3 of the
+    rows, whereas a pair is observed in p^2. Pairs are better if S p^3 is smaller than the I^3 cells of a triple.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class CTD(JointPMFEstimator):
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
-    Raises (in `fit`) NotIdentifiableError where no three variables were observed together; CofactorError where the
-    third moments would take more than 2 GB, or see `JointPMFEstimator`. Cost: see `triple_moments` and
+    Raises (in `fit`) a NotIdentifiableError if no three variables were observed together, a CofactorError if the third
+    moments would take more than 2 GB, and the errors of `JointPMFEstimator`. Cost: see `triple_moments` and
     `coupled_tensor`.
 
-    Order: starts, and the cells that are hidden to choose the rank, are drawn in the order of rows, columns and values;
-    another order is another draw, as another `random_state` is. In another order of 80 rows by 5, one of 34 gaps was
-    filled otherwise.
+    Dependence on the order: starts and hidden cells are drawn in the order of rows, columns and values, so another
+    order acts like another `random_state`. On a table of 80 rows and 5 columns with 34 gaps, another order changed one
+    filled value.
 
-    Source: IEEE TSP 2018. Deviations from the code with IEEE TSP 2021: the penalty of ADMM is tr(G) / F, as in Kargas'
-    own code, instead of 10, some 400 times too stiff; columns are projected onto the simplex exactly; triples never
-    observed are left out instead of fitted as zeros.
+    Source: IEEE TSP 2018. Deviations from the code released with IEEE TSP 2021: the ADMM penalty is tr(G) / F, as in
+    Kargas' own code, instead of 10, which is about 400 times too large; columns are projected onto the simplex exactly;
+    triples that were never observed are left out instead of fitted as zeros.
 
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 4, 3, random_state=0)
@@ -102,41 +102,40 @@ def mle_ad(
     start: LatentClassModel,
     max_iter: int = 20,
     tol: float = 1e-6,
-    inner: int = 1000,
     verbose: bool = False,
 ) -> tuple[LatentClassModel, Result]:
-    """Fit a latent-class model to third moments in Kullback-Leibler divergence, one block at a time.
+    """Fit a latent-class model to third moments by minimising the Kullback-Leibler divergence, one block at a time.
 
     Parameters
     ----------
     triples : TripleMoments
-        Alphabets may differ. Triples never observed together have no cells, hence no say.
+        Alphabets may differ. Triples that were never observed together have no effect.
     start : LatentClassModel
-        With the variables of `triples`.
-    max_iter, inner : int
-        Most sweeps over all A_n and lambda; most steps on a block.
+        A model of the variables of `triples`.
+    max_iter : int
+        Maximum number of sweeps over all A_n and lambda, with at most 1000 steps per block.
     tol : float
-        Stop when the objective changes by less than this, relative to its size, in two sweeps running.
+        Stop when the relative change of the objective is below this in two consecutive sweeps.
     verbose : bool
 
     Returns
     -------
     model : LatentClassModel
     result : Result
-        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples after each sweep. It may rise: the
-        released step is fixed, and too long for some blocks.
+        `objective` is the mean of KL(X_jkl || M_jkl) over the observed triples after each sweep. It may increase,
+        because the released step size is fixed and too large for some blocks.
 
-    Raises NotIdentifiableError where no three variables were observed together; CofactorError where start and moments
-    differ in their variables, or the dense third moments would take more than 2 GB.
+    Raises a NotIdentifiableError if no three variables were observed together, and a CofactorError if start and moments
+    have different variables, or the dense third moments would take more than 2 GB.
 
-    Cost: O(inner V^3 F / 2) time per sweep for V = sum I_n values, at worst; 4 V^3 bytes of frequencies, and V^3 F / 6
-    doubles of products while lambda is solved for.
+    Cost: at most O(steps V^3 F / 2) time per sweep for V = sum I_n values; 4 V^3 bytes of frequencies, and V^3 F / 6
+    doubles of products during the solution for lambda.
 
-    Source: see the module; step, start of every block (uniform) and stopping rules are those released. Deviations: the
-    released code fits the data of each triple with the model of another; the objective of the stopping rule is not
-    rescaled to the cells that occurred; one class, and variables of one value, are accepted.
+    Source: see the module; step size, start of every block (uniform) and stopping rules are those of the released code.
+    Deviations: the released code fits the data of each triple with the model of another; the objective of the stopping
+    rule is not rescaled to the cells that occurred; one class, and variables with one value, are accepted.
     """
-    return alternate(cells_of(triples, start), start, max_iter, tol, inner, verbose)
+    return alternate(cells_of(triples, start), start, max_iter, tol, verbose=verbose)
 
 
 def alternate(
@@ -148,7 +147,7 @@ def alternate(
     verbose: bool = False,
     measured: TripleCells | None = None,
 ) -> tuple[LatentClassModel, Result]:
-    """Sweep over the blocks until the divergence of the cells, or of those `measured`, stands still; see `mle_ad`."""
+    """Sweep over the blocks until the divergence of the cells (or of `measured`) converges; see `mle_ad`."""
     measured = measured or cells
     start = start.lift(MOVE)  # a zero would leave cells without a probability
     first = np.concatenate([[0], np.cumsum(start.sizes)])
@@ -157,7 +156,11 @@ def alternate(
     history = History("alternating directions", max_iter, tol, verbose)
     cost, change = measured.mean_divergence(A, prior), np.inf
     for _ in history:
-        prior = _sweep(blocks, cells, A, prior, first, inner)
+        for n, block in enumerate(blocks):
+            if block.X.shape[0] and block.X.shape[1] > 1:
+                D = A[block.others[0]] * A[block.others[1]] * prior
+                A[first[n] : first[n + 1]] = _descend(block.X, D, inner, False)
+        prior = _descend(cells.x, _products(cells.values, A), inner, True)[:, 0]
         before, last = cost, change
         cost = measured.mean_divergence(A, prior)
         change = abs(before - cost) / max(abs(before), np.finfo(float).tiny)
@@ -167,7 +170,7 @@ def alternate(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MLEAD(JointPMFEstimator):
-    """MLE-AD: alternating directions on the divergence of all triples, see `mle_ad`. With `em`: MLE-AD-EM.
+    """MLE-AD: alternating directions on the divergence of all triples, see `mle_ad`; with `em`, MLE-AD-EM.
 
     Parameters
     ----------
@@ -178,8 +181,8 @@ class MLEAD(JointPMFEstimator):
     rank, em, em_max_iter, pseudo_count, random_state, verbose
         See `JointPMFEstimator`.
 
-    Raises (in `fit`): see `JointPMFEstimator` and `mle_ad`. Warns with a ConvergenceWarning where the limit of 20
-    sweeps comes before convergence, as it mostly does. Cost and source: see `mle_ad`.
+    Errors (in `fit`): see `JointPMFEstimator` and `mle_ad`. Issues a ConvergenceWarning if 20 sweeps do not suffice for
+    convergence, as is usual. Cost and source: see `mle_ad`.
 
     >>> from cofactor import simulate
     >>> truth = simulate.joint_model(5, 4, 3, random_state=0)
@@ -199,17 +202,17 @@ class MLEAD(JointPMFEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MLEADEM(MLEAD):
-    """MLE-AD-EM: MLE-AD, and EM from there. Parameters, errors, cost and source: see `MLEAD` and `em`."""
+    """MLE-AD-EM: EM started at MLE-AD. Parameters, errors, cost and source: see `MLEAD` and `em`."""
 
     em: bool = True
 
 
 def given_or_random(start: LatentClassModel | None, sizes: Ints, rank: int, random_state: Seed) -> LatentClassModel:
-    """Return a start of this rank: the one given, or else `random_model`."""
+    """Return the given start, checked to have this rank, or a random one."""
     if start is None:
         return random_model(sizes, rank, random_state)
     if start.n_classes != rank:
-        raise CofactorError(f"the start has {start.n_classes} classes, rank={rank}: give them alike")
+        raise CofactorError(f"the start has {start.n_classes} classes, but rank={rank}: they must be equal")
     return start
 
 
@@ -222,19 +225,19 @@ class TripleCells(NamedTuple):
     n_triples: int  # observed
 
     def mean_divergence(self, A: Floats, prior: Floats) -> float:
-        """Mean of KL(X_jkl || M_jkl) over the observed triples."""
+        """Return the mean of KL(X_jkl || M_jkl) over the observed triples."""
         x = self.x[:, 0]
         return float(x @ np.log(x / (_products(self.values, A) @ prior))) / self.n_triples
 
 
 def cells_of(triples: TripleMoments, start: LatentClassModel) -> TripleCells:
-    """List the frequencies of the cells that occurred; refuse what `mle_ad` cannot fit from this start."""
+    """Return the frequencies of the cells that occurred; raise an error if `mle_ad` cannot fit them from this start."""
     check_moments(triples, start)
     needed = 8 * float(triples.sizes.sum()) ** 3 / 6 * (3 + start.n_classes)
     if needed > MOST_BYTES:
         raise CofactorError(
-            f"dense third moments and their products would take {needed / 1e9:.1f} GB: use CTD, which keeps the cells "
-            "that occurred, or a method of pairwise marginals"
+            f"dense third moments and their products would take {needed / 1e9:.1f} GB: use CTD, which stores only the "
+            "cells that occurred, or a method for pairwise marginals"
         )
     _, triple, n = triples.triples
     return TripleCells((triples.counts / n[triple])[:, None], triples.cells, triples.sizes, len(n))
@@ -248,7 +251,7 @@ class _Block(NamedTuple):
 
 
 def _block(n: int, cells: TripleCells, first: Ints) -> _Block:
-    """Cells of variable n as a matrix: its values along columns, pairs of values of others along rows."""
+    """Return the cells of variable n as a matrix, with a column per value and a row per pair of other values."""
     owner = np.repeat(np.arange(len(cells.sizes)), cells.sizes)[cells.values]
     cell, place = np.nonzero((owner == n).T)
     rest = cells.values.T[cell][np.arange(3) != place[:, None]].reshape(-1, 2)
@@ -258,22 +261,13 @@ def _block(n: int, cells: TripleCells, first: Ints) -> _Block:
     return _Block(X, np.stack(np.divmod(pairs, first[-1])))
 
 
-def _sweep(blocks: list[_Block], cells: TripleCells, A: Floats, prior: Floats, first: Ints, inner: int) -> Floats:
-    """Solve for every A_n, in place, then return the new prior."""
-    for n, block in enumerate(blocks):
-        if block.X.shape[0] and block.X.shape[1] > 1:
-            D = A[block.others[0]] * A[block.others[1]] * prior
-            A[first[n] : first[n + 1]] = _descend(block.X, D, inner, False)
-    return _descend(cells.x, _products(cells.values, A), inner, True)[:, 0]
-
-
 def _products(values: Ints, A: Floats) -> Floats:
     return A[values[0]] * A[values[1]] * A[values[2]]
 
 
 @njit(cache=True)
 def _descend(X: Floats, D: Floats, inner: int, by_row: bool) -> Floats:
-    """Minimise -sum X log(D A') over the columns of A on the simplex, from uniform; `by_row`: A' for A, one column."""
+    """Minimise -sum X log(D A') over A with columns on the simplex, from a uniform start; `by_row` has A' for A."""
     I, F = (D.shape[1], 1) if by_row else (X.shape[1], D.shape[1])
     B = np.empty((I + 1, F))
     for i in range(I + 1):
@@ -288,7 +282,7 @@ def _descend(X: Floats, D: Floats, inner: int, by_row: bool) -> Floats:
 
 @njit(cache=True)
 def _step(B: Floats, Q: Floats) -> float:
-    """Move B by its gradient G[i] = Q[i] - Q[i + 1], largest first, each between its neighbours; the largest move."""
+    """Move B by its gradient G[i] = Q[i] - Q[i + 1], largest first, between its neighbours; return the largest move."""
     largest_change = 0.0
     for f in range(B.shape[1]):
         G = GRADIENT_STEP * (Q[:-1, f] - Q[1:, f])

@@ -1,20 +1,20 @@
-"""What MERIT is compared with: FastGradient, XRAY and FastAnchor on points, latent Dirichlet allocation on counts.
+"""The methods that MERIT is compared with: FastGradient, XRAY and FastAnchor for points, and LDA for counts.
 
-FastGradient is the self-dictionary in full, N x N coefficients by accelerated projected gradient. Model: X ~ X C, and
-column j of X is an anchor as far as C_jj is large: no entry of row j of C is larger, up to the size of columns. Here to
-show what the full problem costs; `merit` finds anchors in linear memory.
+FastGradient solves the full self-dictionary problem with N x N coefficients by accelerated projected gradient. Model:
+X ~ X C, and column j of X is an anchor if C_jj is large; up to the size of columns, no entry of row j of C is larger.
+It is included to show the cost of the full problem; `merit` finds anchors in linear memory.
 
     symbol   meaning                                                  shape
     C        coefficients                                             (N, N)
     Y        extrapolated coefficients                                (N, N)
     w        l1 norms of the columns of X                             (N,)
-    p        weights of the diagonal, 1 but for a small random part   (N,)
+    p        weights of the diagonal, 1 plus a small random part      (N,)
     nu       weight of p'diag(C)
     L        Lipschitz constant ||X||_2^2
-    a, b     acceleration: momentum, and how far Y runs ahead
+    a, b     acceleration: momentum, and extrapolation of Y
 
-XRAY and FastAnchor are greedy, one anchor at a time. LDA, the usual topic model without anchors, is sampled by the
-package `lda`, needed only where this is called: ``pip install cofactor[topics]``.
+XRAY and FastAnchor are greedy methods, which find one anchor at a time. LDA (latent Dirichlet allocation), the usual
+topic model without anchors, is sampled by the package `lda`, which only LDA needs: ``pip install cofactor[topics]``.
 
 Sources: Gillis and Luce, "A fast gradient method for nonnegative sparse regression with self-dictionary", IEEE TIP
 2018, Algorithms 1 and 2, with the defaults of their released code; Kumar, Sindhwani and Kambadur, "Fast conical hull
@@ -75,12 +75,12 @@ def fast_gradient(
     random_state: Seed = None,
     verbose: bool = False,
 ) -> AnchorFit:
-    """Find anchors from the diagonal of dense self-dictionary coefficients.
+    """Find anchors by the diagonal of dense self-dictionary coefficients.
 
         min over C of 1/2 ||X - X C||_F^2 + nu p'diag(C),   0 <= w_j C_ji <= w_i C_jj,  C_jj <= 1
 
-    by accelerated gradient steps of length 1 / L from C = 0, each projected row by row; the momentum starts over when
-    the objective has risen, and nu is then moved so that the trace of C approaches K / 2 + 1.
+    by accelerated gradient steps of length 1 / L from C = 0, each projected row by row. When the objective has risen,
+    the momentum is restarted and nu is changed so that the trace of C approaches K / 2 + 1.
 
     Parameters
     ----------
@@ -88,21 +88,22 @@ def fast_gradient(
         One point per column, finite.
     n_anchors : int in [1, N]
     nu : float > 0, optional
-        Default: (||X - X_K H||_F^2 + 0.001) / sum of p over K, K the anchors of SPA, H nonnegative least squares.
+        Default: (||X - X_K H||_F^2 + 0.001) / sum of p over K, where K are the anchors of SPA and H is the nonnegative
+        least-squares solution.
     max_iter : int
-        Steps.
+        Number of steps.
     random_state : int, Generator or None
-        Draws p.
+        Used to draw p.
     verbose : bool
         Show a progress bar on a terminal.
 
-    The scores are the diagonal of C. Raises `CofactorError` where the memory it would take is not there (the bytes are
-    named), X holds NaN or infinity or is zero everywhere, or n_anchors or max_iter is out of range. Cost: 4 M N^2 flops
-    per step, 2 N x N matrices of doubles and the coefficients that are not zero, see `predicted_bytes`.
+    The scores are the diagonal of C. Raises a CofactorError if there is not enough free memory (the bytes are stated),
+    X contains NaN or infinity or only zeros, or n_anchors or max_iter is out of range. Cost: 4 M N^2 flops per step,
+    two N x N matrices of doubles, and the nonzero coefficients; see `predicted_bytes`.
 
     Source: Gillis and Luce 2018, as released. Deviations: the projection of a row is exact, by Newton's method on its
-    one breakpoint, where the released code sorts and tolerates violations of 1e-8; H is exact instead of 500 sweeps;
-    X'X is never formed; columns of zeros are left out. `tests/oracles` holds the projection as a quadratic programme.
+    breakpoint (released: sorting, with violations up to 1e-8); H is exact (released: 500 sweeps); X'X is never formed;
+    columns of zeros are left out. `tests/oracles` has the projection as a quadratic programme.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def fast_gradient(
         weight = nu / square
     C, objective = _descend(points, p, weight, min(n_anchors / 2 + 1, len(found)), max_iter, verbose)
     scores = np.diagonal(C).copy()
-    result = Result(square * objective, max_iter, True, f"made the {max_iter} steps asked for")
+    result = Result(square * objective, max_iter, True, f"stopped after {max_iter} steps")
     anchors = columns.used[top_rows(scores, n_anchors)]
     return AnchorFit(anchors, columns.expand_scores(scores), columns.expand(_sparse(C)), result)
 
@@ -137,7 +138,7 @@ def fast_gradient(
 def _descend(
     X: Floats, p: Floats, nu: float, trace: float, max_iter: int, verbose: bool = False
 ) -> tuple[Floats, Floats]:
-    """Make max_iter accelerated steps; C, and the objective after each. Y is C + b (C - B), B the C of before."""
+    """Take max_iter accelerated steps; return C and all objectives. Y is C + b (C - B), where B is the previous C."""
     N = X.shape[1]
     C, B = np.zeros((N, N)), np.zeros((N, N))
     XC = XY = np.zeros_like(X)
@@ -166,9 +167,9 @@ def _descend(
 
 
 def _step(X: Floats, R: Floats, C: Floats, B: Floats, b: float, weights: tuple[Floats, Floats, float, float]) -> Floats:
-    """Write the projection of Y - (X'R + nu diag(p)) / L over B, Y = C + b (C - B); X times it.
+    """Overwrite B with the projection of Y - (X'R + nu diag(p)) / L, Y = C + b (C - B), and return X times the result.
 
-    It goes by as many rows as the processor's cache holds, so that C and B pass through memory once.
+    Rows are processed in blocks that fit into the processor's cache, so C and B are read from memory only once.
     """
     N, product = X.shape[1], np.zeros_like(X)
     rows = max(1, CACHED // N)
@@ -180,7 +181,7 @@ def _step(X: Floats, R: Floats, C: Floats, B: Floats, b: float, weights: tuple[F
 
 
 def _sparse(C: Floats) -> sparse.csc_array:
-    """Return C without its zeros; scipy's own way holds five times as much in between."""
+    """Return C as a sparse matrix; SciPy's own conversion temporarily needs five times as much memory."""
     indptr = np.append(0, np.cumsum(np.count_nonzero(C, axis=0)))
     index = np.int32 if indptr[-1] <= np.iinfo(np.int32).max else np.int64
     data, rows = np.empty(indptr[-1]), np.empty(indptr[-1], index)
@@ -191,7 +192,7 @@ def _sparse(C: Floats) -> sparse.csc_array:
 
 @njit(cache=True, nogil=True)
 def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.integer]) -> None:
-    """Write the entries of C by columns; `place` is where the next one of each column goes."""
+    """Write the entries of C by columns; `place` is the position of the next entry of each column."""
     for n in range(len(C)):
         for l in range(len(C)):
             if C[n, l] != 0:
@@ -203,7 +204,7 @@ def _fill(C: Floats, place: Indices, data: Floats, rows: NDArray[np.integer]) ->
 def _projected_rows(
     G: Floats, C: Floats, B: Floats, b: float, start: int, p: Floats, w: Floats, nu: float, L: float
 ) -> None:
-    """Overwrite the first rows of B, from row `start` of the whole on, by their projected step; G is X'R of them."""
+    """Overwrite the first rows of B, which are rows `start`, ... of the matrix, with their projected step; G is X'R."""
     for k in range(len(G)):
         row, gradient, present, j = B[k], G[k], C[k], start + k
         for i in range(len(row)):
@@ -214,10 +215,10 @@ def _projected_rows(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})  # sums in any order: the processor adds several at once
 def project_row(y: Floats, j: int, w: Floats) -> None:
-    """Project row j, in place, on 0 <= y_i <= w_i t for i != j and y_j = w_j t with 0 <= t <= 1 / w_j.
+    """Project row j, in place, onto 0 <= y_i <= w_i t for i != j and y_j = w_j t with 0 <= t <= 1 / w_j.
 
-    The derivative in t, w_j (w_j t - y_j) + sum over y_i > w_i t of w_i (w_i t - y_i), rises and is concave: Newton's
-    method from the left ends after as many passes as breakpoints are crossed at once, a few.
+    The derivative in t, w_j (w_j t - y_j) + sum over y_i > w_i t of w_i (w_i t - y_i), is increasing and concave, so
+    Newton's method from the left converges after a few passes, each of which may cross several breakpoints.
     """
     own, y[j] = y[j], 0.0  # which is above no w_j t
     t, rising = max(own / w[j], 0.0), True
@@ -237,7 +238,7 @@ def project_row(y: Floats, j: int, w: Floats) -> None:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FastGradient(AnchorMethod):
-    """The N x N self-dictionary of columns, by projected gradient. Parameters, cost, source: see `fast_gradient`."""
+    """FastGradient: N x N self-dictionary by projected gradient. Parameters, cost and source: see `fast_gradient`."""
 
     nu: float | None = None
     max_iter: int = 150
@@ -252,9 +253,9 @@ class FastGradient(AnchorMethod):
 
 
 def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
-    """Find anchors as extreme rays of the cone that the columns of X span, by XRAY with the rule "max".
+    """Find anchors as extreme rays of the cone spanned by the columns of X, by XRAY with the rule "max".
 
-    Repeats n_anchors times
+    Repeats n_anchors times:
 
         i = argmax_n ||r_n||^2,   j = argmax over n not in S of r_i'x_n / p'x_n,   S = S + {j},
         H = argmin over H >= 0 of ||X - X_S H||_F^2,   R = X - X_S H
@@ -265,16 +266,16 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
         One point per column, finite.
     n_anchors : int in [1, N]
     sums : number or (N,) array, positive
-        p'x_n, by default the sums of the columns. Of points whose dimension was reduced, give the sums that the
-        columns had before: 1 for topics.
+        p'x_n, by default the sums of the columns. After a dimension reduction, pass the original sums of the columns,
+        which are 1 for topics.
 
-    Anchors come in the order found; their scores are ||r_i||^2 at their turn, which fall. There are fewer than
-    n_anchors, with a `DataWarning`, where the cone of fewer holds all columns. Raises `CofactorError` where X is no
-    matrix of finite numbers or zero everywhere, `n_anchors` is out of range, or sums are not positive (columns are
+    Anchors are in the order found; their scores are ||r_i||^2 when they were chosen, which decrease. If the cone of
+    fewer anchors contains all columns, fewer are returned, with a `DataWarning`. Raises a CofactorError if X is not a
+    matrix of finite numbers or has only zeros, `n_anchors` is out of range, or sums are not positive (columns are
     named). Cost: O(M N K + N K^3) time, O(M N) memory.
 
-    Deviations: Weights are exact (active set); the released code makes up to 500 sweeps of coordinate descent. On
-    topics both give the same anchors. It adds 1e-6 to p'x whatever the size of X; here that is a share of the mean.
+    Deviations: weights are exact, by an active set (released: up to 500 sweeps of coordinate descent); for topics, the
+    anchors are the same. The released code adds 1e-6 to p'x for any size of X; here it is a fraction of the mean.
 
     Examples
     --------
@@ -286,12 +287,12 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
     columns_kept(points)
     totals = points.sum(axis=0) if sums is None else numbers(sums, "sums")
     if totals.shape not in ((), (points.shape[1],)):
-        need = f"one number, or one for each of {points.shape[1]} columns"
-        raise CofactorError(f"sums of shape {totals.shape}: give {need}")
+        need = f"one number, or one for each of the {points.shape[1]} columns"
+        raise CofactorError(f"sums have shape {totals.shape}: pass {need}")
     totals = np.broadcast_to(totals, points.shape[1])
     bad = np.flatnonzero(~((totals >= 0) & (totals < np.inf)))
     if bad.size or not totals.any():
-        raise CofactorError(f"sums of columns {listing(bad)} are not positive: give `sums`, or shift X")
+        raise CofactorError(f"the sums of columns {listing(bad)} are not positive: pass `sums`, or shift X")
     anchors: list[int] = []
     scores: list[float] = []
     R = points
@@ -310,27 +311,26 @@ def xray(X: Matrix, n_anchors: int, sums: ArrayLike | None = None) -> AnchorFit:
 
 
 def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bool = True) -> AnchorFit:
-    """Find anchors as the points farthest from the affine hull of those found before, by FastAnchor.
+    """Find anchors by FastAnchor, which repeatedly takes the point farthest from the affine hull of the previous ones.
 
-    The first is farthest from the origin; the next, n_anchors - 1 times, farthest from the affine hull of the others.
-    At the end every anchor in turn is replaced by the point farthest from the affine hull of all others.
+    The first anchor is farthest from the origin. After n_anchors were found, every anchor in turn is replaced by the
+    point farthest from the affine hull of all others.
 
     Parameters
     ----------
     X : (M, N) array or scipy.sparse matrix
-        One point per column, finite; more than 1000 rows are projected to 1000 at random.
+        One point per column, finite; more than 1000 rows are projected to 1000 dimensions at random.
     n_anchors : int in [1, N]
     random_state : int, Generator or None
-        Of the projection.
+        Used for the projection.
     refine : bool
-        Whether to make the pass at the end.
+        Whether to replace anchors at the end.
 
-    Anchors come in the order found; their scores are the squared distances at which they were taken. Raises
-    `CofactorError` as `xray` does. Cost: O(min(M, 1000) N K) time, of the refinement K times that; O(min(M, 1000) N)
-    memory.
+    Anchors are in the order found; their scores are the squared distances when they were chosen. Raises a CofactorError
+    as `xray` does. Cost: O(min(M, 1000) N K) time, and K times that for the refinement; O(min(M, 1000) N) memory.
 
-    Deviations: Distances are computed as by `spa`, so ties go to the longer column, then to the lower index. Arora et
-    al. take only words that stand in enough documents as candidates, with a threshold that Nguyen et al. do not state:
+    Deviations: distances are computed as by `spa`, so ties go to the longer column, then to the lower index. Arora et
+    al. use only words that occur in enough documents as candidates, with a threshold that Nguyen et al. do not state;
     leave out rare words beforehand.
 
     Examples
@@ -354,7 +354,7 @@ def fast_anchor(X: Matrix, n_anchors: int, random_state: Seed = None, refine: bo
 
 
 def _squared_distances(X: Floats, hull: Indices) -> Floats:
-    """Squared distance of every column from the affine hull of some (of none: from the origin)."""
+    """Return the squared distance of every column from the affine hull of some (if none, from the origin)."""
     if hull.size:
         X = X - X[:, hull[:1]]
     Q = np.linalg.qr(X[:, hull[1:]])[0]
@@ -362,15 +362,19 @@ def _squared_distances(X: Floats, hull: Indices) -> Floats:
 
 
 def _greedy_fit(anchors: list[int], scores: list[float], n_points: int, wanted: int) -> AnchorFit:
-    """Return what was found one anchor at a time, with a warning where it is less than wanted."""
+    """Return the `AnchorFit` of a greedy method, with a warning if there are fewer anchors than wanted."""
     if len(anchors) < wanted:
-        warnings.warn(f"{len(anchors)} anchors explain all columns: {wanted} asked for", DataWarning, stacklevel=3)
+        warnings.warn(
+            f"only {len(anchors)} of {wanted} anchors were found, as they explain all columns",
+            DataWarning,
+            stacklevel=3,
+        )
     return anchors_by_scores(anchors, scores, n_points)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class XRAY(AnchorMethod):
-    """Extreme rays of the cone of all columns, one at a time. Parameters, cost and source: see `xray`."""
+    """XRAY: extreme rays of the cone of all columns, one at a time. Parameters, cost and source: see `xray`."""
 
     sums: ArrayLike | None = None
 
@@ -382,7 +386,7 @@ class XRAY(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FastAnchor(AnchorMethod):
-    """Columns farthest from the affine hull of those before. Parameters, cost and source: see `fast_anchor`."""
+    """FastAnchor: columns farthest from the affine hull of the previous ones. Parameters, cost: see `fast_anchor`."""
 
     refine: bool = True
 
@@ -403,36 +407,36 @@ def lda_topics(
     min_documents: int | None = None,
     random_state: Seed = None,
 ) -> TopicModel:
-    """Fit latent Dirichlet allocation.
+    """Fit latent Dirichlet allocation (LDA) by Gibbs sampling.
 
-    Every word of document d comes from topic k with probability theta_dk, then from word n with probability s_kn;
-    theta_d has a Dirichlet prior with parameter alpha, s_k one with parameter eta. The topics of single words are drawn
-    in turn, given all others; topics and weights are those of the last of `max_iter` sweeps.
+    Every word of document d has topic k with probability theta_dk, and is word n of this topic with probability s_kn;
+    theta_d has a Dirichlet prior with parameter alpha, and s_k one with parameter eta. The topics of single words are
+    drawn in turn, given all others; topics and weights are those of the last of `max_iter` sweeps.
 
     Parameters
     ----------
     counts : (D, N) array or scipy.sparse matrix
-        How often each word stands in each document, whole numbers.
+        How often each word occurs in each document, as integers.
     n_topics : int >= 1
     max_iter : int >= 1
-        Sweeps.
+        Number of sweeps.
     alpha, eta : float > 0
-        Parameters of the priors; small values favour documents of few topics, topics of few words.
+        Parameters of the priors; small values favour documents with few topics, and topics with few words.
     min_documents
-        As for `topic_model`.
+        See `topic_model`.
     random_state : int, Generator or None
 
     Returns
     -------
     TopicModel
-        Without anchors; `weights` are (D, K) shares, rows summing to one.
+        It has no anchors; `weights` are (D, K) proportions, whose rows sum to one.
 
-    Raises a CofactorError where the package `lda` is not installed, a count is no whole number (documents are named), a
-    parameter is out of range, and as `topic_model` on counts and `min_documents`.
+    Raises a CofactorError if the package `lda` is not installed, a count is not an integer (documents are named), or a
+    parameter is out of range, and, for counts and `min_documents`, as `topic_model` does.
 
-    Cost: O(max_iter K words of all documents) time, about 0.15 microseconds each at K = 3.
+    Cost: O(max_iter K) time per word of all documents, about 0.15 microseconds per sweep at K = 3.
 
-    Source: Table II of Nguyen, Fu and Wu has a row LDA (Gibbs) without any setting; alpha, eta are the defaults of
+    Source: Table II of Nguyen, Fu and Wu has a row LDA (Gibbs) without settings; alpha and eta are the defaults of
     `lda`.
 
     >>> counts = [[9, 8, 0, 0], [7, 9, 0, 0], [0, 0, 8, 7], [0, 0, 9, 9]]
@@ -444,7 +448,9 @@ def lda_topics(
     documents = word_counts(counts)
     broken = documents.tocoo().coords[0][documents.data != np.floor(documents.data)]
     if broken.size:
-        raise CofactorError(f"counts of documents {listing(np.unique(broken).tolist())} are no whole numbers")
+        raise CofactorError(
+            f"counts of documents {listing(np.unique(broken).tolist())} are not integers: LDA needs whole counts"
+        )
     require_bytes(12 * documents.sum() + 16.0 * n_topics * sum(documents.shape), "topics of all words of all documents")
     used_words = words_kept(documents, min_documents)
     seed = int(rng_of(random_state).integers(2**31))
@@ -461,15 +467,15 @@ def lda_topics(
     topics[used_words] = model.topic_word_.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
     likelihood = np.array(model.loglikelihoods_[-max_iter:])
-    result = Result(-likelihood, max_iter, True, f"made the {max_iter} sweeps asked for")
+    result = Result(-likelihood, max_iter, True, f"stopped after {max_iter} sweeps")
     return TopicModel(np.array([], dtype=np.intp), topics, model.doc_topic_, dropped, result=result)
 
 
 def document_shares(counts: Matrix, topics: Floats, alpha: float) -> Floats:
-    """Return (D, K) shares of given topics in documents: EM on theta, whose prior adds alpha to the counts of each."""
+    """Return (D, K) proportions of given topics in documents, by EM on theta with alpha added to expected counts."""
     documents = word_counts(counts)
     if documents.shape[1] != len(topics):
-        raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {len(topics)}")
+        raise CofactorError(f"counts have {documents.shape[1]} words, but the topics have {len(topics)}")
     rows, words = documents.tocoo().coords
     theta = np.full((documents.shape[0], topics.shape[1]), 1 / topics.shape[1])
     for _ in range(WEIGHT_PASSES):
@@ -484,18 +490,18 @@ def document_shares(counts: Matrix, topics: Floats, alpha: float) -> Floats:
 
 @dataclass(eq=False, repr=False)
 class LDA(TopicTransformer):
-    """Latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
+    """LDA: latent Dirichlet allocation of word counts. Parameters, cost and source: see `lda_topics`.
 
-    `transform` gives the shares of the topics in documents, rows summing to one.
+    `transform` returns the proportions of the topics in documents; rows sum to one.
 
-    Order: the sampler goes from word to word as they stand, so that another order is another draw, as another
-    `random_state` is. By how much topics move was not measured.
+    Dependence on the order: the sampler visits words in their order, so another order acts like another `random_state`.
+    The effect on topics was not measured.
 
     Attributes
     ----------
     model_ : TopicModel
     result_ : Result
-        Minus the log-likelihood after every sweep.
+        Its objective is the negative log-likelihood after every sweep.
     """
 
     n_topics: int = 10

@@ -1,12 +1,12 @@
-"""Third moments: how often three variables took three values together.
+"""Third moments: counts of the joint values of three variables.
 
     symbol   meaning                                                     shape
     C        counts of value triples, values of variables j < k < l      (Z,) nonzero cells only
     n_jkl    rows in which j, k and l were all observed
 
-Dense, the third moments of M annotators and K classes are (M K)^3 / 6 numbers. Only the cells that occurred are kept:
-no more than there are triples of entries in the rows, sum_s d_s (d_s - 1) (d_s - 2) / 6 for rows of d_s entries.
-Counts add up over rows, so that triples of parts merge exactly.
+Dense third moments of M annotators and K classes are (M K)^3 / 6 numbers. Only the cells that occurred are stored;
+their number is at most that of triples of entries in the rows, sum_s d_s (d_s - 1) (d_s - 2) / 6 for rows with d_s
+entries. Counts add up over rows, so the moments of parts of a table can be merged exactly.
 
 Source: Traganitis, Pages-Zamora and Giannakis, "Blind multiclass ensemble classification", IEEE TSP 2018; Kargas,
 Sidiropoulos and Fu, "Tensors, learning, and Kolmogorov extension for finite-alphabet random vectors", IEEE TSP 2018.
@@ -33,14 +33,14 @@ DENSE_CELLS = 30_000_000  # up to here a table of all cells is smaller and faste
 
 @dataclass(frozen=True)
 class TripleMoments:
-    """Counts of all triples of values of all triples of variables; add two of them to merge.
+    """Counts of all triples of values of all triples of variables; moments are merged by adding them.
 
     Attributes
     ----------
     keys : (Z,) int64, rising
         (a V + b) V + c for the stacked values a < b < c of three variables j < k < l, V = sum I_n.
     counts : (Z,) int64
-        How often the three values came together.
+        How often the three values occurred together.
     sizes : (N,) ints
         Alphabet sizes I_n.
     """
@@ -54,15 +54,15 @@ class TripleMoments:
         if not np.array_equal(self.sizes, other.sizes):
             raise CofactorError(
                 "only moments of the same variables can be merged: "
-                f"{len(self.sizes)} variables with {self.sizes.sum()} values against "
-                f"{len(other.sizes)} with {other.sizes.sum()}, or other alphabet sizes"
+                f"{len(self.sizes)} variables with {self.sizes.sum()} values and "
+                f"{len(other.sizes)} with {other.sizes.sum()}, or different alphabet sizes"
             )
         both = np.concatenate([self.keys, other.keys]), np.concatenate([self.counts, other.counts])
         return TripleMoments(*_merge(*both), self.sizes)
 
     @cached_property
     def cells(self) -> Ints:
-        """(3, Z) stacked values a < b < c of every cell."""
+        """The (3, Z) stacked values a < b < c of every cell."""
         return np.stack(_digits(self.keys, int(self.sizes.sum())))
 
     @cached_property
@@ -76,28 +76,31 @@ class TripleMoments:
 
 
 def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> TripleMoments:
-    """Count all triples of values in a table, a batch of rows at a time.
+    """Count all triples of values in a table, in batches of rows.
 
-    Raises a CofactorError where cells would need, at worst, more than `most_bytes`; the message says how many.
+    Raises a CofactorError if the cells could need more than `most_bytes`; the message states the memory.
 
-    Cost: O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows of d_s entries, or O(P)
-    where a dense table of all cells is small; memory at most 150 bytes, those of a later fit included, for each of P,
-    or of all cells if these are fewer.
+    Cost: O(P log P) time for P = sum_s d_s (d_s - 1) (d_s - 2) / 6 triples of entries in rows with d_s entries, or O(P)
+    if a dense table of all cells is small; at most 150 bytes of memory, including a later fit, for each of the P
+    triples or, if these are fewer, for each possible cell.
 
     >>> triple_moments(CategoricalTable([[0, 1, 0], [0, 1, 0], [1, -1, 0]], [2, 2, 1])).counts
     array([2])
     """
     V, sizes = int(table.sizes.sum()), table.sizes.astype(np.float64)
     if V > 2_000_000:
-        raise CofactorError(f"{V} values in all: triples can be counted of at most 2,000,000; use pairwise moments")
+        raise CofactorError(
+            f"the table has {V} values in total, but triples can be counted for at most 2,000,000: use pairwise moments"
+        )
     d = table.entries_per_row.astype(np.float64)
     per_row = (d * (d - 1) * (d - 2) / 6).astype(np.int64)
-    cells = _elementary_third(sizes)
+    p1, p2, p3 = sizes.sum(), (sizes**2).sum(), (sizes**3).sum()
+    cells = float(p1**3 - 3 * p1 * p2 + 2 * p3) / 6  # sum over j < k < l of I_j I_k I_l, by Newton's identities
     needed = PER_TRIPLE * min(float(per_row.sum()), cells)
     if needed > most_bytes:
         raise CofactorError(
             f"the third moments of {table.n_variables} variables would take {needed / 1e9:.1f} GB: "
-            "use a method of pairwise moments, or fewer variables"
+            "use a method for pairwise moments, or fewer variables"
         )
     F = table.indicator
     if V**3 <= DENSE_CELLS:
@@ -106,12 +109,6 @@ def triple_moments(table: CategoricalTable, most_bytes: int = MOST_BYTES) -> Tri
         keys = np.flatnonzero(dense)
         return TripleMoments(keys, dense[keys], table.sizes)
     return TripleMoments(*_count_by_sorting(F.indptr, F.indices, V, per_row), table.sizes)
-
-
-def _elementary_third(x: Floats) -> float:
-    """sum_{j<k<l} x_j x_k x_l by Newton's identities."""
-    p1, p2, p3 = x.sum(), (x**2).sum(), (x**3).sum()
-    return float(p1**3 - 3 * p1 * p2 + 2 * p3) / 6
 
 
 def _count_by_sorting(indptr: Ints, indices: Ints, V: int, per_row: Ints) -> tuple[Ints, Ints]:
@@ -129,7 +126,7 @@ def _count_by_sorting(indptr: Ints, indices: Ints, V: int, per_row: Ints) -> tup
 
 
 def _merge(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Add up the counts of equal keys; keys rising."""
+    """Return ascending keys, with the counts of equal keys added up."""
     order = np.argsort(keys, kind="stable")
     keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))

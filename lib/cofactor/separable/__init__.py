@@ -1,4 +1,4 @@
-"""Separable matrices: a few columns of which all others are mixtures."""
+"""Separable matrices, in which all columns are mixtures of a few of them, the anchors."""
 
 from typing import TYPE_CHECKING
 

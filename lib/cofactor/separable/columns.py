@@ -1,7 +1,7 @@
-"""Points, one a column: which take part, how many of them are anchors, and what finders of anchors return.
+"""Columns of a data matrix (one per point): selection of columns, number of anchors, and the result of anchor finders.
 
-Model: X ~ X[:, anchors] H, columns of H on the simplex (separable NMF); equivalently X ~ X C where only the rows of C
-that belong to anchors are filled (self-dictionary).
+Model: X ~ X[:, anchors] H with the columns of H on the simplex (separable NMF); equivalently, X ~ X C where only the
+rows of C that belong to anchors are nonzero (self-dictionary).
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ COLUMNS_AT_A_TIME = 500  # columns at a time
 
 @dataclass(frozen=True)
 class AnchorFit:
-    """Result of a finder of anchors: which columns of X are anchors, their scores, and how the iteration went.
+    """Result of an anchor finder: the columns of X that are anchors, their scores, and convergence information.
 
     Attributes
     ----------
     anchors : (K,) ints
-        Indices of columns of X, by falling score.
+        Indices of columns of X, by decreasing score.
     scores : (N,) array
-        Largest entry of every row of the coefficients; for greedy methods the squared length of the residual at which
-        a column was chosen, zero for the others.
+        Largest entry of every row of the coefficients; for greedy methods, the squared length of the residual when the
+        column was chosen, and zero for all other columns.
     coefficients : (N, N) scipy.sparse csc_array, or None
-        C in X ~ X C, columns nonnegative; only what is not zero is stored. None where a method has none.
+        C in X ~ X C, nonnegative and sparse. None if the method has no coefficients.
     result : Result
     """
 
@@ -63,7 +63,7 @@ class AnchorFit:
     result: Result
 
     def expanded(self, kept: Indices, n_points: int) -> AnchorFit:
-        """Return the same for all columns of X, of which `kept` took part; coefficients of the others stay empty."""
+        """Return the result for all columns of X, given that `kept` were used; other coefficients stay empty."""
         if kept.size == n_points:
             return self
         scores, C = np.zeros(n_points), self.coefficients
@@ -76,7 +76,7 @@ class AnchorFit:
 
 
 def points_of(X: Matrix) -> Floats:
-    """Return X as a dense matrix of numbers, not all of them finite perhaps."""
+    """Return X as a dense matrix of numbers, which may not be finite."""
     points = numbers(sound_places(X, "X").toarray() if sparse.issparse(X) else X, "X")
     if points.ndim != 2 or not points.size:
         raise CofactorError(f"X must be a non-empty matrix with one point per column, got shape {points.shape}")
@@ -84,34 +84,34 @@ def points_of(X: Matrix) -> Floats:
 
 
 def dense_points(X: Matrix) -> Floats:
-    """Return X as a dense matrix of finite numbers; raise a `CofactorError` that names what is wrong."""
+    """Return X as a dense matrix of finite numbers; raise a CofactorError that names invalid columns."""
     points = points_of(X)
     refuse_columns(np.flatnonzero(~np.isfinite(points).all(axis=0)), "X")
     return points
 
 
 def columns_with_size(X: Floats) -> Indices:
-    """Return the columns that are not zero."""
+    """Return the indices of the nonzero columns."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     return np.flatnonzero(largest > ZERO * largest.max())
 
 
 def columns_kept(X: Floats) -> Indices:
-    """Return the nonzero columns, with a warning of the others; refuse X if all are zero, or if squares overflow."""
+    """Return the nonzero columns and warn of the others; refuse X if all are zero, or if squares overflow."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     exponent = int(np.frexp(largest.max())[1])
     if abs(exponent) > SQUARES:
         raise CofactorError(
-            f"the largest entry of X is {largest.max():.3g}, and its square is outside the range of numbers: divide X "
-            f"by 2.0**{exponent - 1}, which changes no anchor"
+            f"the square of the largest entry of X, {largest.max():.3g}, overflows or underflows: divide X by "
+            f"2.0**{exponent - 1}, which does not change the anchors"
         )
     kept = columns_with_size(X)
     if not kept.size:
-        raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
+        raise CofactorError("all entries of X are zero, so there are no anchors to find")
     if kept.size < X.shape[1]:
         dropped = np.setdiff1d(np.arange(X.shape[1]), kept)
         warnings.warn(
-            f"{dropped.size} columns of X are zero ({listing(dropped)}): left out, their coefficients stay empty",
+            f"{dropped.size} columns of X are zero ({listing(dropped)}) and were left out, with empty coefficients",
             DataWarning,
             stacklevel=3,
         )
@@ -119,10 +119,10 @@ def columns_kept(X: Floats) -> Indices:
 
 
 def spa_fit(X: Matrix, n_anchors: int) -> AnchorFit:
-    """Find anchors by successive projection, as an `AnchorFit`; see `spa`.
+    """Find anchors by successive projection and return an `AnchorFit`; see `spa`.
 
-    Starts over where X has no further direction, so that more anchors than rows can be asked for; such columns score
-    zero.
+    If X has no further direction, the method starts over, so n_anchors may exceed the number of rows; columns that are
+    found after that have a score of zero.
 
     >>> spa_fit([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0]], 2).scores
     array([1., 4., 0.])
@@ -138,7 +138,7 @@ def spa_fit(X: Matrix, n_anchors: int) -> AnchorFit:
 def anchors_by_scores(
     scored: ArrayLike, values: ArrayLike, n_points: int, anchors: ArrayLike | None = None
 ) -> AnchorFit:
-    """Return what a method without coefficients found, one anchor at a time."""
+    """Return the `AnchorFit` of a greedy method without coefficients."""
     found = np.array(scored if anchors is None else anchors, dtype=np.intp)
     scores = np.zeros(n_points)
     scores[np.array(scored, dtype=np.intp)] = values
@@ -151,9 +151,9 @@ def anchors_by_scores(
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that take part: not zero, one of each group, divided by a power of two near the largest entry.
+    """The columns that are used: nonzero, one per group of equal ones, divided by a power of two.
 
-    The division is exact and keeps squares within the range of numbers.
+    The power of two is close to the largest entry, so the division is exact and squares neither overflow nor vanish.
     """
 
     points: Floats
@@ -163,13 +163,13 @@ class Columns:
     groups: list[Indices]
 
     def expand_scores(self, scores: Floats) -> Floats:
-        """Return the (N,) scores of all columns of X from those of the columns used; zero for columns left out."""
+        """Return the (N,) scores of all columns of X, given those of the used columns; zero for all others."""
         whole = np.zeros(self.owner.size)
         whole[self.used] = scores
         return whole
 
     def expand(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return the (N, N) coefficients of all columns of X; a merged column gets those of its representative."""
+        """Return the (N, N) coefficients of all columns of X; merged columns get those of their representative."""
         N, n = self.owner.size, self.used.size
         if n == N:
             return C
@@ -177,7 +177,7 @@ class Columns:
         return sparse.csc_array((C.data, self.used[C.indices], indptr), shape=(N, n + 1))[:, self.owner]
 
     def shrink(self, C: sparse.csc_array) -> sparse.csc_array:
-        """Return given (N, N) coefficients summed onto the (n, n) columns that are used."""
+        """Return (N, N) coefficients as (n, n) ones, with the rows of merged columns added up."""
         N, n = self.owner.size, self.used.size
         seen = np.flatnonzero(self.owner >= 0)
         gather = sparse.csc_array((np.ones(seen.size), (self.owner[seen], seen)), shape=(n, N))
@@ -185,7 +185,7 @@ class Columns:
 
 
 def columns_used(X: Floats, merge: bool = False, left_out: Indices | None = None) -> Columns:
-    """Leave out columns that are zero (with a warning), those named and, with `merge`, all but one of equal ones."""
+    """Return the used columns: not zero (otherwise a warning), not in `left_out` and, if `merge`, one of equal ones."""
     kept = columns_kept(X) if left_out is None else np.setdiff1d(columns_kept(X), left_out)
     representative, groups = same_columns(X[:, kept]) if merge else (np.arange(kept.size), [])
     used = np.unique(kept[representative])
@@ -197,17 +197,17 @@ def columns_used(X: Floats, merge: bool = False, left_out: Indices | None = None
 
 
 def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
-    """Find columns that are equal up to rounding, and chains of such.
+    """Find groups of columns that are equal up to rounding, directly or through other columns.
 
     Returns
     -------
     representative : (N,) ints
-        Lowest index of each column's group; its own where it has none.
+        Lowest index in each column's group; its own index if the column is unique.
     groups : list of int arrays
-        Groups of two and more, each rising.
+        Groups of two or more columns, in ascending order.
 
-    Columns are sorted along one generic direction v; equal ones differ by at most SAME_COLUMN max|X| ||v||_1 there,
-    so that only neighbours are compared: O(M N + N log N) unless many columns meet on v without being equal.
+    Columns are sorted along a generic direction v, in which equal ones differ by at most SAME_COLUMN max|X| ||v||_1, so
+    only neighbours are compared: O(M N + N log N) unless many different columns coincide in this direction.
     """
     N = X.shape[1]
     limit = SAME_COLUMN * np.abs(X).max()
@@ -232,9 +232,9 @@ def same_columns(X: Floats) -> tuple[Indices, list[Indices]]:
 
 
 def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
-    """Return a (1000, n_rows) matrix of -s, 0, s with probabilities 1/6, 2/3, 1/6 that keeps lengths on average.
+    """Return a random (1000, n_rows) projection with entries -s, 0, s (probabilities 1/6, 2/3, 1/6) that keeps lengths.
 
-    The identity where there are at most 1000 rows. Source: Achlioptas, "Database-friendly random projections", 2003.
+    For at most 1000 rows, it is the identity. Source: Achlioptas, "Database-friendly random projections", 2003.
     """
     if n_rows <= DIMENSION:
         return sparse.csr_array(sparse.eye_array(n_rows))
@@ -249,10 +249,11 @@ def random_projection(n_rows: int, random_state: Seed) -> sparse.csr_array:
 
 
 def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
-    """Suggest how many anchors there are: where the residual of successive projection drops most.
+    """Suggest a number of anchors: the one after which the residual of successive projection drops most.
 
     With r_k the squared residual of the k-th column that SPA chooses, r_1 >= r_2 >= ..., the suggestion is the k > 1
-    that maximises r_k / r_{k+1}: up to K these are anchors, beyond only noise is left. `lone_columns` take no part.
+    that maximises r_k / r_{k+1}: the first K columns are anchors, and only noise is left after them. `lone_columns` are
+    left out.
 
     Parameters
     ----------
@@ -262,53 +263,54 @@ def suggest_n_anchors(X: Matrix) -> tuple[int, float]:
     Returns
     -------
     k : int
-        At most 200, at most the rank of X (more anchors than there are rows cannot be seen), and at most three quarters
-        of the columns. 1 only where X has rank one.
+        At most 200, at most the rank of X (more anchors than rows cannot be detected), and at most three quarters of
+        the columns. It is 1 only if X has rank one.
     margin : float in [0, 1]
-        By how much the largest factor exceeds the second largest, as a share of it: near zero, another k is as good. 0
-        where there is only one factor. Less where more than noise is left: 1 - (s - 1) / 0.4, where s is the largest
-        eigenvalue that k directions leave as a multiple of the largest one of noise, with rows of noise scaled alike.
+        Relative difference between the largest and the second largest factor; near zero, another k is as good. It is 0
+        if there is only one factor. If more than noise is left, it is at most 1 - (s - 1) / 0.4, where s is the largest
+        eigenvalue of the residual after k directions, relative to that of noise (with the noise of all rows equalised).
 
-    Raises a CofactorError where X is no matrix, holds NaN or infinity, or is zero everywhere.
+    Raises a CofactorError if X is not a matrix, contains NaN or infinity, or has only zeros.
 
     Cost: that of SPA with 200 anchors, O(200 M N) at most, and of `lone_columns`.
 
-    Source: No rule is given in the paper, which takes K as known. `evaluation/studies.py` draws 1080
-    mixtures of 2 to 10 anchors of nine families, at 10 to 35 dB, most of them with an outlier or two. Where the margin
-    is 0.5 or more, in 61 % of them, the number is right in 97 %: in 99 % of mixtures of well separated columns under
-    even noise, in 82 % where columns are brighter or darker than the model has it, in 80 % where pure columns are alike
-    (smooth spectra): there, anchors that differ from mixtures of the others by less than the noise are not seen. Of
-    40 anchors among 200 points at 20 dB, the number is right in 96 % of draws.
+    Source: the paper has no rule and assumes that K is known. `evaluation/studies.py` draws 1080 mixtures of 2 to 10
+    anchors from nine families, at 10 to 35 dB, most of them with one or two outliers. The margin is 0.5 or more in 61 %
+    of them, and then the number is right in 97 %: in 99 % for well separated columns with equal noise, in 82 % if the
+    scale of columns varies, and in 80 % if pure columns are similar (smooth spectra), because anchors that differ from
+    mixtures of the others by less than the noise are not detected. For 40 anchors among 200 points at 20 dB, the number
+    is right in 96 % of draws.
 
     >>> suggest_n_anchors([[1.0, 0.0, 0.5, 0.4], [0.0, 1.0, 0.5, 0.6]])[0]
     2
     """
     points = with_squares(dense_points(X))
     if not points.any():
-        raise CofactorError("X is zero everywhere: there is nothing to choose anchors from")
+        raise CofactorError("all entries of X are zero, so there are no anchors to find")
     return suggested_number(np.delete(points, lone_columns(points), axis=1))[1:]
 
 
 def lone_columns(X: Matrix, n_anchors: int | None = None) -> Indices:
-    """Find columns that would each be an anchor for itself alone: outliers, glints, columns with one hot entry.
+    """Find columns that would be anchors of themselves only: outliers, glints, columns with a single large entry.
 
-    An anchor that SPA chose is lone where it has the largest weight in no column but itself, where the others hold less
-    than half as much of it as of the middle anchor, and where without it mixtures of as many anchors, or fewer, explain
-    the others nearly as well: they leave less than 1.25 times as much of their squares. The second rule keeps anchors
-    that lead no column by chance, which happens where few columns mix each; the third, those of which others hold much.
+    An anchor chosen by SPA is lone if it has the largest weight in no other column, if its total weight in the other
+    columns is less than half of that of the median anchor, and if mixtures of at most as many anchors without it
+    explain the other columns nearly as well, with less than 1.25 times the residual sum of squares. The second
+    condition keeps anchors that dominate no column by chance, as happens if few columns contain each anchor; the third
+    keeps anchors with large weights in other columns.
 
     Parameters
     ----------
     X : (M, N) array or scipy.sparse matrix
         One point per column, finite.
     n_anchors : int in [1, N], optional
-        K, where it is known. Default: what the residuals of SPA suggest, again after each column that was found.
+        K, if known. Default: the number that the residuals of SPA suggest, updated after each lone column.
 
-    Returns rising indices of columns: at most three, or a fiftieth of the columns if these are more, and at most a
-    tenth; none where there are two columns per anchor or fewer. Raises a CofactorError where X is no matrix of finite
-    numbers, or `n_anchors` is out of range.
+    Returns column indices in ascending order: at most three or a fiftieth of the columns, whichever is larger, and at
+    most a tenth; none if there are at most two columns per anchor. Raises a CofactorError if X is not a matrix of
+    finite numbers, or `n_anchors` is out of range.
 
-    Cost: O(200 M N) for SPA and O(N K^3) for weights, and again for every column that leads no other.
+    Cost: O(200 M N) for SPA and O(N K^3) for weights, repeated for every lone column.
 
     >>> X = np.hstack([np.eye(3)[:, [0, 1]], [[0.2], [0.2], [9.0]], np.full((3, 9), [[0.5], [0.5], [0.0]])])
     >>> lone_columns(X).tolist()
@@ -326,7 +328,7 @@ def lone_columns(X: Matrix, n_anchors: int | None = None) -> Indices:
 
 
 def _lone(X: Floats, n_anchors: int | None, allowed: int) -> Indices:
-    """Return lone columns among the anchors of X: all that lead no other, or else the loneliest; none: nothing more."""
+    """Return the lone columns among the anchors of X, or the most isolated one; an empty array if there are none."""
     none, anchors = np.array([], dtype=np.intp), _first_anchors(X, n_anchors)
     if allowed <= 0 or X.shape[1] <= EACH * len(anchors):
         return none
@@ -345,7 +347,7 @@ def _lone(X: Floats, n_anchors: int | None, allowed: int) -> Indices:
 
 
 def _first_anchors(X: Floats, n_anchors: int | None) -> Indices:
-    """Return that many columns that SPA chooses, or as many as its residuals suggest."""
+    """Return the first n_anchors columns that SPA chooses, or as many as its residuals suggest."""
     if n_anchors is not None:
         return spa(X, min(n_anchors, X.shape[1]))
     found, number = _drop(X)[:2]
@@ -353,23 +355,23 @@ def _first_anchors(X: Floats, n_anchors: int | None) -> Indices:
 
 
 def _drop(X: Floats) -> tuple[Indices, int, float]:
-    """Return what SPA finds, behind how many of them its residual drops most, and the margin of that."""
+    """Return the columns that SPA finds, the number after which its residual drops most, and the margin."""
     tried = min(MOST_ANCHORS, *X.shape)
     found = spa(X, tried)
     return found, *largest_drop(residuals(X, found), tried, X.shape[1])
 
 
 def suggested_number(X: Floats) -> tuple[Indices, int, float]:
-    """Return SPA's columns, the suggested number of anchors, and its margin, lowered where more than noise is left."""
+    """Return SPA's columns, the suggested number of anchors, and its margin, reduced if more than noise is left."""
     found, number, margin = _drop(X)
     return found, number, min(margin, max(1 - (_beside_noise(X, number) - 1) / WHITE, 0.0))
 
 
 def _beside_noise(X: Floats, k: int) -> float:
-    """Return the largest eigenvalue that k directions leave of X X', as a multiple of that of noise of the same size.
+    """Return the largest eigenvalue of X X' after removing k directions, relative to that of noise of the same size.
 
-    Noise may differ from row to row. The edge is that of Marchenko and Pastur, (1 + sqrt((M - k) / N))^2. 1 where
-    hardly a direction is left, or only rounding.
+    The noise may differ between rows. The reference is the Marchenko-Pastur edge, (1 + sqrt((M - k) / N))^2. The result
+    is 1 if hardly any direction is left, or only rounding errors.
     """
     M, N = X.shape
     most = max(NOISE_ROWS, 4 * k)
@@ -391,7 +393,7 @@ def _beside_noise(X: Floats, k: int) -> float:
 
 
 def squares_left(X: Floats, W: Floats) -> float:
-    """Return ||X - W H||_F^2 with H the best mixtures: the squared length that the columns of W do not explain."""
+    """Return ||X - W H||_F^2 for the best mixtures H, the part of X that the columns of W do not explain."""
     left = 0.0
     for block in np.array_split(np.arange(X.shape[1]), max(X.shape[1] // COLUMNS_AT_A_TIME, 1)):  # little memory
         rest = W @ simplex_least_squares(W, X[:, block]) - X[:, block]
@@ -400,12 +402,12 @@ def squares_left(X: Floats, W: Floats) -> float:
 
 
 def lone_columns_with_warning(X: Floats) -> Indices:
-    """Return `lone_columns`, with a warning that names them."""
+    """Return `lone_columns` and warn of them."""
     lone = lone_columns(X)
     if lone.size:
         warnings.warn(
-            f"columns {listing(lone.tolist())} would each be an anchor for itself alone: left out; give n_anchors to "
-            "keep all columns",
+            f"columns {listing(lone.tolist())} would be anchors of themselves only and were left out; set n_anchors to "
+            "keep them",
             DataWarning,
             stacklevel=3,
         )
@@ -413,11 +415,11 @@ def lone_columns_with_warning(X: Floats) -> Indices:
 
 
 def settled_number(n_anchors: int | None, suggested: int, margin: float) -> int:
-    """Return the number that was given, or else the suggested one, with a warning where it is not clear."""
+    """Return the given number of anchors, or the suggested one, with a warning if it is uncertain."""
     if n_anchors is None and margin < CLEAR_MARGIN:
         warnings.warn(
-            f"the number of anchors is not clear: {suggested} suggested by a margin of {margin:.2f}, and below "
-            f"{CLEAR_MARGIN} it is often wrong; try several, or give n_anchors",
+            f"the suggested number of anchors, {suggested}, is uncertain: its margin is {margin:.2f}, and below "
+            f"{CLEAR_MARGIN} the suggestion is often wrong; try several numbers, or set n_anchors",
             DataWarning,
             stacklevel=3,
         )
@@ -425,7 +427,7 @@ def settled_number(n_anchors: int | None, suggested: int, margin: float) -> int:
 
 
 def residuals(points: Floats, found: Indices) -> Floats:
-    """Return the squared residual of every column that SPA found when it was found, as a share of the first."""
+    """Return the squared residuals of the columns that SPA found, when it found them, relative to the first."""
     lengths = np.diagonal(np.linalg.qr(points[:, found], mode="r"))
     return np.asarray((lengths / lengths[0]) ** 2)
 
@@ -433,7 +435,7 @@ def residuals(points: Floats, found: Indices) -> Floats:
 def largest_drop(squares: Floats, tried: int, n_points: int) -> tuple[int, float]:
     """Return the k > 1 with the largest r_k / r_{k+1}, and its margin in [0, 1].
 
-    Fewer squares than `tried` mean that SPA stopped: the residual after the last one then counts as RANK_SHARE.
+    If there are fewer squares than `tried`, SPA stopped, and the residual after the last one is set to RANK_SHARE.
     """
     known = np.append(squares, RANK_SHARE) if len(squares) < tried else squares
     factors = (known[:-1] / known[1:])[1 : int(MOST_SHARE * n_points)]
@@ -445,12 +447,12 @@ def largest_drop(squares: Floats, tried: int, n_points: int) -> tuple[int, float
 
 
 def top_rows(scores: Floats, n_anchors: int) -> Indices:
-    """Return the rows of the largest scores, falling; the lower index first on ties."""
+    """Return the rows with the largest scores, in decreasing order; ties go to the lower index."""
     return np.argsort(-scores, kind="stable")[:n_anchors]
 
 
 def spread_rows(X: Floats, scores: Floats, n_anchors: int, n_listed: int) -> Indices:
-    """Let successive projection choose among the `n_listed` rows of largest scores; by falling score."""
+    """Choose anchors by successive projection among the `n_listed` rows with the largest scores; sort by score."""
     listed = np.sort(top_rows(scores, max(n_listed, n_anchors)))
     chosen = listed[spa(X[:, listed], n_anchors, restart=True)]
     return chosen[top_rows(scores[chosen], n_anchors)]

@@ -1,4 +1,4 @@
-"""Before anchors are chosen: whether columns are fit for it, how many there seem to be. After: how sure they are."""
+"""Checks of a matrix before anchors are chosen, and bootstrap results for anchors and weights after it."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def diagnose(X: Matrix, n_anchors: int | None = None) -> Diagnosis:
     X : (M, N) array or scipy.sparse matrix
         One point per column.
     n_anchors : int in [1, N], optional
-        K that is planned. Default: what `suggest_n_anchors` says; there it stands how often that is right.
+        The planned K. Default: the number from `suggest_n_anchors`, whose documentation says how often it is right.
 
-    NaN, infinity and nothing but zeros fail: no method can find anchors. Raises `CofactorError` where X is no matrix,
-    or `n_anchors` is out of range. Cost: that of `lone_columns`, O(200 M N) and more, and of a simplex fit of 1000
-    columns; X is made dense.
+    NaN, infinity and a matrix of zeros fail, because no method can find anchors then. Raises a CofactorError if X is
+    not a matrix, or `n_anchors` is out of range. Cost: that of `lone_columns`, at least O(200 M N), and of a simplex
+    fit to 1000 columns; X is converted to a dense array.
 
     Examples
     --------
@@ -82,23 +82,23 @@ def _verdict(checks: list[Check]) -> str:
 
 
 def _warning_if(warn: bool, name: str, value: str, advice: str) -> Check:
-    """Return a check that passes without advice, or warns with it."""
+    """Return a check that warns with advice if `warn`, and passes otherwise."""
     return Check(name, "warn", value, advice) if warn else Check(name, "pass", value)
 
 
 def _finite(points: Floats) -> Check:
     bad = np.flatnonzero(~np.isfinite(points).all(axis=0)).tolist()
     if bad:
-        return Check("finite", "fail", f"NaN or infinity in columns {listing(bad)}", "drop these columns, or fill them")
+        return Check("finite", "fail", f"NaN or infinity in columns {listing(bad)}", "drop or fill these columns")
     return Check("finite", "pass", "all entries")
 
 
 def _zeros(points: Floats) -> Check:
     zero = np.setdiff1d(np.arange(points.shape[1]), columns_with_size(points)).tolist()
     if len(zero) == points.shape[1] or not points.any():
-        return Check("zero columns", "fail", "all of them", "there is nothing to choose anchors from")
+        return Check("zero columns", "fail", "all of them", "there are no anchors to find")
     value = f"{len(zero)}: {listing(zero)}" if zero else "none"
-    return _warning_if(bool(zero), "zero columns", value, "they are left out")
+    return _warning_if(bool(zero), "zero columns", value, "zero columns are left out")
 
 
 def _repeated(points: Floats) -> Check:
@@ -106,13 +106,13 @@ def _repeated(points: Floats) -> Check:
     groups = same_columns(points[:, nonzero])[1]
     named = listing(f"({listing(nonzero[group].tolist())})" for group in groups)
     value = f"{len(groups)} group{'s' * (len(groups) > 1)}: {named}" if groups else "none"
-    advice = "they share the score of one anchor: keep one of each, or let merit merge them"
+    advice = "equal columns share the score of one anchor: keep one of each, or let merit merge them"
     return _warning_if(bool(groups), "equal columns", value, advice)
 
 
 def _lone(lone: Indices) -> Check:
     value = f"{lone.size}: {listing(lone.tolist())}" if lone.size else "none"
-    advice = "outliers, glints or hot entries, each an anchor of itself alone: not counted; look at them"
+    advice = "check these columns: outliers, glints or single large entries, which are not counted as anchors"
     return _warning_if(bool(lone.size), "lone columns", value, advice)
 
 
@@ -122,7 +122,7 @@ def _scale(points: Floats) -> Check:
     sums = points.sum(axis=0)
     ratio = float(np.quantile(sums, 0.95) / np.quantile(sums, 0.05))
     value = f"column sums differ by a factor of {ratio:.3g} (5th to 95th percentile)"
-    advice = "scale columns to sum to one (X / X.sum(axis=0)), unless their size means something"
+    advice = "scale columns to sum to one (X / X.sum(axis=0)), unless their size is meaningful"
     return _warning_if(ratio > UNEVEN, "scale", value, advice)
 
 
@@ -138,20 +138,25 @@ def _anchors(points: Floats, n_anchors: int | None) -> list[Check]:
 
 
 def _number(suggested: int, margin: float, asked: int | None, rank: int) -> Check:
-    value = f"{suggested} suggested, by a margin of {margin:.2f}"
+    value = f"{suggested} suggested, with a margin of {margin:.2f}"
     if asked is not None and asked > rank:
-        advice = f"SPA finds {rank} directions only; methods that allow more anchors than that need little noise"
-        return Check("number of anchors", "warn", f"{asked} asked for, {rank} found", advice)
+        advice = f"SPA finds only {rank} directions; methods that allow more anchors need data with little noise"
+        return Check("number of anchors", "warn", f"{asked} requested, {rank} found", advice)
     if margin < CLEAR_MARGIN:
-        return Check("number of anchors", "warn", value, "no clear drop: noise, or no anchors; try several numbers")
+        return Check(
+            "number of anchors",
+            "warn",
+            value,
+            "the residual has no clear drop, because of noise or missing anchors; try several numbers",
+        )
     if asked not in (None, suggested):
-        return Check("number of anchors", "warn", f"{asked} asked for, {value}", "compare both")
+        return Check("number of anchors", "warn", f"{asked} requested, {value}", "compare both numbers")
     return Check("number of anchors", "pass", value)
 
 
 def _condition(W: Floats) -> Check:
     condition = float(np.linalg.cond(W))
-    advice = "one anchor is almost a mixture of others, and little noise hides it: ask for fewer"
+    advice = "choose fewer anchors: one is almost a mixture of the others, and a little noise hides it"
     return _warning_if(condition > ILL, "condition of the anchors", f"{condition:.3g}", advice)
 
 
@@ -159,8 +164,8 @@ def _residual(points: Floats, W: Floats) -> Check:
     chosen = np.unique(np.linspace(0, points.shape[1] - 1, SAMPLE).astype(int))
     some = points[:, chosen]
     left = float(np.linalg.norm(some - W @ simplex_least_squares(W, some)) / np.linalg.norm(some))
-    advice = "mixtures of these anchors do not explain the columns: more anchors, less noise, or other scaling"
-    return _warning_if(left > UNEXPLAINED, "residual", f"{left:.1%} of the norm, at {W.shape[1]} anchors", advice)
+    advice = "mixtures of these anchors do not explain the columns: try more anchors, other scaling or less noisy data"
+    return _warning_if(left > UNEXPLAINED, "residual", f"{left:.1%} of the norm with {W.shape[1]} anchors", advice)
 
 
 def _memory(M: int, N: int, K: int) -> Check:
@@ -168,24 +173,24 @@ def _memory(M: int, N: int, K: int) -> Check:
     free = available_bytes()
     out = [name for name, size in needed.items() if size > free]
     value = ", ".join(f"{name} {size / 1e9:.2g} GB" for name, size in needed.items())
-    return _warning_if(bool(out), "memory", value, f"too much for {listing(out)} here")
+    return _warning_if(bool(out), "memory", value, f"there is not enough free memory for {listing(out)}")
 
 
-# ---- how sure anchors and weights are: the same method again, on columns drawn with replacement ----
+# ---- bootstrap: the same method on columns drawn with replacement ----
 
 
 @dataclass(frozen=True, eq=False)
 class AnchorBootstrap:
-    """Anchors with those of the refits, and what they tell; see `bootstrap`.
+    """Result of `bootstrap`: the anchors of the fit and of the refits.
 
     Attributes
     ----------
     anchors : (K,) ints
-        Of the fit to all columns.
+        Anchors of the fit to all columns.
     draws : tuple of (K,) int arrays
-        Anchors of every refit, as columns of X, each in the place of the anchor that it is most of.
+        Anchors of every refit, as columns of X, each matched to the anchor with the largest weight in it.
     weights : (K, N) array
-        Of all columns on the anchors.
+        Weights of the anchors in all columns.
     """
 
     anchors: Indices
@@ -194,7 +199,7 @@ class AnchorBootstrap:
     points: Floats = field(repr=False)
 
     def stability(self) -> pd.DataFrame:
-        """Return a row per anchor: the share of refits that chose this column, or one of which it is 90 per cent."""
+        """Return, per anchor, the fraction of refits that chose it (chosen) or a column that is 90 % of it (near)."""
         found = np.array(self.draws)
         near = self.weights[np.arange(len(self.anchors)), found] >= NEAR
         return pd.DataFrame(
@@ -202,7 +207,7 @@ class AnchorBootstrap:
         )
 
     def intervals(self, columns: Indices | None = None, level: float = LEVEL) -> pd.DataFrame:
-        """Return weights of columns (default: all): column, anchor, estimate, low, high. O(B K) memory per column."""
+        """Return intervals for the weights of columns (default: all); O(B K) memory per column for B refits."""
         N = self.points.shape[1]
         asked = np.arange(N) if columns is None else positions(columns, N, "columns")
         some = self.points[:, asked]
@@ -221,32 +226,32 @@ def bootstrap(
     n_jobs: int = 1,
     verbose: bool = False,
 ) -> AnchorBootstrap:
-    """Find anchors again among columns drawn with replacement: which of them depend on single columns.
+    """Refit a method to columns drawn with replacement, to show which anchors depend on single columns.
 
-    A column that was drawn twice is taken once: copies tell an anchor finder nothing. So a refit sees 63 per cent of
-    the columns, and an anchor that only one column stands for is missing in 37 per cent of them.
+    A column drawn twice is used once, because copies carry no information about anchors. A refit therefore uses 63 % of
+    the columns, and an anchor that is represented by a single column is missing in 37 % of the refits.
 
     Parameters
     ----------
     method : AnchorMethod
-        A method for points, fitted on X or not fitted yet. Its number of anchors stays what the fit to X has.
+        A method for points, unfitted or fitted on X. The refits use the number of anchors of the fit to X.
     X : (M, N) array or scipy.sparse matrix
     n_draws, random_state, n_jobs, verbose
-        See `cofactor.core.bootstrap.resample`; the result is the same at any number of jobs.
+        See `cofactor.core.bootstrap.resample`; the result does not depend on the number of jobs.
 
     Returns
     -------
     AnchorBootstrap
-        `stability` of the anchors, `intervals` of the weights.
+        Its methods give the `stability` of the anchors and `intervals` for the weights.
 
     Raises
     ------
     CofactorError
-        The method takes a graph or counts, or as `fit` and `resample`.
+        The method takes a graph or counts, or `fit` or `resample` raises an error.
 
-    Cost: That of n_draws fits to 0.63 N columns.
+    Cost: that of n_draws fits to 0.63 N columns.
 
-    Intervals show what other columns would change, not the noise that all columns share.
+    The intervals show the effect of the choice of columns, not of noise that all columns share.
 
     Examples
     --------
@@ -258,25 +263,29 @@ def bootstrap(
     """
     if not isinstance(method, AnchorMethod) or isinstance(method, GraphMethod):
         raise CofactorError(
-            f"{method!r} does not take points: only methods that do can be refitted to columns drawn at random"
+            f"{method!r} does not take points: only methods for points can be refitted to randomly drawn columns"
         )
     points = dense_points(X)
     fitted = method if hasattr(method, "anchors_") else clone(method).fit(points)
     if not fitted.anchors_.size:
-        raise CofactorError(f"{method!r} finds anchors that are not columns of X: choose a method that selects columns")
+        raise CofactorError(f"the anchors of {method!r} are not columns of X: choose a method that selects columns")
     weights = fitted.transform(points)
     if fitted.scores_.size != points.shape[1]:
-        raise CofactorError(f"fitted to {fitted.scores_.size} columns, X has {points.shape[1]}: fit to this X")
+        raise CofactorError(
+            f"the method was fitted to {fitted.scores_.size} columns, but X has {points.shape[1]}: fit it to this X"
+        )
     refit = partial(_refit, method=clone(method).set_params(n_anchors=len(fitted.anchors_)), X=points, weights=weights)
     draws = resample(refit, points.shape[1], n_draws, random_state, n_jobs, verbose)
     return AnchorBootstrap(fitted.anchors_, tuple(draws), weights, points)
 
 
 def _refit(rows: Rows, method: AnchorMethod, X: Floats, weights: Floats) -> Indices:
-    """Anchors among the columns drawn, each in the place of the one that it is most of."""
+    """Return the anchors among the drawn columns, each matched to the anchor with the largest weight in it."""
     seen = np.unique(rows)
     found = seen[method.fit(X[:, seen]).anchors_]
     if len(found) < len(weights):
-        raise CofactorError(f"{len(found)} anchors among the columns drawn, {len(weights)} wanted")
+        raise CofactorError(
+            f"a refit found only {len(found)} of {len(weights)} anchors among the drawn columns: choose fewer anchors"
+        )
     order = optimize.linear_sum_assignment(weights[:, found], maximize=True)[1]
     return np.asarray(found[order])

@@ -1,9 +1,9 @@
-"""Communities that overlap: pure nodes of a graph, and how far every node belongs to each community.
+"""Overlapping communities of a graph: pure nodes, and the memberships of all nodes.
 
-Model (mixed-membership stochastic blocks): A ~ rho Theta B Theta', rows of Theta on the simplex, so that rows of the
-leading eigenvectors are mixtures of the rows of pure nodes, which belong to one community each. A finder of anchors
-picks these among the nodes that carry nearly all of the energy, and every row, written in the pure ones, gives the
-memberships of its node.
+Model (mixed-membership stochastic block model): A ~ rho Theta B Theta' with the rows of Theta on the simplex. Rows of
+the leading eigenvectors are then mixtures of the rows of pure nodes, which belong to one community each. An anchor
+finder selects the pure nodes among the nodes with nearly all of the energy, and the coefficients of every row with
+respect to the pure rows are the memberships of its node.
 
     symbol   meaning                                             shape
     A        adjacency matrix, symmetric                         (N, N), sparse
@@ -52,18 +52,18 @@ CLIPS: dict[str, Clip] = {"SPOC": "floor", "GeoNMF": "zero"}
 
 @dataclass(frozen=True, eq=False)
 class Communities:
-    """Result of `communities`: how far every node belongs to each community, and the pure nodes of the communities.
+    """Result of `communities`: the memberships of all nodes, and the pure nodes of the communities.
 
     Attributes
     ----------
     memberships : (N, K) array
-        Nonnegative, rows sum to one (with clip="zero": or to zero, where nothing is known of a node).
+        Nonnegative; rows sum to one (with clip="zero", rows of nodes without information are zero).
     pure : (K,) nodes
-        Node k belongs to community k alone.
+        The k-th of them belongs to community k only.
     kept : nodes
-        Those among which pure nodes were looked for, rising.
+        The nodes among which pure nodes were searched, in ascending order.
     fit : AnchorFit
-        What the method returned; its columns are the nodes of `kept`.
+        The result of the method; its columns are the nodes in `kept`.
     """
 
     memberships: Floats = field(repr=False)
@@ -91,31 +91,31 @@ def communities(
     n_communities : int in [1, N]
         K.
     method : str, estimator or callable
-        "MERIT", "SPA", "SPOC", "GeoNMF" or another name in `METHODS` that takes points, an estimator of theirs with
-        settings of your own, or any function that takes a (K, n) matrix, one node per column, and K, and returns an
-        `AnchorFit`.
+        "MERIT", "SPA", "SPOC", "GeoNMF" or another method for points in `METHODS`; an estimator with custom settings;
+        or a function that takes a (K, n) matrix (one node per column) and K, and returns an `AnchorFit`.
     energy : float in (0, 1]
-        Pure nodes are looked for among the longest rows of V, which together have this share of all squared lengths;
-        nodes as long as the last of these are kept too. Not used by SPOC and GeoNMF.
+        Pure nodes are searched among the longest rows of V that together have this fraction of the squared lengths;
+        nodes as long as the last of these are included. Not used by SPOC and GeoNMF.
     clip : "mean", "floor" or "zero"
-        What becomes of V V_pure^-1, which has negative entries, before rows are divided by their sums: negative entries
-        become zero, rows without any entry the mean of all others ("mean", default) or zero ("zero", as GeoNMF);
-        or entries below 1e-13 become 2.2e-16 ("floor", as SPOC). This decides more of the rank correlation than the
-        choice of pure nodes does: on DBLP2 .2931 and .2126 for "mean" and "floor" with the same pure nodes.
+        Treatment of the negative entries of V V_pure^-1 before rows are divided by their sums. "mean" (default) and
+        "zero" (as GeoNMF) set negative entries to zero, and rows without positive entries to the mean of all others or
+        to zero; "floor" (as SPOC) replaces entries below 1e-13 with 2.2e-16. This affects the rank correlation more
+        than the choice of pure nodes: on DBLP2, it is .2931 for "mean" and .2126 for "floor" with the same pure nodes.
     random_state : int, Generator or None
-        Of the k-means of GeoNMF; no other method is random.
+        Used by the k-means of GeoNMF; no other method is random.
 
     Raises
     ------
     CofactorError
-        The adjacency matrix is none (entries are named), an argument is out of range, there is no such method, or the
-        pure nodes found do not span all communities.
+        The adjacency matrix is invalid (its entries are named), an argument is out of range, the method is unknown, or
+        the pure nodes do not span all communities.
 
-    Cost: That of K eigenvectors of a sparse matrix, and of the method on a K x n matrix. Nothing is N x N.
+    Cost: that of K eigenvectors of a sparse matrix, and of the method on a K x n matrix. No N x N matrix is formed.
 
     Source: Nguyen, Fu and Wu, Sec. V-C. Deviations, all as in the released code: memberships by the inverse of V_pure
-    instead of simplex least squares (whose rank correlation is lower by .02 to .12), MERIT started at zero. Own: what
-    SPOC's floor replaces begins at 1e-13, since nodes far from all communities have rows of rounding errors.
+    instead of simplex least squares (whose rank correlation is lower by .02 to .12), and MERIT starts at zero. Own
+    deviation: SPOC's floor replaces entries below 1e-13, because rows of nodes far from all communities are rounding
+    errors.
 
     Examples
     --------
@@ -126,14 +126,14 @@ def communities(
     """
     A = adjacency_of(adjacency)
     if not (is_number(energy) and 0 < energy <= 1):
-        raise CofactorError(f"energy={energy!r} must be above 0 and at most 1")
+        raise CofactorError(f"energy={energy!r}: must be above 0 and at most 1")
     clip = clip or CLIPS.get(method if isinstance(method, str) else "", "mean")
     if clip not in ("mean", "floor", "zero"):
-        raise CofactorError(f"clip={clip!r}: choose mean, floor or zero")
+        raise CofactorError(f"clip={clip!r}: must be 'mean', 'floor' or 'zero'")
     everyone = np.arange(A.shape[0])
     if method == "GeoNMF":
-        fit = geo_nmf(A, n_communities, random_state)
         Z, degrees = degree_scaled_rows(A, n_communities)
+        fit = pure_by_clusters(Z, degrees, random_state)
         scale = np.sqrt(degrees)[:, None] / np.sqrt(degrees[fit.anchors])
         return Communities(_clipped(rows_from_pure(Z, fit.anchors) * scale, clip), fit.anchors, everyone, fit)
     if method == "SPOC":
@@ -148,7 +148,7 @@ def communities(
 
 
 def energetic_rows(V: Floats, energy: float) -> Indices:
-    """Nodes of the longest rows, up to the first at which the squared lengths exceed this share of their sum."""
+    """Return the nodes with the longest rows that together exceed this fraction of the sum of squared lengths."""
     squares = np.einsum("nk,nk->n", V, V)
     falling = -np.sort(-squares)
     total = np.cumsum(falling)
@@ -157,7 +157,7 @@ def energetic_rows(V: Floats, energy: float) -> Indices:
 
 
 def _clipped(theta: Floats, clip: Clip) -> Floats:
-    """Make rows nonnegative with sum one, see `communities`."""
+    """Make rows nonnegative with sum one, as described in `communities`."""
     least, below = (NOISE, SPOC_FLOOR) if clip == "floor" else (LEAST_MEMBERSHIP, 0.0)
     theta = np.where(theta < least, below, theta)
     sums = theta.sum(axis=1, keepdims=True)
@@ -181,9 +181,9 @@ def spoc(A: Matrix, n_anchors: int) -> AnchorFit:
     n_anchors : int in [1, N]
         Number of communities.
 
-    Anchors are nodes, in the order found. Raises `CofactorError` where A is no adjacency matrix (the entries are
-    named), has no edge, or `n_anchors` is out of range. Cost: that of K eigenvectors of a sparse matrix; O(N K^2) for
-    the projection. Source: Panov et al., Algorithm 1, with the eigenvectors of the largest eigenvalues as in the
+    Anchors are nodes, in the order found. Raises a CofactorError if A is not an adjacency matrix (its entries are
+    named) or has no edge, or `n_anchors` is out of range. Cost: that of K eigenvectors of a sparse matrix, and O(N K^2)
+    for the projection. Source: Panov et al., Algorithm 1, with the eigenvectors of the largest eigenvalues, as in the
     released code.
 
     Examples
@@ -198,14 +198,15 @@ def spoc(A: Matrix, n_anchors: int) -> AnchorFit:
 def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     """Find pure nodes by clustering the longest rows of the degree-scaled eigenvectors.
 
-    Of Z = D^-1/2 V |E|^1/2, rows with ||z_i||^2 > (1 - s) max ||z||^2 are clustered by k-means into K; from each
-    cluster comes the node with the smallest d_i ||z_i|| among those above its 95 % quantile. s starts at 0.25 and is
-    widened until the K rows have condition number below 2 (1.5 in graphs of mean degree 250 or more).
+    The rows of Z = D^-1/2 V |E|^1/2 with ||z_i||^2 > (1 - s) max ||z||^2 are clustered by k-means into K clusters. From
+    each cluster, the node with the smallest d_i ||z_i|| above the 95 % quantile is taken. s starts at 0.25 and is
+    increased until the condition number of the K rows is below 2 (1.5 in graphs with mean degree 250 or more).
 
-    Parameters, errors and cost are those of `spoc`; `random_state` is that of k-means, best of 20 starts. Anchors are
-    nodes, by falling score d_i ||z_i||; where no s gives rows of small condition number, the best conditioned ones.
+    Parameters, errors and cost are those of `spoc`; `random_state` is used by k-means, with the best of 20 starts.
+    Anchors are nodes, by decreasing score d_i ||z_i||; if no s gives a small condition number, the rows with the
+    smallest one are returned.
 
-    Deviations: The released code compares with a variable that it never updates, and so keeps the last of 20 runs of
+    Deviations: the released code compares with a variable that it never updates, and so keeps the last of 20 runs of
     k-means instead of the best. Degrees are those of the whole graph; the random split of nodes in the paper's analysis
     is left out, as in the released code.
 
@@ -214,10 +215,14 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
     >>> np.sort(geo_nmf(np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)), 2, random_state=0).anchors // 3)
     array([0, 1])
     """
+    return pure_by_clusters(*degree_scaled_rows(adjacency_of(A), n_anchors), random_state)
+
+
+def pure_by_clusters(Z: Floats, degrees: Floats, random_state: Seed) -> AnchorFit:
+    """Find pure nodes from the rows of Z (N, K) and the degrees; see `geo_nmf`."""
     from sklearn.cluster import KMeans  # here: slow to import
 
-    matrix = adjacency_of(A)
-    Z, degrees = degree_scaled_rows(matrix, n_anchors)
+    n_anchors = Z.shape[1]
     squares = np.einsum("nk,nk->n", Z, Z)
     unit = (Z / np.sqrt(squares.max())).round(DIGITS)
     weights = degrees * np.sqrt(squares)
@@ -236,7 +241,9 @@ def geo_nmf(A: Matrix, n_anchors: int, random_state: Seed = None) -> AnchorFit:
         if condition < limit:
             break
     if best is None:
-        raise CofactorError(f"GeoNMF finds no {n_anchors} nodes far from each other: ask for fewer communities")
+        raise CofactorError(
+            f"GeoNMF cannot find {n_anchors} nodes that are far from one another: choose fewer communities"
+        )
     anchors = best[np.argsort(-weights[best], kind="stable")]
     scores = np.zeros(len(weights))
     scores[anchors] = weights[anchors]
@@ -250,14 +257,14 @@ def _representative(cluster: Indices, weights: Floats) -> int:
 
 
 def degree_scaled_rows(A: sparse.csr_array, n_vectors: int) -> tuple[Floats, Floats]:
-    """Return Z (rows of isolated nodes zero) and the degrees."""
+    """Return Z, with zero rows for isolated nodes, and the degrees."""
     values, V = leading_eigenvectors(A, n_vectors, "LM")
     degrees = A.sum(axis=0)
     return V * np.sqrt(np.abs(values)) / np.sqrt(np.where(degrees > 0, degrees, 1.0))[:, None], degrees
 
 
 def spa_on_rows(V: Floats, n_anchors: int) -> AnchorFit:
-    """Run SPA on the rows of V that are not zero, as those of nodes without part in any leading eigenvector are."""
+    """Run SPA on the nonzero rows of V; nodes that occur in no leading eigenvector have zero rows."""
     lengths = np.linalg.norm(V, axis=1)
     nonzero = np.flatnonzero(lengths > ZERO * lengths.max())
     fit = spa_fit(V[nonzero].T, n_anchors)
@@ -267,13 +274,14 @@ def spa_on_rows(V: Floats, n_anchors: int) -> AnchorFit:
 
 
 def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM", "LA"]) -> tuple[Floats, Floats]:
-    """Return eigenvalues and eigenvectors (N, K), of largest magnitude ("LM") or value ("LA").
+    """Return the eigenvalues of largest magnitude ("LM") or value ("LA"), and their eigenvectors (N, K).
 
-    Deterministic: the iteration always starts at the same vector, and nodes alike have the same row to the last bit.
+    The result is deterministic: the iteration always starts at the same vector, and equivalent nodes have identical
+    rows.
     """
     n_nodes = A.shape[0]
     if not (is_whole(n_vectors) and 1 <= n_vectors <= n_nodes):
-        raise CofactorError(f"{n_vectors} communities of {n_nodes} nodes: ask for 1 to that many")
+        raise CofactorError(f"{n_vectors!r} communities in a graph of {n_nodes} nodes: choose 1 to {n_nodes}")
     if n_nodes <= max(DENSE_NODES, 2 * n_vectors):
         values, vectors = np.linalg.eigh(A.toarray())
         first = np.argsort(-(np.abs(values) if which == "LM" else values), kind="stable")[:n_vectors]
@@ -283,10 +291,10 @@ def leading_eigenvectors(A: sparse.csr_array, n_vectors: int, which: Literal["LM
 
 
 def _of_first_alike(A: sparse.csr_array, V: Floats) -> Floats:
-    """Give nodes with the same neighbours, joined or not, the row of the first of them.
+    """Give nodes with the same neighbours, adjacent or not, the row of the first of them.
 
-    Their rows differ by rounding alone. A method that takes the best of them would take another on another processor.
-    Eigenvectors that tell the ends of an edge apart, as those of a negative eigenvalue may, stay as they are.
+    Their rows differ only by rounding, so a method that takes the best of them would depend on the processor.
+    Eigenvectors that distinguish the ends of an edge, as those of a negative eigenvalue may, are not changed.
     """
     for with_itself in (A, sparse.csr_array(A + sparse.eye_array(A.shape[0]))):
         met = dict[tuple[bytes, bytes], int]()
@@ -299,51 +307,54 @@ def _of_first_alike(A: sparse.csr_array, V: Floats) -> Floats:
 
 
 def adjacency_of(A: Matrix) -> sparse.csr_array:
-    """Return A as a sparse matrix of floats, checked; errors name the entries."""
+    """Check an adjacency matrix and return it as a sparse matrix of floats; errors name the entries."""
     given = sound_places(A, "the adjacency matrix") if sparse.issparse(A) else numbers(A, "the adjacency matrix", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     if matrix.shape[0] != matrix.shape[1]:
-        raise CofactorError(f"an adjacency matrix must be square, got shape {matrix.shape}")
+        raise CofactorError(f"the adjacency matrix must be square, got shape {matrix.shape}")
     entries = matrix.tocoo()
     _refuse(entries, ~(np.isfinite(entries.data) & (entries.data >= 0)), "are negative or not finite")
     loops = (entries.row == entries.col) & (entries.data > 0)
-    _refuse(entries, loops, "join a node to itself: set the diagonal to zero")
+    _refuse(entries, loops, "connect a node with itself: set the diagonal to zero")
     one_way = abs(matrix - matrix.T).tocoo()
-    _refuse(one_way, one_way.data > 0, "differ from those mirrored: add A and its transpose")
+    _refuse(one_way, one_way.data > 0, "differ from those of the transpose: add A and its transpose")
     if not matrix.count_nonzero():
-        raise CofactorError("the graph has no edge")
+        raise CofactorError("the graph has no edges, so it has no communities")
     return matrix
 
 
 def _refuse(entries: sparse.coo_array, bad: NDArray[np.bool_], why: str) -> None:
     if bad.any():
         places = zip(entries.row[bad].tolist(), entries.col[bad].tolist(), strict=True)
-        raise CofactorError(f"entries of the adjacency matrix {why}; these are: {listing(places)}")
+        raise CofactorError(f"entries {listing(places)} of the adjacency matrix {why}")
 
 
 def rows_from_pure(V: Floats, pure: ArrayLike) -> Floats:
-    """Write every row of V as a combination of the rows of pure nodes: V V_pure^-1."""
+    """Return the coefficients of every row of V with respect to the rows of pure nodes, V V_pure^-1."""
     corners = V[np.asarray(pure)]
     if np.linalg.matrix_rank(corners) < len(corners):
-        raise CofactorError(f"the rows of nodes {listing(np.asarray(pure).tolist())} depend on each other")
+        raise CofactorError(
+            f"the rows of the pure nodes {listing(np.asarray(pure).tolist())} are linearly dependent: choose fewer "
+            "communities"
+        )
     return np.linalg.solve(corners.T, V.T).T
 
 
 @dataclass(eq=False, repr=False)
 class GraphMethod(AnchorMethod):
-    """Finders of pure nodes: `fit` takes the (N, N) adjacency matrix of a graph, and needs `n_anchors`.
+    """Base class of finders of pure nodes: `fit` takes the (N, N) adjacency matrix of a graph; `n_anchors` is required.
 
-    `transform` takes the links, (N, n), of n nodes to those of the fit. W_ holds what pure nodes are in the leading
-    eigenvectors, (K, K). Other attributes: see `AnchorMethod`.
+    `transform` takes the (N, n) links of n nodes to the nodes of the fit. W_ contains the (K, K) rows of the pure nodes
+    in the leading eigenvectors. Other attributes: see `AnchorMethod`.
     """
 
     which: ClassVar[Literal["LM", "LA"]] = "LM"
 
     def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
-        """Find pure nodes of the graph with this adjacency matrix, symmetric, nonnegative, diagonal zero."""
+        """Find the pure nodes of a graph; X is its adjacency matrix, symmetric, nonnegative, with a zero diagonal."""
         A = adjacency_of(X)
         if self.n_anchors is None:
-            raise CofactorError("n_anchors=None: give the number of communities, a graph does not suggest one")
+            raise CofactorError("n_anchors=None: set the number of communities, which cannot be suggested for graphs")
         values, vectors = leading_eigenvectors(A, self.n_anchors, self.which)
         self._basis = vectors / np.where(values == 0, 1.0, values)  # links times this are rows of eigenvectors
         return self._keep(self._pure(A, vectors), vectors.T)
@@ -354,13 +365,13 @@ class GraphMethod(AnchorMethod):
     def _points(self, X: Matrix) -> Floats:
         links = dense_points(X)
         if len(links) != len(self._basis):
-            raise CofactorError(f"links have {len(links)} rows, and the graph of the fit had {len(self._basis)} nodes")
+            raise CofactorError(f"links have {len(links)} rows, but the graph of the fit has {len(self._basis)} nodes")
         return np.asarray(self._basis.T @ links)
 
 
 @dataclass(eq=False, repr=False)
 class SPOC(GraphMethod):
-    """Successive projection on the leading eigenvectors of a graph. Cost and source: see `spoc`."""
+    """SPOC: successive projection on the leading eigenvectors of a graph. Cost and source: see `spoc`."""
 
     which: ClassVar[Literal["LM", "LA"]] = "LA"
 
@@ -370,7 +381,7 @@ class SPOC(GraphMethod):
 
 @dataclass(eq=False, repr=False)
 class GeoNMF(GraphMethod):
-    """Clusters of the longest rows of degree-scaled eigenvectors. Cost and source: see `geo_nmf`."""
+    """GeoNMF: clusters of the longest rows of degree-scaled eigenvectors. Cost and source: see `geo_nmf`."""
 
     def _pure(self, A: sparse.csr_array, vectors: Floats) -> AnchorFit:
-        return geo_nmf(A, vectors.shape[1], self.random_state)
+        return pure_by_clusters(*degree_scaled_rows(A, vectors.shape[1]), self.random_state)

@@ -1,15 +1,15 @@
-"""Least squares over the simplex and over nonnegative weights, exact, for many right-hand sides at once.
+"""Exact least squares with simplex or nonnegativity constraints, for many right-hand sides at once.
 
     symbol   meaning                                        shape
     W        dictionary, one atom per column                (M, K)
     X        right-hand sides, one per column               (M, N)
     H        weights                                        (K, N)
     G, q     Gram matrix W'W and correlations W'x           (K, K), (K,)
-    P        passive set: atoms whose weight is free        p indices
+    P        passive set: atoms with free weights           p indices
     L        Cholesky factor of G on P                      (p, p)
     nu       multiplier of sum(h) = 1; zero without it
 
-Only G and W'X enter the loop, so that the cost of a column does not depend on M.
+Only G and W'X enter the loop, so the cost of a column does not depend on M.
 
 Source: Lawson and Hanson, "Solving least squares problems", 1974, chapter 23, on the normal equations as in Bro and
 de Jong, "A fast non-negativity-constrained least squares algorithm", J. Chemometrics 1997; the equality constraint is
@@ -33,17 +33,17 @@ DIAGONAL_SHARE = 1e-13  # share of the mean of G_ii added to the diagonal where 
 
 
 def simplex_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
-    """Write every column of X (M, N) as the mixture of columns of W (M, K) that comes closest.
+    """Approximate every column of X (M, N) by the closest mixture of the columns of W (M, K).
 
         min over H of ||W H - X||_F^2   subject to   H >= 0,  columns of H sum to one
 
-    Returns H (K, N). Where columns of W depend on one another, as for K > M + 1, it is one of the minimisers. Raises a
-    CofactorError where the shapes do not fit, W has no column, or a column holds NaN or infinity (named).
+    Returns H (K, N). If columns of W are affinely dependent, as for K > M + 1, it is one of the minimisers. Raises a
+    CofactorError if the shapes do not match, W has no columns, or a column contains NaN or infinity (it is named).
 
-    Cost: O(M K N) for the correlations and O(p^3) per column with p weights above zero; O(K N) memory.
+    Cost: O(M K N) for the correlations and O(p^3) per column with p positive weights; O(K N) memory.
 
-    Source: primal active set, see the head of the module. The released code of MERIT makes 100 FISTA steps instead,
-    whose objective stays up to a thousandth above the least one; `tests/oracles` holds the quadratic programme.
+    Source: primal active set, see the module. The released code of MERIT uses 100 FISTA steps instead, whose objective
+    is up to a thousandth above the minimum; `tests/oracles` has the quadratic programme.
 
     >>> simplex_least_squares([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.6], [0.0, 0.6]])
     array([[1. , 0.5],
@@ -53,12 +53,12 @@ def simplex_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
 
 
 def nonnegative_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
-    """Write every column of X as the nonnegative combination of columns of W that comes closest.
+    """Approximate every column of X by the closest nonnegative combination of the columns of W.
 
         min over H >= 0 of ||W H - X||_F^2
 
-    Parameters, result, errors, cost and source are those of `simplex_least_squares`, without the sum. For one
-    right-hand side use `scipy.optimize.nnls`; this one shares the Gram matrix between tens of thousands.
+    Parameters, result, errors, cost and source are those of `simplex_least_squares`, without the sum constraint. For a
+    single right-hand side, use `scipy.optimize.nnls`; this function shares the Gram matrix among many.
 
     >>> nonnegative_least_squares([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.6], [-1.0, 0.6]])
     array([[2. , 0.6],
@@ -70,7 +70,9 @@ def nonnegative_least_squares(W: ArrayLike, X: ArrayLike) -> Floats:
 def _solve(W: ArrayLike, X: ArrayLike, on_simplex: bool) -> Floats:
     atoms, points = _finite(W, "W"), _finite(X, "X")
     if atoms.shape[0] != points.shape[0] or not atoms.shape[1]:
-        raise CofactorError(f"W {atoms.shape} and X {points.shape} need the same rows, and W at least one column")
+        raise CofactorError(
+            f"W {atoms.shape} and X {points.shape} must have equally many rows, and W at least one column"
+        )
     size = np.abs(atoms).max() or 1.0  # so that no square leaves the range of numbers
     atoms = _augmented(atoms / size, on_simplex)
     G = atoms.T @ atoms
@@ -81,12 +83,12 @@ def _solve(W: ArrayLike, X: ArrayLike, on_simplex: bool) -> Floats:
         block = _augmented(points[:, start : start + COLUMNS_PER_BLOCK] / size, on_simplex)
         unfinished += _active_set(G, block.T @ atoms, H[start : start + COLUMNS_PER_BLOCK], on_simplex)
     if unfinished:
-        raise CofactorError(f"least squares: {unfinished} columns did not settle: W is too close to singular")
+        raise CofactorError(f"least squares did not converge for {unfinished} columns: W is too close to singular")
     return H.T
 
 
 def _augmented(A: Floats, on_simplex: bool) -> Floats:
-    """Add a row of ones: it changes nothing where sum(h) = 1, and leaves affine dependence as the only trouble."""
+    """Add a row of ones, which has no effect if sum(h) = 1, so that only affine dependence is a problem."""
     return np.vstack([A, np.ones(A.shape[1])]) if on_simplex else A
 
 
@@ -98,7 +100,7 @@ def _finite(A: ArrayLike, name: str) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _active_set(G: Floats, Q: Floats, H: Floats, on_simplex: bool) -> int:
-    """Fill H (N, K) row by row; return how many rows hit the limit of rounds."""
+    """Fill H (N, K) row by row; return the number of rows that reached the iteration limit."""
     K, unfinished = len(G), 0
     L, work = np.zeros((K, K)), np.empty((4, K))
     P = np.empty(K, np.intp)
@@ -109,7 +111,7 @@ def _active_set(G: Floats, Q: Floats, H: Floats, on_simplex: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _one_column(G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Indices, work: Floats) -> bool:
-    """Add the atom that helps most until none does, each time to the exact minimiser on the passive set."""
+    """Add the most helpful atom until none helps, each time moving to the exact minimiser on the passive set."""
     K, p, nu = len(G), 0, 0.0
     if on_simplex:
         P[0] = np.argmin(np.diag(G) - 2 * q)
@@ -129,7 +131,7 @@ def _one_column(G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P:
 
 @njit(cache=True, nogil=True)
 def _most_violated(G: Floats, q: Floats, h: Floats, nu: float, P: Indices, p: int) -> int:
-    """Atom outside P whose correlation with the residual exceeds the multiplier most; -1 if none does."""
+    """Return the atom outside P whose correlation with the residual exceeds the multiplier most, or -1."""
     w = q.copy()
     for a in range(p):
         w -= h[P[a]] * G[P[a]]
@@ -141,7 +143,7 @@ def _most_violated(G: Floats, q: Floats, h: Floats, nu: float, P: Indices, p: in
 
 @njit(cache=True, nogil=True)
 def _append(G: Floats, L: Floats, P: Indices, p: int, j: int) -> float:
-    """Write row p of the factor for atom j, return its pivot (zero where the atom depends on the others)."""
+    """Write row p of the factor for atom j; return its pivot, zero if the atom depends on the others."""
     pivot = G[j, j]
     for a in range(p):
         total = G[P[a], j]
@@ -156,7 +158,7 @@ def _append(G: Floats, L: Floats, P: Indices, p: int, j: int) -> float:
 def _descend(
     G: Floats, q: Floats, h: Floats, on_simplex: bool, L: Floats, P: Indices, p: int, work: Floats
 ) -> tuple[int, float]:
-    """Move h to the minimiser on P, dropping atoms at the boundary on the way; the new size of P, and nu."""
+    """Move h to the minimiser on P, dropping atoms that reach the boundary; return the new size of P, and nu."""
     while True:
         z, nu = _minimiser(q, on_simplex, L, P, p, work)
         step, block = 1.0, -1
@@ -199,7 +201,7 @@ def _minimiser(q: Floats, on_simplex: bool, L: Floats, P: Indices, p: int, work:
 
 @njit(cache=True, nogil=True)
 def _drop(G: Floats, h: Floats, L: Floats, P: Indices, p: int) -> int:
-    """Leave out the atoms of weight zero and factor again."""
+    """Drop the atoms with zero weight and factor again."""
     kept = 0
     for a in range(p):
         j = P[a]

@@ -1,4 +1,4 @@
-"""MERIT: all anchors at once, by Frank-Wolfe on the self-dictionary, in memory linear in the number of points.
+"""MERIT: Frank-Wolfe on the self-dictionary, which finds all anchors at once in memory linear in the number of points.
 
 The plain version, `cofactor.plain.merit`, is the algorithm in ten lines; read it first:
 
@@ -9,17 +9,17 @@ The plain version, `cofactor.plain.merit`, is the algorithm in ten lines; read i
         C = (1 - step) * C + step * U
     anchors = np.argsort(-C.max(axis=1))[:K]                 # rows by their largest entry
 
-`descend` is this loop, and `merit` says what it is given: weight, start, and which rows are anchors in the end.
+`descend` is this loop; `merit` provides the weight and the start, and selects the anchors at the end.
 
-    plain version                                 here
-    least_of_gradient, 500 columns of G a time    GradientTiles.least_of_gradient, tiles that are forgotten
-    row_softmax, P in two parts                   row_penalty, the same two parts times lam
-    C = (1 - step) C + step U, a sparse matrix    Coefficients.step, one list of entries a column
-    residual_of_spa                               `_weight`, "msr"
+    plain version                                      here
+    least_of_gradient, 500 columns of G at a time      GradientTiles.least_of_gradient, in tiles that are discarded
+    row_softmax, P in two parts                        row_penalty, the same two parts times lam
+    C = (1 - step) C + step U, a sparse matrix         Coefficients.step, one list of entries per column
+    residual_of_spa                                    `_weight`, "msr"
 
-Model: X ~ X C, columns of C on the simplex; a row of C is filled only if its column of X is an anchor. Every step
-moves every column of C towards one vertex of the simplex, so that C after T steps holds at most T entries per column
-and is never formed as an N x N array.
+Model: X ~ X C with the columns of C on the simplex; a row of C is nonzero only if its column of X is an anchor. Every
+step moves every column of C towards one vertex of the simplex, so after T steps C has at most T entries per column and
+is never formed as an N x N array.
 
     symbol   meaning                                                     shape       here
     X        points, one per column                                      (M, N)      Algorithm 1
@@ -29,20 +29,20 @@ and is never formed as an N x N array.
     t        number of the first step                                                Eq. (11)
     r_l      X c_l - x_l, the residual of column l                       (M,)
     m_n      peak of row n of C                                          (N,)
-    S_n      sum over l of exp((C_nl - m_n) / mu), zeros included        (N,)
+    S_n      sum over l of exp((C_nl - m_n) / mu), including zeros       (N,)
     y_nl     penalty lam exp((C_nl - m_n) / mu) / S_n
-    p_n      the same where C_nl = 0                                     (N,)
+    p_n      the penalty for C_nl = 0                                    (N,)
 
 The linear step. The gradient of column l (half of the plain one) is g_n = x_n'r_l + y_nl. A BLAS product per tile of
-columns and block of rows gives rough scores (X carries the base penalties p as one more row, the residuals a one);
-compiled code folds a block, while it is in the cache, into the least score of every column and forgets it. Rough
-scores err by at most
+columns and block of rows gives approximate scores (X has the base penalties p as an additional row, and the residuals
+have a one); compiled code reduces a block, while it is in the cache, to the least score of every column. The error of
+approximate scores is at most
 
     e_l = eps (M + 8) (max_n ||x_n|| ||r_l|| + max_n y_nl),
 
-so that the least one lies within 2 e_l of the rough minimum: whatever does is scored again in double precision, one
-term after the other, and the lowest index wins a tie. The choice hence depends neither on the precision of the rough
-scores, nor on BLAS, nor on the number of threads.
+so the exact minimum is within 2 e_l of the approximate one. All candidates in this range are scored again in double
+precision, term by term, and ties go to the lowest index. The choice therefore depends neither on the precision of the
+approximate scores, nor on BLAS, nor on the number of threads.
 
 Source: Nguyen, Fu and Wu, "Memory-efficient convex optimization for self-dictionary separable nonnegative matrix
 factorization: a Frank-Wolfe approach", IEEE TSP 2022, Algorithm 1.
@@ -109,15 +109,15 @@ UNDERFLOW = 1e-35  # what products that fall below the range of single precision
 
 @dataclass(frozen=True)
 class FrankWolfeResult(Result):
-    """How the iteration of `merit` went: a `Result` with the duality gap and the stored entries of every step.
+    """Convergence information of `merit`: a `Result` with the duality gap and the number of stored entries per step.
 
     Attributes
     ----------
     gap : (n_iter,) array
-        Duality gap of the point from which each step started, in units of the objective: no feasible point is lower
-        by more. NaN for the first step from C = 0, which is no feasible point.
+        Duality gap at the start of each step, in units of the objective; no feasible point is lower by more. NaN for
+        the first step from C = 0, which is not feasible.
     nnz : (n_iter,) ints
-        Entries stored after each step.
+        Number of entries stored after each step.
     """
 
     gap: Floats
@@ -126,16 +126,16 @@ class FrankWolfeResult(Result):
 
 @dataclass(frozen=True)
 class MeritFit(AnchorFit):
-    """Result of `merit`: an `AnchorFit` with the weight lam that was used and the suggested number of anchors.
+    """Result of `merit`: an `AnchorFit` with the penalty weight lam and the suggested number of anchors.
 
     Attributes
     ----------
     lam : float
-        Weight of the penalty that was used.
+        The penalty weight that was used.
     n_suggested : int
-        Number of anchors that `suggest_n_anchors` says.
+        The number of anchors from `suggest_n_anchors`.
     margin : float in [0, 1]
-        How clear that is, see there.
+        The margin of this suggestion.
     duplicates : list of int arrays
         Groups of equal columns that were merged; each is represented by its lowest index.
     """
@@ -163,79 +163,80 @@ def merit(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> MeritFit:
-    """Find anchor columns by convex optimisation, all at once.
+    """Find all anchor columns at once by convex optimisation.
 
         min over C of  ||X - X C||_F^2 + lam Phi_mu(C),   C >= 0,  columns of C sum to one,
         Phi_mu(C) = sum_n mu log( (1/N) sum_l exp(C_nl / mu) ),  about the sum of row maxima,
 
-    by n_iter steps of Frank-Wolfe, C = (1 - a) C + a [e_j1, ..., e_jN] with a = 2 / (t + 2) and j_l the least entry of
-    column l of the gradient. Rows are scored by their largest entry.
+    by n_iter steps of Frank-Wolfe, C = (1 - a) C + a [e_j1, ..., e_jN] with a = 2 / (t + 2) and j_l the index of the
+    least entry of column l of the gradient. The score of a row is its largest entry.
 
     Parameters
     ----------
     X : (M, N) array or scipy.sparse matrix
-        One point per column, finite, of any sign. Where the weights of the model do not sum to one by themselves,
-        scale the columns to sum to one first.
+        One point per column, finite, of any sign. If the weights of the model do not sum to one by themselves, scale
+        the columns to sum to one first.
     n_anchors : int in [1, N], optional
-        K. Default: as many as `suggest_n_anchors` says, with a warning where its margin is below 0.5; `lone_columns`
-        are then left out.
+        K. Default: the number from `suggest_n_anchors`, with a warning if its margin is below 0.5; `lone_columns` are
+        then left out.
     lam : "msr", "paper" or float >= 0
-        "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K): the mean over columns that
-        have one, since the K that SPA chose fit themselves. Where mixtures of SPA's anchors leave more than half of
-        the squares of the other columns unexplained, as for words and for nodes of real graphs, the residual does not
-        measure noise, and "msr" means: no penalty (lam = 0), and start from SPA's coefficients C0. "paper" is the
-        heuristic ||X - X C0||_F / K. 0 is MERIT(0), without penalty.
+        "msr" is 1.5 times the mean squared residual of SPA, 1.5 ||X - X C0||_F^2 / (N - K), averaged over the columns
+        that are not anchors of SPA. If mixtures of these anchors leave more than half of the squares of the other
+        columns unexplained, as for words and for nodes of real graphs, the residual does not measure noise; "msr" then
+        means no penalty (lam = 0) and a start at SPA's coefficients C0. "paper" is the heuristic ||X - X C0||_F / K. 0
+        is MERIT(0), without a penalty.
     mu : float > 0
-        Smoothing of the row maxima; without consequence from 1e-7 to 1e-1.
+        Smoothing of the row maxima; values from 1e-7 to 1e-1 make no difference.
     n_iter : int >= 1
-        Steps. More is not better: with "paper", stopping early is part of what makes it work.
+        Number of steps. More steps are not always better: "paper" relies on stopping early.
     objective : "full" or "half"
-        Half is the printed 1/2 ||X - X C||_F^2 + lam Phi_mu(C); full is what the released code minimises, the same as
-        half with lam / 2.
+        "half" is the printed 1/2 ||X - X C||_F^2 + lam Phi_mu(C); "full" is the objective of the released code, which
+        equals "half" with lam / 2.
     init : None, "spa" or (N, N) array or sparse matrix
-        Where to start: C = 0, C0 (the simplex least squares on the anchors of SPA), or the columns given.
+        Start at C = 0, at C0 (simplex least squares on the anchors of SPA), or at the given coefficients.
     t_init : int >= 1, optional
-        First t of a start other than zero. Default: round(1 / RMSE), RMSE = ||X - X C0||_F / sqrt(N).
+        First t if the start is not zero. Default: round(1 / RMSE), RMSE = ||X - X C0||_F / sqrt(N).
     tol : float, optional
         Stop when the gap is at most tol ||X||_F^2.
     gap_abs : float, optional
-        Stop when the gap is below this, in units of the objective: the rule of the released code.
+        Stop when the gap is at most this, in units of the objective, as in the released code.
     merge_duplicates : bool
-        Merge columns that are equal up to 1e-9 of the largest entry, so that rounding has nothing to decide.
+        Merge columns that are equal up to 1e-9 of the largest entry, so that rounding does not decide between them.
     select : "auto", "top" or "spa"
-        "top" takes the K rows of largest score; "spa" runs SPA on the tenth of all rows (3 K at least) that score
-        highest: for data in which each anchor occurs several times, each time with other noise. "auto" takes the
-        latter where mixtures of its anchors leave less than half of the squares that those of the former leave.
+        "top" takes the K rows with the largest scores. "spa" runs SPA on the tenth of the rows (at least 3 K) with the
+        largest scores, for data in which each anchor occurs several times with different noise. "auto" takes "spa" if
+        mixtures of its anchors leave less than half of the squares that those of "top" leave.
     n_jobs : int, optional
-        Threads. Default: as many as BLAS may use. The result is the same at any number.
+        Number of threads. Default: that of BLAS. The result does not depend on it.
     verbose : bool
         Show a progress bar on a terminal.
 
     Raises
     ------
     CofactorError
-        X holds NaN or infinity (columns are named) or is zero everywhere; an argument is out of range; a start is not
+        X contains NaN or infinity (columns are named) or only zeros; an argument is out of range; or the start is not
         on the simplex.
 
     Warns
     -----
     DataWarning
-        Columns of X are zero (named): they are left out, their coefficients stay empty. The number of anchors was not
-        given, and is not clear from X, or columns lead none but themselves (named): they are left out, too.
+        Columns of X are zero (they are named and left out, with empty coefficients). If `n_anchors` is None: the
+        suggested number is uncertain, or there are lone columns (they are named and left out).
     ConvergenceWarning
-        A tolerance was given and not met.
+        A tolerance was given but not reached.
 
-    SPA takes far less time and is often as good or better, above all with few anchors and noise on all columns. MERIT
-    finds more where anchors are many, and where they are exact and noise pushes the mixtures outwards. `cofactor
-    bench SPA --problem separable` measures both.
+    SPA takes far less time and is often as good or better, especially with few anchors and noise on all columns. MERIT
+    finds more anchors if there are many of them, and if they are exact and noise pushes the mixtures outwards.
+    `cofactor bench SPA --problem separable` measures both.
 
-    Cost: 2 M N^2 flops per step; memory see `predicted_bytes`, O(M N + N n_iter).
+    Cost: 2 M N^2 flops per step; O(M N + N n_iter) memory, see `predicted_bytes`.
 
-    Source: Algorithm 1. Deviations: exp(C / mu) is shifted by the row maximum (as printed it overflows above C =
-    0.0071); the default lam and n_iter (the paper: ||X - X C0||_F / K, which neither scales with X nor with N, and 100
-    steps); equal columns are merged; a column without residual stays where its own penalty is least (the gradient is
-    rounding there); lowest index on ties. The released code stops by an absolute gap (`gap_abs`) and takes t_init from
-    the spectral norm. `cofactor.plain.merit` is the plain version, `tests/oracles` holds the dense one.
+    Source: Algorithm 1. Deviations: exp(C / mu) is shifted by the row maximum (as printed, it overflows above C =
+    0.0071); the default lam and n_iter (the paper: ||X - X C0||_F / K, which scales neither with X nor with N, and 100
+    steps); equal columns are merged; a column without residual stays where its own penalty is least, because its
+    gradient is a rounding error; ties go to the lowest index. The released code stops at an absolute gap (`gap_abs`)
+    and derives t_init from the spectral norm. `cofactor.plain.merit` is the plain version; `tests/oracles` has the
+    dense one.
 
     Examples
     --------
@@ -281,9 +282,9 @@ def descend(
 ) -> tuple[Coefficients, FrankWolfeResult]:
     """Minimise 1/2 ||X - X C||_F^2 + lam Phi_mu(C) by the steps t, t + 1, ... of Frank-Wolfe from C = `start`.
 
-    The loop of `cofactor.plain.merit`, whose lines stand in the comments; `start` None is C = 0. Two things are kept
-    from step to step that the plain version computes anew: the residuals X C - X, and the penalty of the rows of C.
-    Ends after n_iter steps, or where the gap is at most `most_gap`; rough scores are of `dtype`.
+    This is the loop of `cofactor.plain.merit`, whose lines are quoted in the comments; `start=None` means C = 0. Unlike
+    the plain version, it updates the residuals X C - X and the penalty of the rows of C from step to step. It ends
+    after n_iter steps, or when the gap is at most `most_gap`; approximate scores have the type `dtype`.
     """
     points = np.ascontiguousarray(X.T)  # no copy where columns of X lie together
     C = Coefficients.empty(len(points), CAPACITY) if start is None else Coefficients.from_sparse(start, CAPACITY)
@@ -311,13 +312,13 @@ def descend(
                 break
     made = len(objective)
     if not made:
-        converged, reason = True, "the start fits exactly: no step was due"
+        converged, reason = True, "the start is exact, so no step was taken"
     elif converged:
-        reason = f"gap within the tolerance after {made} steps"
+        reason = f"the gap is within the tolerance after {made} steps"
     elif most_gap == -np.inf:
-        converged, reason = True, f"made the {made} steps asked for; no tolerance was given"
+        converged, reason = True, f"stopped after {made} steps; no tolerance was set"
     else:
-        reason = f"limit of {made} steps reached before the gap fell to the tolerance"
+        reason = f"the gap did not reach the tolerance within {made} steps"
         warnings.warn(f"MERIT: {reason}", ConvergenceWarning, stacklevel=3)
     return C, FrankWolfeResult(np.array(objective), made, converged, reason, np.array(gap), np.array(nnz))
 
@@ -338,31 +339,31 @@ def _check_options(
     select: Select,
     n_jobs: int | None,
 ) -> None:
-    """Raise a CofactorError that names an option out of range; N is the number of columns of X."""
+    """Raise a CofactorError if an option is out of range; N is the number of columns of X."""
     if n_anchors is not None:
         require_anchors(n_anchors, N)
     if lam not in ("msr", "paper") if isinstance(lam, str) else not (is_number(lam) and 0 <= lam < np.inf):
-        raise CofactorError(f'lam={lam!r}: give "msr", "paper" or a number of at least 0')
+        raise CofactorError(f"lam={lam!r}: must be 'msr', 'paper' or a nonnegative number")
     check_positive(mu=mu)
     counts = {"n_iter": n_iter, "t_init": t_init, "n_jobs": n_jobs}
     check_whole(1, **{name: count for name, count in counts.items() if count is not None or name == "n_iter"})
     if any(not (is_number(tolerance) and tolerance >= 0) for tolerance in tolerances if tolerance is not None):
-        raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances are 0 or more")
+        raise CofactorError(f"tol, gap_abs = {tolerances}: tolerances must be nonnegative")
     words = [("objective", objective, get_args(Objective)), ("select", select, get_args(Select))]
     for name, value, known in words + ([("init", init, ("spa",))] if isinstance(init, str) else []):
         if not (isinstance(value, str) and value in known):
-            raise CofactorError(f"{name}={value!r}: choose one of {', '.join(known)}")
+            raise CofactorError(f"{name}={value!r}: must be one of {', '.join(map(repr, known))}")
 
 
 def _spa_start(X: Floats, K: int) -> sparse.csc_array:
-    """Return C0: simplex least squares on the anchors of SPA, zero elsewhere."""
+    """Return C0, the simplex least-squares coefficients on the anchors of SPA; all other rows are zero."""
     anchors = spa(X, K, restart=True)
     H = sparse.csc_array(simplex_least_squares(X[:, anchors], X))
     return sparse.csc_array((H.data, anchors[H.indices], H.indptr), shape=(X.shape[1], X.shape[1]))
 
 
 def _weight(lam: Weight, C0: sparse.csc_array | None, columns: Columns, K: int, factor: float) -> tuple[float, bool]:
-    """Return lam in units of X, and whether mixtures of SPA's anchors are no model of the other columns."""
+    """Return lam in units of X, and whether mixtures of SPA's anchors fail to explain the other columns."""
     if not isinstance(lam, str) or C0 is None:
         return float(lam), False
     rest = _residual_norm(columns.points, C0)
@@ -377,27 +378,27 @@ def _weight(lam: Weight, C0: sparse.csc_array | None, columns: Columns, K: int, 
 
 
 def _given_start(init: ArrayLike | sparse.sparray | None, columns: Columns) -> sparse.csc_array | None:
-    """Return given (N, N) coefficients on the columns that take part; refuse those that are not on the simplex."""
+    """Return the given (N, N) coefficients on the used columns; refuse coefficients that are not on the simplex."""
     if init is None:
         return None
     given = sound_places(init, "init") if sparse.issparse(init) else numbers(init, "init", 2)
     C0, N = sparse.csc_array(given, dtype=np.float64), columns.owner.size
     if C0.shape != (N, N):
-        raise CofactorError(f"init has shape {C0.shape}: X has {N} columns, so give {N} x {N} coefficients")
+        raise CofactorError(f"init has shape {C0.shape}, but X has {N} columns: pass {N} x {N} coefficients")
     C0 = columns.shrink(C0)
     bad = np.abs(C0.sum(axis=0) - 1) > ON_SIMPLEX
     bad[C0.tocoo().col[~(C0.data >= 0)]] = True
     if bad.any():
         raise CofactorError(
             f"init is not on the simplex in {bad.sum()} columns ({listing(columns.used[bad])}): entries must be "
-            "nonnegative, sum to one, and use no column of zeros"
+            "nonnegative, sum to one, and use no zero columns of X"
         )
     C0.eliminate_zeros()
     return C0
 
 
 def _first_step(start: sparse.csc_array | None, columns: Columns, t_init: int | None, n_iter: int) -> tuple[float, int]:
-    """Return t of the first step and the number of steps: none where the start fits exactly."""
+    """Return t of the first step and the number of steps, which is zero if the start is exact."""
     if start is None:
         return 0, n_iter
     X = columns.points
@@ -416,7 +417,7 @@ def _residual_norm(X: Floats, C: sparse.csc_array) -> float:
 
 
 def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
-    """Return the K anchors by the scores of rows, see `merit`."""
+    """Return the K anchors chosen by the scores of rows, as described in `merit`."""
     top = top_rows(scores, K)
     if select == "top":
         return top
@@ -426,11 +427,11 @@ def _selected(X: Floats, scores: Floats, K: int, select: Select) -> Indices:
     return top
 
 
-# ---- coefficients as a list of entries per column, and a step on them ----
+# ---- coefficients as lists of entries per column, and a step on them ----
 
 
 class Entries(NamedTuple):
-    """C for compiled loops: C[rows[l, e], l] = scale * weights[l, e] for e < count[l]."""
+    """The coefficients C for compiled loops: C[rows[l, e], l] = scale * weights[l, e] for e < count[l]."""
 
     rows: Ints32
     weights: Floats
@@ -450,7 +451,7 @@ class RowPenalty(NamedTuple):
 
 @dataclass
 class Coefficients:
-    """C as `entries`, in arrays that grow when a column is full."""
+    """The coefficients C as `entries`, in arrays that grow when a column is full."""
 
     entries: Entries
 
@@ -481,7 +482,7 @@ class Coefficients:
         return _row_peaks(self.entries)[0]
 
     def to_sparse(self) -> sparse.csc_array:
-        """Return C as a sparse matrix, rows rising in every column."""
+        """Return C as a sparse matrix with sorted row indices."""
         rows, weights, count, scale = self.entries
         stored = np.arange(rows.shape[1]) < count[:, None]
         indptr = np.append(0, np.cumsum(count, dtype=np.int64))
@@ -490,7 +491,7 @@ class Coefficients:
         return C
 
     def step(self, points: Floats, residuals: Floats, picks: NDArray[np.int64], alpha: float) -> float:
-        """Move every column, and its residual, by alpha towards its pick; return the sum of squared residuals."""
+        """Move every column and its residual by alpha towards its pick; return the sum of squared residuals."""
         rows, weights, count, scale = self.entries
         capacity = rows.shape[1]
         if int(count.max()) == capacity:  # a column is full: double the room
@@ -501,7 +502,7 @@ class Coefficients:
 
 
 def row_penalty(C: Coefficients, lam: float, mu: float) -> tuple[RowPenalty, float]:
-    """Sum up the rows of C, shifted by their peaks so that nothing overflows; their penalty, and Phi_mu(C)."""
+    """Return the penalty of the rows of C and Phi_mu(C); rows are shifted by their peaks to avoid overflow."""
     peak, stored = _row_peaks(C.entries)
     zeros: Floats = np.exp(np.maximum(-peak / mu, 2 * LEAST_EXPONENT))
     total = (len(peak) - stored) * zeros
@@ -512,7 +513,7 @@ def row_penalty(C: Coefficients, lam: float, mu: float) -> tuple[RowPenalty, flo
 
 @njit(cache=True, nogil=True)
 def _row_peaks(C: Entries) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the largest entry of every row, and how many entries it has."""
+    """Return the largest entry and the number of entries of every row."""
     peak, stored = np.zeros(len(C.count)), np.zeros(len(C.count), np.int64)
     for l in range(len(C.count)):
         for e in range(C.count[l]):
@@ -563,7 +564,7 @@ def _take_step(C: Entries, points: Floats, residuals: Floats, picks: NDArray[np.
 
 
 class Scan(NamedTuple):
-    """What compiled loops read in one step."""
+    """The inputs of the compiled loops of one step."""
 
     points: Floats
     residuals: Floats
@@ -579,10 +580,10 @@ class Scan(NamedTuple):
 
 
 class GradientTiles:
-    """Finds the least entry of every column of the gradient, tile by tile, on `n_threads` threads.
+    """Search for the least entry of every column of the gradient, tile by tile, on `n_threads` threads.
 
-    Keeps the points as rows in double precision and, in blocks, as columns in the precision of rough scores. A column
-    without residual is scored by its penalties alone; with `prefer_stored`, a row that C stores there wins a tie.
+    The points are kept as rows in double precision and, in blocks, as columns in the precision of approximate scores. A
+    column without residual is scored by its penalties only; with `prefer_stored`, ties go to rows that C stores.
     """
 
     def __init__(self, points: Floats, dtype: DTypeLike, n_threads: int, prefer_stored: bool) -> None:
@@ -597,7 +598,7 @@ class GradientTiles:
         self.error = (M + 8) * float(np.finfo(self.blocks.dtype).eps) / 2
 
     def least_of_gradient(self, residuals: Floats, C: Coefficients, penalty: RowPenalty) -> tuple[Picks, Floats]:
-        """Return for every column the row to move to, and the gap r'(r + x) + sum_n C_n y_n - min_n g_n."""
+        """Return the row to move to for every column, and the gap r'(r + x) + sum_n C_n y_n - min_n g_n."""
         N = len(residuals)
         for base, columns in zip(np.split(penalty.base, self.ends), self.blocks, strict=True):
             columns[-1, : len(base)] = base
@@ -616,7 +617,7 @@ class GradientTiles:
 
 @njit(cache=True, nogil=True)
 def _pick_span(scan: Scan, span: tuple[int, int], picks: Picks, gaps: Floats) -> None:
-    """Pick for the columns of a span; compiled as a whole, since a step of thin X makes hundreds of small products."""
+    """Pick rows for a span of columns; all compiled, because a step with a thin X has hundreds of small products."""
     residuals, blocks, tile = scan.residuals, scan.blocks, scan.tile
     M, width = residuals.shape[1], blocks.shape[2]
     left = np.ones((tile, M + 1), blocks.dtype)
@@ -637,7 +638,7 @@ def _pick_span(scan: Scan, span: tuple[int, int], picks: Picks, gaps: Floats) ->
 
 @njit(cache=True, nogil=True)
 def _open_tile(scan: Scan, start: int, margin: Floats, gaps: Floats) -> None:
-    """Set the margins of scores, 2 e_l (-1 for columns without residual), and gaps but for min g."""
+    """Set the margins of scores, 2 e_l (-1 for columns without residual), and the gaps without min g."""
     C, penalty = scan.C, scan.penalty
     for i in range(len(margin)):
         l = start + i
@@ -663,7 +664,7 @@ def _fold(
     least: Floats,
     picks: Picks,
 ) -> None:
-    """Take a block of rough scores, rows `first` on, into the least rough and the least exact score of columns."""
+    """Update the least approximate and exact scores of columns by a block of scores that begins at row `first`."""
     points, residuals, C, penalty = scan.points, scan.residuals, scan.C, scan.penalty
     lanes, n_rows = np.empty(LANES, rough.dtype), min(rough.shape[1], len(points) - first)
     for i in range(len(rough)):
@@ -691,7 +692,7 @@ def _fold(
 
 @njit(cache=True, nogil=True)
 def _close_tile(scan: Scan, start: int, margin: Floats, least: Floats, picks: Picks, gaps: Floats) -> None:
-    """Pick for the columns without residual, and take the least scores off the gaps."""
+    """Pick rows for the columns without residual, and subtract the least scores from the gaps."""
     for i in range(len(margin)):
         l = start + i
         if margin[i] < 0:
@@ -701,7 +702,7 @@ def _close_tile(scan: Scan, start: int, margin: Floats, least: Floats, picks: Pi
 
 @njit(cache=True, nogil=True)
 def _cheapest_row(C: Entries, penalty: RowPenalty, l: int, prefer_stored: bool) -> tuple[int, float]:
-    """Row of least penalty; on ties the lowest index, or with `prefer_stored` a row that C stores in this column."""
+    """Return the row with the least penalty; ties go to the lowest index or, if `prefer_stored`, to stored rows."""
     support, base = C.rows[l, : C.count[l]], penalty.base
     best, least = -1, np.inf
     for e in range(len(support)):
@@ -724,7 +725,7 @@ def _penalty_at(C: Entries, penalty: RowPenalty, l: int, n: int) -> float:
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _lane_minima(scores: Rough, lanes: Rough) -> float:
-    """Fill lanes[i] = min over k of scores[i + k LANES], eight rows of lanes at a time; return the least."""
+    """Fill lanes[i] = min over k of scores[i + k LANES], eight rows at a time; return the minimum."""
     W = LANES
     lanes[:] = np.inf
     whole = len(scores) // (8 * W) * (8 * W)
@@ -744,7 +745,7 @@ def _lane_minima(scores: Rough, lanes: Rough) -> float:
 
 @njit(cache=True, nogil=True)
 def _dot(a: Floats, b: Floats) -> float:
-    """a'b, one term after the other: the same to the last bit whoever asks."""
+    """Return a'b, summed term by term, so that the result is always identical to the last bit."""
     total = 0.0
     for m in range(len(a)):
         total += a[m] * b[m]

@@ -1,7 +1,7 @@
-"""Finders of anchors as estimators, by name, and how much memory each takes.
+"""Estimators that find anchors, and predictions of the memory that they need.
 
-They take points, one per column; SPOC and GeoNMF (`graphs`) take the adjacency matrix of a graph, LDA counts of
-words in documents.
+They take points, one per column; SPOC and GeoNMF (`graphs`) take the adjacency matrix of a graph, and LDA takes word
+counts of documents.
 """
 
 from __future__ import annotations
@@ -51,28 +51,28 @@ VECTORS = 16  # arrays of N doubles that MERIT holds besides: penalties, picks, 
 
 @dataclass(eq=False, repr=False)
 class AnchorMethod(Estimator):
-    """What all finders of anchors share, whose points are the columns of X, as in the papers, not its rows.
+    """Base class of anchor finders; as in the papers, the points are the columns of X, not its rows.
 
-    `fit` finds anchors, `transform` the weights of any columns on them. scikit-learn has points as rows: a search or a
-    split of its own would cut points into pieces, so give these methods none.
+    `fit` finds anchors, and `transform` returns the weights of the anchors in any columns. Do not use scikit-learn's
+    searches or splits with these methods: they treat rows as points and would cut the points into pieces.
 
     Parameters
     ----------
     n_anchors : int, optional
-        K. Default: as many as `suggest_n_anchors` says, with a warning where that is not clear; `lone_columns` are then
-        left out. With a number all columns take part: `cofactor anchors` leaves lone ones out there, too.
+        K. Default: the number from `suggest_n_anchors`, with a warning if it is uncertain; `lone_columns` are then left
+        out. If a number is given, all columns are used, whereas `cofactor anchors` leaves out lone columns in any case.
     random_state : int, Generator or None
-        Has no effect where a method draws nothing.
+        Has no effect on deterministic methods.
     verbose : bool
-        Show a progress bar on a terminal, where a method makes many steps.
+        Show a progress bar on a terminal, for iterative methods.
 
     Attributes
     ----------
-    anchors_ : (K,) ints, columns of X by falling score
+    anchors_ : (K,) ints, columns of X by decreasing score
     scores_ : (N,) array
-    coefficients_ : (N, N) scipy.sparse csc_array, or None where a method has none
+    coefficients_ : (N, N) scipy.sparse csc_array, or None if the method has no coefficients
     W_ : (M, K) array, the columns of X that are anchors
-    model_ : AnchorFit, all that the method found
+    model_ : AnchorFit, the complete result of the method
     result_ : Result
     """
 
@@ -81,25 +81,25 @@ class AnchorMethod(Estimator):
     verbose: bool = field(default=False, kw_only=True)
 
     def fit(self, X: Matrix, y: object = None) -> AnchorMethod:
-        """Find anchors among the columns of X, (M, N), dense or sparse; y is not used."""
-        rng_of(self.random_state)  # refuses what is no seed, also where nothing is drawn
+        """Find anchors among the columns of X, an (M, N) dense or sparse matrix; y is ignored."""
+        rng_of(self.random_state)  # refuses invalid seeds, even if nothing is drawn
         points = dense_points(X)
         return self._keep(self._find(points), points)
 
     def transform(self, X: Matrix) -> Floats:
-        """Return H, (K, n), of X ~ W H: weights of new columns, nonnegative with sum one, by least squares."""
+        """Return the (K, n) weights of the anchors in columns, H in X ~ W H, by least squares on the simplex."""
         self._check_fitted()
         return simplex_least_squares(self.W_, self._points(X))
 
     def fit_transform(self, X: Matrix, y: object = None) -> Floats:
-        """Find anchors, and return the (K, N) weights of all columns on them; y is not used."""
+        """Find anchors and return their (K, N) weights in all columns; y is ignored."""
         return self.fit(X).transform(X)
 
     def _find(self, X: Floats) -> AnchorFit:
         raise NotImplementedError
 
     def _chosen(self, X: Floats) -> tuple[Indices, int]:
-        """Return the columns to choose among and the number of anchors: as asked for, or what the data suggest."""
+        """Return the candidate columns and the number of anchors, as given or as suggested by the data."""
         if self.n_anchors is not None:
             return np.arange(X.shape[1]), self.n_anchors
         taking_part = np.delete(np.arange(X.shape[1]), lone_columns_with_warning(X))
@@ -108,7 +108,7 @@ class AnchorMethod(Estimator):
     def _points(self, X: Matrix) -> Floats:
         points = dense_points(X)
         if len(points) != len(self.W_):
-            raise CofactorError(f"X has {len(points)} rows, and the matrix of the fit had {len(self.W_)}")
+            raise CofactorError(f"X has {len(points)} rows, but the matrix of the fit has {len(self.W_)}")
         return points
 
     def _keep(self, found: AnchorFit, points: Floats) -> AnchorMethod:
@@ -120,7 +120,7 @@ class AnchorMethod(Estimator):
 
 @dataclass(eq=False, repr=False)
 class SPA(AnchorMethod):
-    """Successive projection: the longest column, projected out of all others, and again. Cost and source: see `spa`."""
+    """SPA: successive projection, which repeatedly takes the longest residual column. Cost and source: see `spa`."""
 
     def _find(self, X: Floats) -> AnchorFit:
         taking_part, K = self._chosen(X)
@@ -129,9 +129,9 @@ class SPA(AnchorMethod):
 
 @dataclass(eq=False, repr=False)
 class ProjectedSPA(AnchorMethod):
-    """Successive projection in the K leading directions, away from noise. Cost, source: see `projected_spa`.
+    """Successive projection in the K leading directions, which reduces noise. Cost and source: see `projected_spa`.
 
-    W_ holds the anchors' columns projected onto these directions, not the columns themselves.
+    W_ contains the columns of the anchors projected onto these directions, not the columns themselves.
     """
 
     def _find(self, X: Floats) -> AnchorFit:
@@ -147,9 +147,9 @@ class ProjectedSPA(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MERIT(AnchorMethod):
-    """Convex self-dictionary by Frank-Wolfe; points are columns. Parameters, cost and source: see `merit`.
+    """MERIT: convex self-dictionary by Frank-Wolfe; points are columns. Parameters, cost and source: see `merit`.
 
-    `model_` is a `MeritFit`. `max_iter` is the number of steps, `n_iter` there.
+    `model_` is a `MeritFit`. `max_iter` is the number of steps, called `n_iter` in `merit`.
     """
 
     lam: Weight = "msr"
@@ -172,7 +172,7 @@ class MERIT(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MERIT0(MERIT):
-    """MERIT without a penalty, MERIT(0) of the paper; points are columns. Parameters, cost and source: see `merit`."""
+    """MERIT(0) of the paper, without a penalty; points are columns. Parameters, cost and source: see `merit`."""
 
     lam: Weight = 0.0
 
@@ -180,14 +180,14 @@ class MERIT0(MERIT):
 def find_anchors(
     method: str | AnchorMethod | Finder, X: Floats, n_anchors: int, random_state: Seed = None, others: str = ""
 ) -> AnchorFit:
-    """Find anchors among points whose columns summed to one before their dimension was reduced.
+    """Find anchors among columns that summed to one before their dimension was reduced.
 
-    By a method's name, an estimator, or any function of X and the number; `others` are names that the caller knows.
+    `method` is a name, an estimator, or a function of X and n_anchors; `others` are further names for error messages.
     """
     if callable(method):
         return method(X, n_anchors)
     if isinstance(method, str) and method not in OF_POINTS:
-        raise CofactorError(f"no method {method!r}: there are {listing(OF_POINTS)}, {others}")
+        raise CofactorError(f"unknown method {method!r}: choose one of {listing(OF_POINTS)}, {others}")
     check_kind((str, AnchorMethod), method=method)
     found = METHODS[method](random_state=random_state) if isinstance(method, str) else clone(method)
     if "sums" in found.get_params() and found.sums is None:  # XRAY
@@ -197,22 +197,22 @@ def find_anchors(
 
 
 def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int = 50) -> int:
-    """Predict how much a method adds to the memory of the process, the dense X included.
+    """Estimate how much memory a method adds to the process, including the dense X.
 
     Parameters
     ----------
     method : name in `METHODS`
-        But LDA, whose memory hangs on the number of words in all documents.
+        Except LDA, whose memory depends on the number of words in all documents.
     n_rows, n_points, n_anchors, max_iter : int, at least 1
-        M, N, K and T. Of a graph (SPOC, GeoNMF), M is the mean number of neighbours.
+        M, N, K and T. For a graph (SPOC, GeoNMF), M is the mean number of neighbours.
 
-    Returns bytes at the peak, in one thread. MERIT: X, its transpose, residuals and X in single precision, 28 M N; up
-    to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient: 20 N^2, as
-    if no coefficient were zero, which is so after few steps; else down to 16. ProjectedSPA: X, a copy, Gram
-    matrices and K N. XRAY: six times X; FastAnchor: four
-    times. Graphs: 90 bytes per entry, measured with SciPy 1.15 (70 with 1.18), with the copy of an untidy matrix.
+    Returns the peak memory in bytes, with one thread. MERIT: X, its transpose, residuals and X in single precision,
+    28 M N; up to T entries per column, 12 N T (rounded up to the next doubling); a fixed tile of scores. FastGradient:
+    20 N^2 if no coefficient is zero, as after few steps, and at least 16 N^2. ProjectedSPA: X, a copy, Gram matrices
+    and K N. XRAY: six times X. FastAnchor: four times X. Graphs: 90 bytes per entry, including the copy of an unsorted
+    matrix, measured with SciPy 1.15 (70 with 1.18).
 
-    Raises a CofactorError where nothing is known of the method, or a size is no whole number of at least one.
+    Raises a CofactorError if the method is not known, or a size is not a positive integer.
 
     >>> round(predicted_bytes("MERIT", 50, 100_000, 20, max_iter=20) / 1e6)
     193
@@ -241,11 +241,13 @@ def predicted_bytes(method: str, n_rows: int, n_points: int, n_anchors: int, max
         tile = TILE_COLUMNS * BLOCK_ROWS if M >= THIN_ROWS else THIN_TILE * THIN_BLOCK
         scores = SINGLE_BYTES * ((M + 1) * N + tile)
         return 3 * points + scores + (DOUBLE_BYTES + INDEX_BYTES) * capacity * N + VECTORS * DOUBLE_BYTES * N
-    raise CofactorError(f"method={method!r}: memory is predicted for the methods of points and graphs in METHODS")
+    raise CofactorError(
+        f"method={method!r}: memory can be predicted only for the methods for points and graphs in METHODS"
+    )
 
 
 def require_memory(method: str, n_rows: int, n_points: int, n_anchors: int, max_iter: int) -> None:
-    """Raise a CofactorError where the predicted bytes exceed the free memory; it says how many, and what to do."""
+    """Raise a CofactorError if the predicted memory exceeds the free memory; it states the bytes and a remedy."""
     needed = predicted_bytes(method, n_rows, n_points, n_anchors, max_iter)
-    advice = "use merit, whose memory is linear in the points, or fewer points"
+    advice = "use merit, whose memory is linear in the number of points, or fewer points"
     require_bytes(needed, f"{method} on {n_points} points", advice)

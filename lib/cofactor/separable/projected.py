@@ -1,14 +1,14 @@
-"""Successive projection in the K leading directions, and k-means by angle as the trivial answer beside it.
+"""Successive projection in the K leading directions, and k-means by angle as a baseline.
 
     symbol   meaning                                              shape
     X        data, one point per column                           (M, N)
     U        leading left singular vectors of X, orthonormal      (M, K)
     Y        U' X, the points in K dimensions                     (K, N)
-    W        U U' X of the anchors: their spectra, less noise     (M, K)
+    W        U U' X of the anchors: their denoised spectra        (M, K)
     C        centres of k-means, of length one                    (M, K)
 
-Sources: Gillis and Vavasis, IEEE TPAMI 2014 (successive projection); its use behind a reduction of the dimension is
-usual for spectra, as in Nascimento and Bioucas-Dias, IEEE TGRS 2005. Dhillon and Modha, Machine Learning 2001 (k-means
+Sources: Gillis and Vavasis, IEEE TPAMI 2014 (successive projection); its use after dimension reduction is common for
+spectra, as in Nascimento and Bioucas-Dias, IEEE TGRS 2005. Dhillon and Modha, Machine Learning 2001 (k-means
 by angle).
 """
 
@@ -19,9 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofactor.core.checks import rng_of
 from cofactor.core.simplex import require_anchors, spa, with_squares
-from cofactor.core.types import Floats, Seed
+from cofactor.core.types import Floats
 from cofactor.separable.columns import AnchorFit, Matrix, anchors_by_scores, columns_kept, dense_points
 from cofactor.separable.least_squares import simplex_least_squares
 
@@ -31,9 +30,9 @@ HELD_OUT = 4000  # points at most of which half are held out
 
 
 def leading_directions(X: Floats, n_directions: int) -> Floats:
-    """Return U, (M, min(K, M, N)): left singular vectors of the largest singular values, from the smaller Gram matrix.
+    """Return U, (M, min(K, M, N)): the leading left singular vectors, computed from the smaller Gram matrix.
 
-    Cost: O(min(M, N)^2 max(M, N)). Singular values below 1e-8 of the largest are rounding.
+    Cost: O(min(M, N)^2 max(M, N)). Singular values below 1e-8 of the largest are rounding errors.
     """
     M, N = X.shape
     if M <= N:
@@ -43,16 +42,17 @@ def leading_directions(X: Floats, n_directions: int) -> Floats:
 
 
 def projected_spa(X: Matrix, n_anchors: int) -> tuple[AnchorFit, Floats]:
-    """Find anchors by successive projection of Y = U'X; also return W = U Y of the anchors.
+    """Find anchors by successive projection of Y = U'X, and return them with W = U Y of the anchors.
 
-    Noise outside of K directions neither makes a column long nor stays in the spectrum that stands for an anchor.
-    Raises as `spa`. Cost: that of `leading_directions`, and of SPA on K rows.
+    Noise outside the K leading directions neither affects the choice of columns nor remains in the spectra of the
+    anchors. Errors are those of `spa`. Cost: that of `leading_directions`, and of SPA on K rows.
 
     >>> found, W = projected_spa([[1.0, 0.0, 0.5], [0.0, 2.0, 1.0], [0.0, 0.0, 0.01]], 2)
     >>> found.anchors.tolist(), W.shape
     ([1, 0], (3, 2))
     """
-    points = with_squares(dense_points(X))
+    given = dense_points(X)
+    points = with_squares(given)
     require_anchors(n_anchors, points.shape[1])
     columns_kept(points)
     U = leading_directions(points, n_anchors)
@@ -60,20 +60,20 @@ def projected_spa(X: Matrix, n_anchors: int) -> tuple[AnchorFit, Floats]:
     anchors = spa(Y, n_anchors, restart=True)
     lengths = np.diagonal(np.linalg.qr(Y[:, anchors], mode="r")) ** 2
     fit = anchors_by_scores(anchors[: lengths.size], lengths, points.shape[1], anchors)
-    return fit, U @ (U.T @ dense_points(X)[:, anchors])
+    return fit, U @ (U.T @ given[:, anchors])
 
 
-def angular_means(X: Floats, n_centres: int, random_state: Seed = 0) -> Floats:
-    """Return C, (M, K), by k-means with the angle as distance: the best of five starts that are drawn far apart.
+def angular_means(X: Floats, n_centres: int) -> Floats:
+    """Return C, (M, K), by k-means with the angle as distance: the best of five k-means++ starts.
 
-    Repeats: each column goes to the centre with the smallest angle; a centre is the sum of its columns scaled to length
-    one. X has no zero column. Cost: O(M N K) a round, 50 rounds at most.
+    Each column is assigned to the centre with the smallest angle; a centre is the sum of its columns, scaled to length
+    one. X must not have zero columns. Cost: O(M N K) per iteration, with at most 50 iterations.
 
     >>> C = angular_means(np.array([[1.0, 2.0, 0.0], [0.1, 0.0, 3.0]]), 2)
     >>> sorted(C.argmax(axis=0).tolist())
     [0, 1]
     """
-    rng, unit = rng_of(random_state), X / np.linalg.norm(X, axis=0)
+    rng, unit = np.random.default_rng(0), X / np.linalg.norm(X, axis=0)
     best, most = unit[:, :n_centres], -np.inf
     for _ in range(STARTS):
         chosen = [int(rng.integers(unit.shape[1]))]
@@ -94,7 +94,7 @@ def angular_means(X: Floats, n_centres: int, random_state: Seed = 0) -> Floats:
 
 
 def angles(A: Floats, B: Floats) -> Floats:
-    """Return the angles between the columns of A and those of B, one by one, in degrees."""
+    """Return the angles between corresponding columns of A and B, in degrees."""
     lengths = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
     cosine = np.einsum("mn,mn->n", A, B) / np.where(lengths > 0, lengths, 1.0)
     return np.asarray(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
@@ -120,10 +120,10 @@ class HeldOut:
 
 
 def held_out_angles(X: Floats, find: Callable[[Floats], Floats], n_anchors: int) -> HeldOut | None:
-    """Compare mixtures of anchors with the centres of k-means by angle on columns that neither saw.
+    """Compare mixtures of anchors with the centres of k-means by angle on held-out columns.
 
-    Both are fitted on one half of the columns (`find` returns W) and judged on the other; at most 4000 columns take
-    part, drawn by a fixed seed. None where fewer than twice as many columns as anchors are left to fit.
+    Both are fitted to one half of the columns (`find` returns W) and evaluated on the other half; at most 4000 columns
+    are used, drawn with a fixed seed. Returns None if there are fewer than two columns per anchor to fit.
     """
     rng = np.random.default_rng(0)
     order = rng.permutation(X.shape[1])[:HELD_OUT]

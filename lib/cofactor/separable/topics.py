@@ -1,7 +1,8 @@
-"""Topics from word counts: anchor words, topics as distributions over words, and how much of each a document holds.
+"""Topics from word counts: anchor words, topics as distributions over words, and weights of topics in documents.
 
-Model: two words of a document come from topics, so that their co-occurrences are P = S' B S with one topic per row of
-S. An anchor word stands in one topic only; its column of P, scaled to sum to one, is a corner of all others.
+Model: the words of a document come from topics, so the co-occurrences of pairs of words are P = S' B S with one topic
+per row of S. An anchor word occurs in one topic only; its column of P, scaled to sum to one, is a vertex of the convex
+hull of all columns.
 
     symbol   meaning                                             shape
     F        TF-IDF weights of the words of a document           (D, N), sparse
@@ -43,24 +44,24 @@ GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below whic
 
 @dataclass(frozen=True, eq=False)
 class TopicModel:
-    """Topics, and what the documents hold of them.
+    """Result of `topic_model`: topics, and their weights in the documents.
 
     Attributes
     ----------
     anchors : (K,) words
-        Topic k is the one of anchor word k; empty where a method has no anchors.
+        The anchor word of every topic; empty if the method has no anchors.
     topics : (N, K) array
-        Distributions over words: columns sum to one, rows of dropped words are zero.
+        Distributions over words: columns sum to one, and rows of dropped words are zero.
     weights : (D, K) array
-        Nonnegative; how many of a document's words each topic accounts for. Zero for documents without words.
+        Nonnegative numbers of words of each document that each topic accounts for; zero for documents without words.
     dropped : words
-        Left out: in too few documents, or in all, where TF-IDF is zero.
+        Words that were left out because they occur in too few documents, or in all (with a TF-IDF of zero).
     fit : AnchorFit or None
-        What the finder of anchors returned; its columns are the words that were not dropped.
+        The result of the anchor finder; its columns are the words that were not dropped.
     result : Result or None
-        How the method went.
+        Convergence information.
     loadings : (N, K) array or None
-        What documents are weighted by: the topics, of NMF its factor of TF-IDF.
+        The factor used to compute weights: the topics or, for NMF, its factor of TF-IDF.
     """
 
     anchors: Indices
@@ -74,21 +75,20 @@ class TopicModel:
     def weights_of(self, counts: Matrix) -> Floats:
         """Return the (D, K) nonnegative weights of the topics in other documents, by least squares.
 
-        Raises a CofactorError where counts have another number of words, or are no counts. Not of LDA, whose estimator
-        has `transform`.
+        Raises a CofactorError if `counts` are invalid or have another number of words, and for LDA, whose estimator has
+        `transform` instead.
         """
         documents, B = word_counts(counts), self.loadings
         if B is None or documents.shape[1] != len(B):
-            known = "none to weigh documents by" if B is None else len(B)
-            raise CofactorError(f"counts have {documents.shape[1]} words, and the topics {known}")
+            known = "the topics are those of LDA, which has `transform`" if B is None else f"the topics have {len(B)}"
+            raise CofactorError(f"counts have {documents.shape[1]} words, but {known}")
         used = np.setdiff1d(np.arange(len(B)), self.dropped)
-        S = B[used].T
-        return np.asarray(nonnegative_weights(S @ S.T, S @ documents[:, used].T).T)
+        return weights_on(B[used].T, documents[:, used])
 
     def top_words(self, n: int = 20) -> Indices:
-        """Return the (K, n) leading words of every topic, the heaviest first; ties go to the lower index.
+        """Return the (K, n) leading words of every topic, heaviest first; ties go to the lower index.
 
-        Fewer where fewer words are left.
+        There are fewer than n columns if fewer words are left.
         """
         used = np.setdiff1d(np.arange(len(self.topics)), self.dropped)
         return used[np.argsort(-self.topics[used], axis=0, kind="stable")[:n].T]
@@ -110,33 +110,33 @@ def topic_model(
     Parameters
     ----------
     counts : (D, N) array or scipy.sparse matrix
-        How often each word stands in each document: zero, or at least one.
+        How often each word occurs in each document: zero, or at least one.
     n_topics : int in [1, min(D, N)]
-        K. `suggest_n_anchors` does not count topics: words of few documents lie outside of all mixtures.
+        K. `suggest_n_anchors` does not suggest a number of topics, because rare words lie outside all mixtures.
     method : str, estimator or callable
-        "MERIT", "SPA" or another name in `METHODS` that takes points, "LDA" (see `lda_topics`), an estimator of theirs
-        with settings of your own, or any function that takes X, (2K, N), and K, and returns an `AnchorFit`. SPA is
-        faster, and over 20 choices of 3 and of 5 topics of TDT2 and Reuters each, MERIT is not ahead of it. "NMF"
-        starts scikit-learn's nonnegative factors of TF-IDF, documents of length one, from the topics of SPA, and keeps
-        SPA's anchor words: its topics sort documents better.
+        "MERIT", "SPA" or another method for points in `METHODS`; "LDA" (see `lda_topics`); an estimator with custom
+        settings; or a function that takes X, (2K, N), and K, and returns an `AnchorFit`. SPA is faster than MERIT and,
+        over 20 choices of 3 and of 5 topics from each of TDT2 and Reuters, at least as good. "NMF" starts
+        scikit-learn's nonnegative factorisation of TF-IDF, for documents of length one, at the topics of SPA, and keeps
+        SPA's anchor words; its topics sort documents better.
     min_documents : int, optional
-        Leave out words that stand in fewer documents; the published trials take 2. Default: a word that stands in none
-        is an error. Words that stand in all documents are always left out.
+        Leave out words that occur in fewer documents; the published trials use 2. By default, a word that occurs in no
+        document is an error. Words that occur in all documents are always left out.
     random_state : int, Generator or None
-        Of the random projection that FastAnchor takes in place of U, and of LDA.
+        Used by LDA, and by the random projection of FastAnchor, which replaces U.
     second_start : bool
-        Start "NMF" a second time, from singular vectors (scikit-learn's "nndsvd"), and keep that where its error
-        ||F - A S||_F is smaller by 0.1 %. Topics then have no anchor words: `anchors` is empty.
+        Start "NMF" a second time, from singular vectors (scikit-learn's "nndsvd"), and keep that result if its error
+        ||F - A S||_F is smaller by 0.1 %. Topics then have no anchor words, and `anchors` is empty.
 
-    Raises a CofactorError for counts that are negative, not finite or between zero and one (documents are named), words
-    that stand in no document (they are named), where no word is left, or an argument is out of range.
+    Raises a CofactorError if counts are negative, not finite or between zero and one (documents are named), words occur
+    in no document (they are named), no word is left, or an argument is out of range.
 
-    Cost: O(nonzeros(counts) K) per step of the singular vectors, O(N K^2) for the rest, apart from the finder;
-    O(nonzeros + N K) memory (FastAnchor: 1000 N). Words by words is never formed.
+    Cost: O(nonzeros(counts) K) per step of the singular vectors and O(N K^2) for the rest, plus the anchor finder;
+    O(nonzeros + N K) memory (FastAnchor: 1000 N). The matrix P is never formed.
 
-    Source: Nguyen, Fu and Wu, Sec. V-B. Deviations: nonnegative least squares are exact, the released code makes 500
-    sweeps; P is applied, not formed; documents are weighted by raw counts, from which the published accuracy follows,
-    not by TF-IDF as the released code has it.
+    Source: Nguyen, Fu and Wu, Sec. V-B. Deviations: nonnegative least squares are exact (released: 500 sweeps); P is
+    applied without forming it; weights are computed for raw counts, from which the published accuracy follows, and not
+    for TF-IDF as in the released code.
 
     >>> counts = [[3, 1, 0, 0, 2], [2, 2, 0, 0, 0], [0, 0, 4, 1, 0], [0, 0, 1, 3, 1]]
     >>> model = topic_model(counts, 2, method="SPA")
@@ -154,8 +154,9 @@ def topic_model(
     used_words = words_kept(documents, min_documents)
     whole = isinstance(n_topics, int | np.integer)
     if not (whole and 1 <= n_topics <= min(documents.shape[0], used_words.size)):
-        most = f"{documents.shape[0]} documents and {used_words.size} words"
-        raise CofactorError(f"n_topics={n_topics!r}: ask for 1 to as many as there are of both, {most}")
+        most = min(documents.shape[0], used_words.size)
+        size = f"{documents.shape[0]} documents and {used_words.size} words"
+        raise CofactorError(f"n_topics={n_topics!r}: with {size}, choose 1 to {most} topics")
     left = documents[:, used_words]
     pairs = WordPairs(left)
     X = pairs.projected(random_state) if method == "FastAnchor" else pairs.reduced(2 * n_topics)
@@ -163,8 +164,8 @@ def topic_model(
     S = pairs.topics(fit.anchors)
     if not np.isfinite(S).all():
         rank = int(np.linalg.matrix_rank(X))
-        fewer = f"ask for {rank} at most" if rank < n_topics else "ask for fewer"
-        raise CofactorError(f"the {used_words.size} words that are used do not distinguish {n_topics} topics: {fewer}")
+        fewer = f"choose at most {rank}" if rank < n_topics else "choose fewer"
+        raise CofactorError(f"the {used_words.size} words that are used cannot distinguish {n_topics} topics: {fewer}")
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)
@@ -172,10 +173,11 @@ def topic_model(
 
 
 def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) -> TopicModel:
-    """Return topics and weights of NMF, started from those of `model`, or also from singular vectors.
+    """Return topics and weights by NMF, started at those of `model` or also from singular vectors.
 
-    F ~ A S, F the TF-IDF of documents scaled to length one. Documents are weighted by their counts on S; words are then
-    given as they are counted, by least squares of the counts on A, since those of largest TF-IDF are rare ones.
+    F ~ A S, where F is the TF-IDF of documents scaled to length one. The weights of documents are those of their counts
+    on S. The words of topics are then computed by least squares of the counts on A, because the words with the largest
+    TF-IDF are rare.
     """
     from sklearn import config_context  # here: slow to import
     from sklearn.decomposition import NMF
@@ -212,18 +214,18 @@ def _refined(model: TopicModel, counts: sparse.csr_array, second_start: bool) ->
     topics[used_words] = S.T
     converged = solver.n_iter_ < NMF_STEPS
     why = f"changes fell below {solver.tol:g} of the first"
-    why = why if converged else f"stopped after the {NMF_STEPS} steps allowed"
+    why = why if converged else f"did not converge within {NMF_STEPS} iterations"
     result = Result(np.array([np.nan_to_num(solver.reconstruction_err_) ** 2]), int(solver.n_iter_), converged, why)
     if not converged:
-        warnings.warn(f"NMF: {why}; topics may still move", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"NMF {why}, so the topics may still change", ConvergenceWarning, stacklevel=3)
     fit = model.fit if anchors.size else None
     return replace(model, anchors=anchors, topics=topics, weights=weighed, loadings=loadings, fit=fit, result=result)
 
 
 class WordPairs:
-    """Co-occurrence of words over documents, P = F'F / D, as an operator that is never formed.
+    """Co-occurrences of words in documents, P = F'F / D, as a linear operator that is never formed.
 
-    Every word must stand in some documents, but not in all.
+    Every word must occur in some documents, but not in all.
     """
 
     def __init__(self, counts: sparse.csr_array) -> None:
@@ -232,7 +234,7 @@ class WordPairs:
         self.c = self.apply(np.ones(self.F.shape[1]))
 
     def apply(self, V: Floats) -> Floats:
-        """Return P V, of a vector or a matrix."""
+        """Return P V for a vector or a matrix V."""
         return (self.Ft @ (self.F @ V)) / self.F.shape[0]
 
     def reduced(self, dimension: int) -> Floats:
@@ -251,7 +253,7 @@ class WordPairs:
         return X * np.where(largest < 0, -1.0, 1.0)[:, None]  # singular vectors leave their signs to chance
 
     def projected(self, random_state: Seed) -> Floats:
-        """Return R P diag(1/c), R a random projection to at most 1000 dimensions."""
+        """Return R P diag(1/c), where R is a random projection to at most 1000 dimensions."""
         R = random_projection(len(self.c), random_state)
         return (self.Ft @ (self.F @ R.T).toarray()).T / self.F.shape[0] / self.c
 
@@ -265,7 +267,7 @@ class WordPairs:
 
 
 def tf_idf(counts: sparse.csr_array) -> sparse.csr_array:
-    """Return (1 + ln count) ln(D / number of documents with the word), zero where the count is."""
+    """Return the TF-IDF weights (1 + ln count) ln(D / number of documents with the word), zero for zero counts."""
     idf = np.log(counts.shape[0] / documents_with(counts))
     F = counts.copy()
     F.data = (1 + np.log(F.data)) * idf[F.indices]
@@ -281,26 +283,30 @@ def weights_on(S: Floats, counts: sparse.csr_array) -> Floats:
 
 
 def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
-    """Return how many documents each word stands in."""
+    """Return the number of documents that contain each word."""
     return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
 def word_counts(counts: Matrix) -> sparse.csr_array:
-    """Return counts as a sparse matrix of floats, checked; errors name the documents."""
-    dense = counts if sparse.issparse(counts) else np.atleast_2d(numbers(counts, "counts"))
-    given = sound_places(counts, "counts") if sparse.issparse(counts) else numbers(dense, "counts", 2)
+    """Check counts and return them as a sparse matrix of floats; errors name the documents."""
+    if sparse.issparse(counts):
+        given = sound_places(counts, "counts")
+    else:
+        given = numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
     bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
     if bad.any():
         rows = np.unique(matrix.tocoo().coords[0][bad])
-        raise CofactorError(f"counts must be 0 or at least 1: not so in documents {listing(rows.tolist())}")
+        raise CofactorError(
+            f"counts must be 0 or at least 1, but this does not hold in documents {listing(rows.tolist())}"
+        )
     if not matrix.nnz:
-        raise CofactorError("no document has a word")
+        raise CofactorError("all counts are zero: no document contains any words")
     return matrix
 
 
 def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
-    """Return the words to work with, see `topic_model`."""
+    """Return the words that are used, as described in `topic_model`."""
     found = documents_with(counts)
     if min_documents is not None:
         check_whole(1, min_documents=min_documents)
@@ -311,12 +317,12 @@ def words_kept(counts: sparse.csr_array, min_documents: int | None) -> Indices:
         )
     used = np.flatnonzero((found >= (min_documents or 1)) & (found < counts.shape[0]))
     if not used.size:
-        raise CofactorError("no word occurs in enough documents but not in all of them: lower min_documents")
+        raise CofactorError("every word occurs in too few documents or in all of them: lower min_documents")
     return used
 
 
 def nonnegative_weights(G: Floats, Q: Floats) -> Floats:
-    """Argmin over H >= 0 of trace(H'G H - 2 H'Q): least squares of which only G = W'W and Q = W'X are known."""
+    """Return argmin over H >= 0 of trace(H'G H - 2 H'Q), nonnegative least squares given G = W'W and Q = W'X."""
     values, vectors = np.linalg.eigh(G)
     clear = values > GRAM_RANK * values[-1]
     root = np.sqrt(values[clear])
@@ -327,9 +333,9 @@ def nonnegative_weights(G: Floats, Q: Floats) -> Floats:
 
 
 class TopicTransformer(Estimator):
-    """Base class of transformers from (D, N) counts of words to (D, K) weights of topics, one row per document.
+    """Base class of transformers from (D, N) word counts to (D, K) weights of topics, with one row per document.
 
-    A method implements `_topics`, which fits checked counts, and `_weights`, of checked counts.
+    Subclasses implement `_topics`, which fits a model to checked counts, and `_weights`, which weights checked counts.
 
     Attributes after `fit`
     ----------------------
@@ -337,7 +343,7 @@ class TopicTransformer(Estimator):
     result_ : Result
     n_iter_ : int
     n_features_in_, feature_names_in_
-        As in scikit-learn: the number of words, and their names where `counts` is a data frame.
+        As in scikit-learn: the number of words, and their names if `counts` is a data frame.
     """
 
     random_state: Seed
@@ -346,21 +352,21 @@ class TopicTransformer(Estimator):
     n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: counts may be sparse, and are never negative."""
+        """Return scikit-learn's tags: counts may be sparse and must not be negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.positive_only = True
         return tags
 
     def fit(self, counts: Matrix, y: object = None) -> Self:
-        """Find topics in (D, N) counts of words in documents, dense, sparse or a data frame; y is not used."""
-        rng_of(self.random_state)  # refuses what is no seed, also where nothing is drawn
+        """Find topics in (D, N) word counts, given as a dense or sparse matrix or a data frame; y is ignored."""
+        rng_of(self.random_state)  # refuses invalid seeds, even if nothing is drawn
         self.model_ = self._topics(self._checked(counts))
         self.result_ = cast(Result, self.model_.result)
         self.n_iter_ = self.result_.n_iter
         return self
 
     def transform(self, counts: Matrix) -> Floats | pd.DataFrame:
-        """Return the (D, K) weights of the topics in documents: an array, or as `set_output` has it."""
+        """Return the (D, K) weights of the topics in documents, as an array or as chosen by `set_output`."""
         from sklearn import get_config
 
         self._check_fitted()
@@ -371,19 +377,19 @@ class TopicTransformer(Estimator):
         return pd.DataFrame(weights, getattr(counts, "index", None), self.get_feature_names_out())
 
     def fit_transform(self, counts: Matrix, y: object = None) -> Floats | pd.DataFrame:
-        """Fit, and return the weights of the topics in the same documents."""
+        """Fit the model and return the weights of the topics in the same documents; y is ignored."""
         return self.fit(counts).transform(counts)
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what `transform` returns: "default", an array, or "pandas", a data frame; None changes nothing."""
+        """Choose the output of `transform`: "default" (array) or "pandas" (data frame); None has no effect."""
         if transform not in ("default", "pandas", None):
-            raise CofactorError(f"transform={transform!r}: choose 'default' or 'pandas'")
+            raise CofactorError(f"transform={transform!r}: must be 'default' or 'pandas'")
         if transform:
             self._sklearn_output_config = {"transform": transform}  # clones take it along
         return self
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the K names of topics, as "topics0"; words, if given, must be those of the fit."""
+        """Return the K names of the topics, such as "topics0"; `input_features` must be the words of the fit."""
         from sklearn.utils.validation import _check_feature_names_in
 
         self._check_fitted()
@@ -397,12 +403,14 @@ class TopicTransformer(Estimator):
         raise NotImplementedError
 
     def _checked(self, counts: Matrix, reset: bool = True) -> sparse.csr_array:
-        """Return counts checked, of the words of the fit where they are not `reset`."""
+        """Return checked counts; unless `reset`, their words must be those of the fit."""
         from sklearn.utils.validation import validate_data
 
         n_axes = 2 if sparse.issparse(counts) else numbers(counts, "counts").ndim
         if n_axes != 2:
-            raise CofactorError(f"counts have {n_axes} axes, one row per document is needed. Reshape your data")
+            raise CofactorError(
+                f"counts have {n_axes} dimensions, but two are needed, with one row per document. Reshape your data"
+            )
         documents = word_counts(counts)
         try:
             validate_data(self, counts if hasattr(counts, "columns") else documents, skip_check_array=True, reset=reset)
@@ -413,18 +421,18 @@ class TopicTransformer(Estimator):
 
 @dataclass(eq=False, repr=False)
 class Topics(TopicTransformer):
-    """Topics of word counts, one document per row: nonnegative factors that start at anchor words, or anchors alone.
+    """Topics of word counts (one document per row), by anchor words or by NMF started at anchor words.
 
     Parameters
     ----------
     n_topics : int
     method, min_documents, random_state
-        See `topic_model`. LDA is a transformer of its own.
+        See `topic_model`. LDA has its own transformer.
     verbose : bool
-        No effect: no method shows its progress here.
+        Has no effect.
 
-    `transform` gives nonnegative weights, by least squares on the topics. Attributes after `fit`: see
-    `TopicTransformer`. Raises, cost and source: see `topic_model`.
+    `transform` returns nonnegative weights, by least squares on the topics. Attributes after `fit`: see
+    `TopicTransformer`. Errors, cost and source: see `topic_model`.
 
     >>> counts = [[3, 1, 0, 0, 2], [2, 2, 0, 0, 0], [0, 0, 4, 1, 0], [0, 0, 1, 3, 1]]
     >>> Topics(2, method="SPA").fit_transform(counts).argmax(axis=1).tolist()
@@ -438,14 +446,14 @@ class Topics(TopicTransformer):
     verbose: bool = field(default=False, kw_only=True)
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: only FastAnchor draws at random."""
+        """Return scikit-learn's tags: only FastAnchor is random."""
         tags = super().__sklearn_tags__()
         tags.non_deterministic &= self.method == "FastAnchor"
         return tags
 
     def _topics(self, counts: Matrix) -> TopicModel:
         if self.method == "LDA":
-            raise CofactorError("method='LDA': use cofactor.separable.LDA, a transformer of its own")
+            raise CofactorError("method='LDA' is not available here: use the transformer cofactor.separable.LDA")
         return topic_model(counts, self.n_topics, self.method, self.min_documents, self.random_state)
 
     def _weights(self, counts: Matrix) -> Floats:

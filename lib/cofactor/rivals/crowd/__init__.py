@@ -1,1 +1,1 @@
-"""The methods that the paper compares with, one file per family."""
+"""The crowd methods that the paper compares with, one file per family."""

@@ -1,4 +1,4 @@
-"""Dawid-Skene models fitted to the moments of the labels: of second order (CNMF), or up to the third (TensorADMM).
+"""Dawid-Skene models fitted to second moments of the labels (CNMF), or to moments up to third order (TensorADMM).
 
 Source: Ibrahim, Fu, Kargas and Huang, "Crowdsourcing via pairwise co-occurrences: identifiability and algorithms",
 NeurIPS 2019 (CNMF); Traganitis, Pages-Zamora and Giannakis, "Blind multiclass ensemble classification", IEEE TSP 2018
@@ -30,23 +30,23 @@ ADMM_STEPS = 10  # ADMM steps per block, as released
 
 @dataclass(eq=False, repr=False)
 class CNMF(Aggregator):
-    """Coupled NMF: the Dawid-Skene model nearest to all co-occurrences in Kullback-Leibler divergence.
+    """CNMF (coupled NMF): the Dawid-Skene model closest to all co-occurrences in Kullback-Leibler divergence.
 
     Parameters
     ----------
     weights : "count" or "equal"
-        How much each pair of workers counts: by the tasks they share, or all alike, as in the papers.
+        Weight pairs of workers by the number of tasks they share, or equally, as in the papers.
     max_iter, tol
-        Most iterations, and the relative change of the objective at which they stop.
+        Maximum number of iterations, and the relative change of the objective at which they stop.
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`): NotIdentifiableError where no two workers labelled a task in common.
-    Warns: a DataWarning where `MultiSPA`, the start, cannot run, so that majority vote takes its place.
+    Raises (in `fit`) a NotIdentifiableError if no two workers share a task. Issues a DataWarning if `MultiSPA`, the
+    start, cannot be computed; the majority vote then replaces it.
 
-    Cost: see `cnmf_opt`. Source: NeurIPS 2019. Deviations: see `cnmf_opt`; classes are named by one common
-    permutation, and pairs whose co-occurrences have rank one are not left out. The papers stop after ten passes of
-    mirror descent, long before the optimum.
+    Cost: see `cnmf_opt`. Source: NeurIPS 2019. Deviations: see `cnmf_opt`; classes are named by one common permutation,
+    and pairs whose co-occurrences have rank one are not left out. The papers stop after ten passes of mirror descent,
+    long before the optimum.
 
     Examples
     --------
@@ -73,24 +73,23 @@ class CNMF(Aggregator):
 
 @dataclass(eq=False, repr=False)
 class TensorADMM(Aggregator):
-    """The Dawid-Skene model nearest to all first, second and third moments of the labels in least squares.
+    """TensorADMM: the Dawid-Skene model closest to all first, second and third moments of the labels in least squares.
 
     Parameters
     ----------
     max_iter, tol
-        Most sweeps over the workers, and the change of the relative residual at which they stop.
+        Maximum number of sweeps over the workers, and the change of the relative residual at which they stop.
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises (in `fit`): NotIdentifiableError where no three workers labelled a task in common; CofactorError where the
-    third moments would take more than 2 GB (only triples of labels that occurred are kept).
-    Warns: as `CNMF`.
+    Raises (in `fit`) a NotIdentifiableError if no three workers share a task, and a CofactorError if the third moments
+    would take more than 2 GB (only triples of labels that occurred are stored). Warnings are those of `CNMF`.
 
-    Cost: see `triple_moments` and `coupled_tensor`. Source: IEEE TSP 2018, with `MultiSPA` as start. Deviations: see
+    Cost: see `triple_moments` and `coupled_tensor`. Source: IEEE TSP 2018, started at `MultiSPA`. Deviations: see
     `coupled_tensor`.
 
-    Order: the sweeps go over the workers as they stand in the labels, and end before the minimum is met exactly. In 20
-    other orders of bluebird, probabilities moved by up to .005, with `em` by .00002; no task got another class.
+    Dependence on the order: sweeps visit the workers in their order and stop before the exact minimum. 20 other orders
+    of the workers of bluebird changed probabilities by up to .005 (with `em`, .00002), and no class.
 
     Examples
     --------
@@ -115,12 +114,12 @@ class TensorADMM(Aggregator):
 
 
 def multispa_start(labels: CrowdLabels) -> LatentClassModel:
-    """Return the model MultiSPA finds; that of the majority vote, with a warning, where it can find none."""
+    """Return the model of MultiSPA or, with a warning, that of the majority vote if MultiSPA fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # workers it cannot estimate start uniform, and are then fitted
         try:
             return MultiSPA(min_common=1).fit(labels).model_
         except CofactorError as refusal:
             reason = str(refusal)
-    warnings.warn(f"started from majority vote instead of MultiSPA: {reason}", DataWarning, stacklevel=5)
+    warnings.warn(f"started at the majority vote instead of MultiSPA: {reason}", DataWarning, stacklevel=5)
     return vote_model(labels, START_COUNT)

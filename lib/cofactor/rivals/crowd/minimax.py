@@ -1,17 +1,18 @@
-"""Minimax conditional entropy: every worker and every task distorts labels in its own way.
+"""Minimax conditional entropy: a model in which every worker and every task has its own label confusions.
 
     p_ij(l | c) = exp(alpha_j[c, l] + w_i[c, l]) / sum_k exp(alpha_j[c, k] + w_i[c, k])
 
-is the chance that worker j calls task i of class c an l. The dual of the regularised minimax problem is to maximise
+is the probability that worker j gives the label l to task i of class c. The dual of the regularised minimax problem is
+to maximise
 
     F(mu, alpha, w) = sum_ij sum_c mu_i(c) log p_ij(L_ij | c) + H(mu) - lam_w/2 ||alpha||^2 - lam_t/2 ||w||^2
 
-one of mu, alpha and w at a time. F is concave in each and falls apart: given mu and w, every row alpha_j[c, :] is a
-problem of its own in K unknowns, and so is every row w_i[c, :] given mu and alpha; Newton's method solves each.
+over mu, alpha and w in turn. F is concave in each of them and separable: given mu and w, every row alpha_j[c, :] is a
+separate problem with K unknowns, and so is every row w_i[c, :] given mu and alpha; Newton's method solves each of them.
 
     symbol    meaning                                                     shape
     L_ij      label that worker j gave task i
-    alpha_j   confusability of the classes in the eyes of worker j        (M, K, K)
+    alpha_j   confusability of the classes for worker j                   (M, K, K)
     w_i       confusability of the classes on task i                      (N, K, K)
     mu_i      class probabilities of task i; H(mu) their entropy          (N, K)
     lam_w     ridge on alpha: gamma K^2
@@ -43,27 +44,27 @@ ARMIJO = 1e-4  # share of the predicted gain that a step must reach
 
 @dataclass(eq=False, repr=False)
 class MinimaxEntropy(TaskScorer):
-    """Score tasks by regularised minimax conditional entropy ("MinimaxEntropy").
+    """MinimaxEntropy: regularised minimax conditional entropy.
 
-    Maximises F(mu, alpha, w) of the module's head, from vote shares.
+    Maximises F(mu, alpha, w), as defined in the module, starting at the vote fractions.
 
     Parameters
     ----------
     ridge : float
-        gamma, the ridge on the workers' parameters in units of K^2; positive. The tables use 0.25, that on Credit 5.
+        gamma > 0, the ridge on the workers' parameters in units of K^2. The tables use 0.25, and that on Credit uses 5.
     max_iter, tol
-        Most rounds over alpha, w and mu; stop when no class probability moves by `tol` in a round.
+        Maximum number of rounds over alpha, w and mu; stop when no class probability changes by `tol` in a round.
     em, pseudo_counts, random_state, verbose
-        See `Aggregator`; EM goes on from the scores, and nothing is random.
+        See `Aggregator`; EM starts at the scores, and nothing is random.
 
     Attributes after `fit`
     ----------------------
     posterior_ : (n_tasks, n_classes) array
-        mu; uniform for a task without labels, since the model has no class prior.
+        mu; uniform for tasks without labels, because the model has no class prior.
     model_, result_ : see `TaskScorer`
-        `result_.objective` is F in nats after each round; it never falls.
+        `result_.objective` is F in nats after each round; it never decreases.
 
-    Raises `CofactorError` in `fit`: `ridge` is not positive, or no task has a label.
+    Raises a CofactorError in `fit` if `ridge` is not positive, or no task has a label.
 
     Cost: O(labels K^3 + (M + N) K^4) time per round and step of Newton, O(labels K + (M + N) K^2) memory. Source: Zhou
     et al., 2015; gamma, the ratio of the ridges, 50 rounds and 5e-3 as in the code released with the ICML 2021 paper.
@@ -86,10 +87,15 @@ class MinimaxEntropy(TaskScorer):
 
     def _score(self, labels: CrowdLabels) -> tuple[Floats, Result]:
         if not self.ridge > 0:
-            raise CofactorError(f"ridge={self.ridge}: without a positive one, unanimous labels have no maximum")
+            raise CofactorError(
+                f"ridge={self.ridge}: must be positive, or the objective has no maximum for unanimous labels"
+            )
         if not labels.n_labels:
-            raise CofactorError("no task has a label")
-        by_task, by_worker = _entries(labels)
+            raise CofactorError("no task has a label, so there is nothing to fit")
+        codes = labels.table.rows, labels.table.variables, labels.table.values
+        task, worker, label = (np.asarray(code, dtype=np.int64) for code in codes)
+        by_task = SortedLabels.sort(task, worker, label, labels.n_tasks)
+        by_worker = SortedLabels.sort(worker, task, label, labels.n_workers)
         lam_w = self.ridge * labels.n_classes**2
         lam_t = lam_w * by_worker.mean_degree / by_task.mean_degree
         mu, history = vote_shares(labels), History("MinimaxEntropy", self.max_iter, self.tol, self.verbose)
@@ -122,27 +128,20 @@ class SortedLabels(NamedTuple):
 
     @property
     def degree(self) -> Ints:
-        """Labels of each owner."""
+        """The number of labels of each owner."""
         return np.diff(self.indptr)
 
     @property
     def mean_degree(self) -> float:
-        """Labels per owner, those without any left out."""
+        """The mean number of labels per owner, without owners that have none."""
         return float(self.degree[self.degree > 0].mean())
-
-
-def _entries(labels: CrowdLabels) -> tuple[SortedLabels, SortedLabels]:
-    table = labels.table
-    task, worker, label = (np.asarray(code, dtype=np.int64) for code in (table.rows, table.variables, table.values))
-    by_task = SortedLabels.sort(task, worker, label, labels.n_tasks)
-    return by_task, SortedLabels.sort(worker, task, label, labels.n_workers)
 
 
 @njit(cache=True)
 def _maximise_rows(
     theta: Floats, offset: Floats, indptr: Ints, partner: Ints, label: Ints, weight: Floats, lam: float
 ) -> None:
-    """Maximise F over theta (B, K, K) of the owners in place, given the partners' and mu of each entry (E, K)."""
+    """Maximise F over theta (B, K, K) of the owners in place, given theta of the partners and mu per entry (E, K)."""
     for b in range(len(theta)):
         mine = slice(indptr[b], indptr[b + 1])
         for c in range(theta.shape[1]):
@@ -197,7 +196,7 @@ def _derivatives(x: Floats, offset: Floats, label: Ints, weight: Floats, lam: fl
 
 @njit(cache=True)
 def _log_softmax(x: Floats, offset: Floats, out: Floats) -> None:
-    """Write log softmax(x + offset); scalar loops, since an array of K numbers costs more to make than to fill."""
+    """Write log softmax(x + offset) to `out`, in scalar loops, as allocating K numbers costs more than filling them."""
     top, total = -np.inf, 0.0
     for k in range(len(x)):
         out[k] = x[k] + offset[k]
@@ -211,7 +210,7 @@ def _log_softmax(x: Floats, offset: Floats, out: Floats) -> None:
 
 @njit(cache=True)
 def _log_likelihood(theta: Floats, offset: Floats, indptr: Ints, partner: Ints, label: Ints) -> Floats:
-    """Return (B, K): sum over the owner's entries of log p(L | c)."""
+    """Return the (B, K) sums of log p(L | c) over the entries of each owner."""
     S, log_p = np.zeros(theta.shape[:2]), np.empty(theta.shape[2])
     for b in range(len(theta)):
         for e in range(indptr[b], indptr[b + 1]):

@@ -1,8 +1,8 @@
-"""MultiSPA: every annotator's confusion matrix from the vertices of its own co-occurrences.
+"""MultiSPA: the confusion matrix of every annotator from the vertices of its co-occurrences.
 
-R_mj = A_m diag(lambda) A_j', so every column of R_mj, scaled to sum one, is a mixture of the columns of A_m. If for
-every class some annotator j uses some label for that class alone, then all columns of A_m are themselves among those
-of [R_m1, R_m2, ...], and they are the vertices of what these span.
+R_mj = A_m diag(lambda) A_j', so every column of R_mj, scaled to sum to one, is a mixture of the columns of A_m. If for
+every class some annotator j uses a label for that class only, all columns of A_m are themselves columns of
+[R_m1, R_m2, ...], and they are the vertices of their convex hull.
 
     symbol   meaning                                             shape
     R_mj     joint frequencies of the labels of m and j          (K, K)
@@ -40,30 +40,30 @@ CONFUSION_FLOOR = (
 
 @dataclass(eq=False, repr=False)
 class MultiSPA(Aggregator):
-    """Confusion matrices by successive projection, one annotator after another, then the MAP label.
+    """MultiSPA: confusion matrices by successive projection, separately for each annotator, and then MAP labels.
 
-    Z_m = [R_mj : j labelled tasks with m, rank(R_mj) = K], columns scaled to sum one;  A_m = Z_m[:, SPA(Z_m, K)]
+    Z_m = [R_mj : j shares tasks with m, rank(R_mj) = K], columns scaled to sum to one;  A_m = Z_m[:, SPA(Z_m, K)]
 
     Parameters
     ----------
     min_common : int, optional
-        Pairs of workers with fewer tasks in common count as missing; default as in `Cooccurrences.from_moments`.
+        Pairs of workers with fewer common tasks are treated as missing; default as in `Cooccurrences.from_moments`.
     floor : float
-        Smallest entry of a confusion matrix. 0 leaves the zeros that SPA picks up in thin data: on such a label alone
-        a class is then ruled out.
+        Smallest entry of a confusion matrix. 0 keeps the zeros that SPA finds in sparse data, by which a single label
+        can rule out a class.
     em, pseudo_counts, random_state, verbose
         See `Aggregator`; the method is deterministic.
 
-    Raises `CofactorError` in `fit` where no annotator has co-occurrences of rank K. Warns of annotators without K
-    vertices: each gets a uniform confusion matrix and keeps its place.
+    Raises a CofactorError in `fit` if no annotator has co-occurrences of rank K. Warns of annotators without K
+    vertices, which get uniform confusion matrices.
 
     Cost: O(|Omega| K^3) time for |Omega| observed pairs, O(|Omega| K^2) memory. Source: NeurIPS 2019, Algorithm 1, with
-    a uniform prior as in the released code. Deviations: SPA finds the classes of each annotator in an order of its own.
-    The released code puts the column with the largest entry of row i into place i, which can use one column twice and
-    takes every annotator for better than random; here columns are matched one to one with the confusion matrix that
-    majority votes give the same annotator, so that adversaries stay adversaries. An annotator that cannot be estimated
-    gets uniform columns, not random ones. Entries are floored. Annotators need more than K columns, as in the code of
-    2021 (2019: more than 7 K).
+    a uniform prior as in the released code. Deviations: SPA finds the classes of each annotator in an arbitrary order.
+    The released code moves the column with the largest entry in row i to position i, which can use a column twice and
+    assumes that every annotator is better than random; here, columns are matched one to one with the annotator's
+    confusion matrix by majority votes, so adversaries remain adversaries. Annotators that cannot be estimated get
+    uniform columns, not random ones. Entries are floored. Annotators need more than K columns, as in the code of 2021
+    (2019: more than 7 K).
 
     Examples
     --------
@@ -90,10 +90,10 @@ class MultiSPA(Aggregator):
 
 
 def vertex_matrices(cooc: Cooccurrences) -> tuple[Floats, NDArray[np.bool_]]:
-    """Find the vertices of every annotator's co-occurrences.
+    """Find the vertices of the co-occurrences of every annotator.
 
-    Returns A (M, K, K), columns in the order SPA found them, which differs from annotator to annotator, uniform where
-    there are fewer than K vertices; and the (M,) mask of the annotators that have K.
+    Returns A (M, K, K), with columns in the order of SPA, which differs between annotators, and uniform columns for
+    annotators with fewer than K vertices; and the (M,) mask of annotators with K vertices.
     """
     M, K = cooc.n_workers, cooc.n_classes
     full = np.linalg.matrix_rank(cooc.blocks) == K if len(cooc.blocks) else np.zeros(0, dtype=bool)
@@ -108,14 +108,14 @@ def vertex_matrices(cooc: Cooccurrences) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _shares(blocks: Floats) -> Floats:
-    """Put (E, K, K) blocks side by side and scale their columns to sum one, zero columns left out."""
+    """Return (E, K, K) blocks side by side, with columns scaled to sum to one and without zero columns."""
     Z = blocks.transpose(1, 0, 2).reshape(blocks.shape[1], -1)
     totals = Z.sum(axis=0)
     return Z[:, totals > 0] / totals[totals > 0]
 
 
 def match_to_votes(A: Floats, votes: LatentClassModel) -> Floats:
-    """Order the columns of each A[m] (M, K, K) as in the confusion matrix the votes give m; least squares."""
+    """Match the columns of each A[m] (M, K, K) to those of the confusion matrix by votes, in least squares."""
     pairs = zip(A, votes.conditionals, strict=True)
     return np.stack([found[:, match_columns(voted, found)] for found, voted in pairs])
 
@@ -129,14 +129,14 @@ def model_of_matrices(A: Floats, floor: float) -> LatentClassModel:
 
 
 def tell_uninformative(informative: NDArray[np.bool_], labels: CrowdLabels, instead: str = "uniform") -> None:
-    """Warn of workers who cannot be estimated; refuse where no worker can."""
+    """Warn of workers who cannot be estimated; raise a CofactorError if no worker can be."""
     if not informative.any():
         raise CofactorError(
-            f"no worker shares labels of all {labels.n_classes} classes with others often enough: MultiSPA can "
-            "estimate no worker; leave out classes that are never used, gather more labels per task, or use MV-EM or "
+            f"MultiSPA cannot estimate any worker, because none shares labels of all {labels.n_classes} classes with "
+            "others often enough: leave out classes that are never used, collect more labels per task, or use MV-EM or "
             "MajorityVote"
         )
     if not informative.all():
         named = listing(labels.workers[m] for m in np.flatnonzero(~informative))
-        message = f"workers without a co-occurrence of full rank, given {instead} confusion matrices: {named}"
+        message = f"workers without a full-rank co-occurrence get {instead} confusion matrices: {named}"
         warnings.warn(message, DataWarning, stacklevel=5)

@@ -1,13 +1,13 @@
-"""Spectral-D&S: third-order moments of three groups of workers start the EM of the Dawid-Skene model.
+"""Spectral-D&S: EM for the Dawid-Skene model, started at third-order moments of three groups of workers.
 
-Workers are split into three groups. Given the class of a task, the groups vote independently, so that the moments of
-their vote counts factor over the classes, and a tensor decomposition finds the factors without a starting guess:
+Workers are split into three groups. Given the class of a task, the groups vote independently, so the moments of their
+vote counts factor over the classes, and a tensor decomposition finds the factors without an initial guess:
 
     E[x~_a x~_b'] = sum_c w_c mu_c mu_c',    E[x~_a (x) x~_b (x) x_g] = sum_c w_c mu_c (x) mu_c (x) mu_c
 
     symbol   meaning                                                          shape
     x_g      votes of group g for each class, one row per task: `x[g]`        (N, K)
-    x~_a     E[x_g x_b'] E[x_a x_b']^-1 x_a: votes of group a, as if of g     (N, K)
+    x~_a     E[x_g x_b'] E[x_a x_b']^-1 x_a: votes of a, transformed to g     (N, K)
     M2       E[x~_a x~_b'], symmetric in the limit                            (K, K)
     W        whitening: W' M2 W = I                                           (K, K)
     T        the third moment, whitened: T = sum_c w_c^-1/2 v_c (x) v_c (x) v_c   (K, K, K)
@@ -44,32 +44,34 @@ DEFICIENT_CONDITION = 1e10  # condition number from which a co-occurrence of two
 
 @dataclass(eq=False, repr=False)
 class SpectralDS(Aggregator):
-    """Start EM from the tensor decomposition of the votes of three groups of workers ("Spectral-D&S").
+    """Spectral-D&S: EM started at the tensor decomposition of the votes of three groups of workers.
 
-    Finds A_m and lambda of Pr(labels) = sum_c lambda_c prod_m A_m[label_m, c] from first moments of triples, then
+    Estimates A_m and lambda of Pr(labels) = sum_c lambda_c prod_m A_m[label_m, c] by moments of triples, and then
     maximises the likelihood from there.
 
     Parameters
     ----------
     em, pseudo_counts
-        Refine by EM, which is part of the method as published; its prior, see `Aggregator`.
+        Refine by EM, which is part of the published method; for its prior, see `Aggregator`.
     random_state, verbose
-        See `Aggregator`; the seed draws the starting vectors of the power method, enough not to matter.
+        See `Aggregator`; the seed draws the starting vectors of the power method, which are so many that it hardly
+        matters.
 
-    Raises `CofactorError` in `fit`: fewer than three workers, a group that never used a class, or votes of two groups
-    whose co-occurrence has rank below K; the message names the group and what to do.
+    Raises a CofactorError in `fit` if there are fewer than three workers, a group never used a class, or the
+    co-occurrence of the votes of two groups has rank below K; the message names the groups and a remedy.
 
     Cost: O(labels + N K^3 + 100 * 100 K^4) time, O(N K) memory; then EM. Source: Zhang et al., NIPS 2014, Algorithm 1.
-    As in the code released with the ICML 2021 paper, worker m is in group m mod 3 (the paper allows any split), so that
-    another order of the workers is another split, and a worker's confusion matrix is estimated against both groups it
-    is not in. Deviations: M2 and T are symmetrised, as their limits are, so that the order of two groups does not
-    matter; columns of mu get their class by the best assignment instead of by first come; EM estimates the prior and
-    goes on until the likelihood settles. Before EM the prior is uniform, as there: the weights w are too noisy.
+    As in the code released with the ICML 2021 paper, worker m is in group m mod 3 (the paper allows any split), so the
+    split depends on the order of the workers, and the confusion matrix of a worker is estimated from the two other
+    groups. Deviations: M2 and T are symmetrised, as their limits are, so the order of two groups does not matter;
+    columns of mu are assigned to classes by the best matching instead of greedily; EM estimates the prior and continues
+    until the likelihood converges. Before EM, the prior is uniform, as there, because the weights w are too noisy.
 
-    Order: in 20 other orders of the workers, probabilities moved by up to .01 on bluebird, .007 on rte, .025 on
-    face_sentiment and .17 on dog, where one task, as on face_sentiment, got another class. Without `em` it is much
-    more, and some probabilities turn from 0 to 1: up to 5 tasks of 108 got another class on bluebird (accuracy 87.0 to
-    90.7 %), 45 of 800 on rte (89.4 to 92.6 %), 39 of 584 on face_sentiment and 37 of 807 on dog.
+    Dependence on the order: 20 other orders of the workers changed probabilities by up to .01 on bluebird, .007 on rte,
+    .025 on face_sentiment and .17 on dog; one task changed its class on face_sentiment and one on dog. Without `em`,
+    the changes are much larger, and some probabilities change from 0 to 1: up to 5 of 108 tasks changed their class on
+    bluebird (accuracy 87.0 to 90.7 %), 45 of 800 on rte (89.4 to 92.6 %), 39 of 584 on face_sentiment and 37 of 807 on
+    dog.
 
     Examples
     --------
@@ -112,7 +114,7 @@ def group_factor(x_a: Floats, x_b: Floats, x_g: Floats, rng: np.random.Generator
 
 
 def whitening(M2: Floats) -> tuple[Floats, Floats]:
-    """Return W with W' M2 W = I, and the inverse of W'; eigenvalues that noise made negative count by their size."""
+    """Return W with W' M2 W = I, and the inverse of W'; negative eigenvalues, due to noise, are replaced by |s|."""
     s, U = np.linalg.eigh(M2)
     s = np.sqrt(np.abs(s))
     if s.min() ** 2 * DEFICIENT_CONDITION <= s.max() ** 2:
@@ -121,16 +123,16 @@ def whitening(M2: Floats) -> tuple[Floats, Floats]:
 
 
 def third_moment(y_a: Floats, y_b: Floats, y_c: Floats) -> Floats:
-    """Return the mean of y_a (x) y_b (x) y_c over the rows, symmetrised; one slice at a time, so O(N K) memory."""
+    """Return the symmetrised mean of y_a (x) y_b (x) y_c over the rows; O(N K) memory, as it is computed by slices."""
     T = np.stack([(y_a * y_c[:, [k]]).T @ y_b for k in range(y_c.shape[1])], axis=2) / len(y_c)
     orders = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
     return np.mean([T.transpose(order) for order in orders], axis=0)
 
 
 def tensor_power(T: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Decompose a symmetric T ~ sum_c l_c v_c (x) v_c (x) v_c; all restarts at once, then deflation.
+    """Decompose a symmetric T ~ sum_c l_c v_c (x) v_c (x) v_c by simultaneous restarts and deflation.
 
-    Returns the eigenvalues (K,), falling only without noise, and the eigenvectors as columns (K, K).
+    Returns the (K,) eigenvalues, which decrease only without noise, and the eigenvectors as columns (K, K).
     Source: Anandkumar et al., 2014, Algorithm 1.
     """
     K = len(T)
@@ -188,7 +190,7 @@ def _confusion(labels: CrowdLabels, group: NDArray[np.int64], x: Floats, mu: Flo
 
 def _require_full_groups(x: Floats, labels: CrowdLabels, group: NDArray[np.int64]) -> None:
     if labels.n_workers < N_GROUPS:
-        raise CofactorError(f"Spectral-D&S needs three groups of workers, found {labels.n_workers}: use MV-EM")
+        raise CofactorError(f"Spectral-D&S needs at least three workers, but there are {labels.n_workers}: use MV-EM")
     for g in range(N_GROUPS):
         never = [labels.classes[k] for k in np.flatnonzero(x[g].sum(axis=0) == 0)]
         if never:
@@ -204,6 +206,6 @@ def _require_full_groups(x: Floats, labels: CrowdLabels, group: NDArray[np.int64
 
 def _too_few(what: str) -> str:
     return (
-        f"{what} has rank below the number of classes: too few tasks were labelled in all three groups, or a class "
-        "is never told apart. Put the workers in another order (worker m is in group m mod 3), or use MV-EM"
+        f"{what} has a rank below the number of classes, because too few tasks have labels of all three groups or a "
+        "class cannot be distinguished: put the workers in another order (worker m is in group m mod 3), or use MV-EM"
     )
