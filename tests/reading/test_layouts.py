@@ -290,6 +290,17 @@ def test_nobody_is_named(tmp_path):
         assert read(path).classes == [*CLASSES]
 
 
+def test_a_column_that_may_name_the_workers_is_asked_for(tmp_path):
+    path = tmp_path / "labels.csv"
+    table = PLAIN[["task", "label"]].assign(shift=PLAIN["worker"].str[-1:])
+    table.to_csv(path, index=False)
+    with pytest.raises(CofactorError, match="say which column is which, for example worker='shift'"):
+        read(path)
+    table.assign(shift=table["task"].str[-1]).to_csv(path, index=False)  # a property of the task
+    with pytest.warns(DataWarning, match="each label counts as a different worker's"):
+        assert read(path).n_workers == len(PLAIN)
+
+
 def test_what_can_mean_several_things_is_refused(tmp_path):
     path = tmp_path / "labels.csv"
     mturk().assign(**{"Answer.tone": "calm"}).to_csv(path, index=False)
