@@ -205,7 +205,7 @@ MODEL = simulate.dawid_skene_model(2, 2, random_state=0)
         (lambda: simulate.draw_comparisons(np.ones((1, 1)), np.ones((1, 1)), 1), "V at least two rows"),
         (lambda: simulate.dawid_skene_model(generator="beta"), "generator='beta': choose one of dirichlet, uniform"),
         *(
-            (lambda e=e: simulate.dawid_skene_model(specialist_error=e), r"must be from 0 to below 0\.82 for 3")
+            (lambda e=e: simulate.dawid_skene_model(specialist_error=e), r"must be between 0 and 0\.82 for 3")
             for e in (-0.1, 0.9)
         ),
         *((lambda d=d: simulate.symnmf_problem(density=d), "must be above 0 and at most 1") for d in (0, 1.5)),

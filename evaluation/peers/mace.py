@@ -1,4 +1,4 @@
-"""MACE: a worker either knows the class and gives it, or answers at random, regardless of the class.
+"""MACE: a worker either knows the class and gives it, or answers by a habit of their own, regardless of the class.
 
     Pr(label l of worker j | class c) = theta_j [l = c] + (1 - theta_j) xi_j(l),    classes equally likely
 

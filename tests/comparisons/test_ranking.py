@@ -427,6 +427,11 @@ def test_chance_of_a_match_and_the_pairs_to_ask_next(tied):
     assert (np.diff(asked["gain"]) <= 0).all()
 
 
+def test_of_two_items_the_pair_to_ask_next_is_the_two():
+    two = rank(Comparisons([0] * 40, [0] * 40, [1] * 40, [1, 1, 1, 0] * 10), random_state=0)
+    assert set(two.next_pairs(1).loc[0, ["item", "against"]]) == {0, 1}
+
+
 def test_covariates_that_follow_from_others_are_refused(tied):
     data, X = tied
     twice = pd.DataFrame({"words": X[:, 0], "letters": 5 * X[:, 0]})

@@ -314,7 +314,7 @@ def test_a_word_that_is_an_item_and_a_side_is_refused_with_the_option_that_settl
 
 def test_which_side_zero_and_one_are_is_said_or_asked_for(tmp_path):
     said = sided(tmp_path, ["p,q,1", "q,r,0"], "outcome")
-    assert said.notes[-1].startswith("outcome: 1 is model_a, 0 is model_b")
+    assert said.notes[-1].startswith("outcome: 1 means model_a and 0 means model_b")
     for name in ("chosen", "Preferred"):
         with pytest.raises(cf.CofactorError, match=rf"(?i){name} holds 0 and 1, .* --words 0 1"):
             sided(tmp_path, ["p,q,1", "q,r,0"], name)

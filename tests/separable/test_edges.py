@@ -190,6 +190,12 @@ def test_counts_by_the_residuals_of_spa():
     assert suggest_n_anchors(X * 1e-200) == suggest_n_anchors(X * 1e200) == (k, pytest.approx(margin))
 
 
+def test_the_margin_is_to_the_second_largest_factor_however_small():
+    """Squares 9, 6.25, 4.84, 0.25: the factors are 6.25 / 4.84, below two, and 19.36."""
+    X = np.diag([3.0, 2.5, 2.2, 0.5]) @ np.hstack([np.eye(4), np.full((4, 3), 0.25)])
+    assert suggest_n_anchors(X) == (3, pytest.approx(1 - 6.25 / 4.84 / 19.36))
+
+
 def test_counts_no_further_than_the_rank_nor_than_are_tried():
     assert suggest_n_anchors(np.outer([1.0, 2.0], [1.0, 0.5, 0.2])) == (1, 0.0)
     assert suggest_n_anchors([[0.7]]) == (1, 0.0)

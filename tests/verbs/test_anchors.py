@@ -185,6 +185,13 @@ def test_weights_and_spectra_explain_the_points(X):
         assert np.allclose(other.spectra, X[:, other.method.anchors_]), name
 
 
+def test_the_memory_asked_for_is_that_of_the_method_and_of_what_the_verb_holds(X, monkeypatch):
+    monkeypatch.setattr(checks, "available_bytes", lambda: 1e3)
+    needed = separable.predicted_bytes("SPA", 30, 120, 5) + 8 * 120 * (3 * 30 + 2 * 5)
+    with pytest.raises(CofactorError, match=rf"\({needed:.0f} bytes\)"):
+        cf.anchors(X, 5, method="SPA")
+
+
 def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
     for source, options, said in (
         (np.ones((3, 4)), {}, "all 4 points are equal"),

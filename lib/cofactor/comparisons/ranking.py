@@ -15,9 +15,8 @@ Source: Besag, Green, Higdon and Mengersen, "Bayesian computation and stochastic
 Section 6.3 (simultaneous regions from draws), with a studentised largest deviation; Laird and Louis, "Empirical Bayes
 ranking methods", Journal of Educational Statistics 1989 (ranks of draws). The sets of Mogstad, Romano, Shaikh and
 Wilhelm, "Inference for ranks", Review of Economic Studies 2024, which compare all pairs by a studentised maximum, are
-valid for every truth and far wider: each pair that cannot be distinguished widens two of them. docs/rank.md compares
-the widths. The intervals here are valid on average over items drawn from the prior, and if items that are compared more
-often are better (`davidson`).
+valid for every truth and far wider: each pair that cannot be distinguished widens two of them. The intervals here are
+valid on average over items drawn from the prior, and if items that are compared more often are better (`davidson`).
 """
 
 from __future__ import annotations

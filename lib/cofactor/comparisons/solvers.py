@@ -345,8 +345,8 @@ def gradient_descent(
         Applied to the start and after every step. Default: none; the paper's projections have no effect if items are
         centred and no row is long.
 
-    Cost: one pass per step, O(m r). Source: ICML 2025, Algorithm 1. Deviation: the step size, because that of Theorem
-    4.1 needs more than 1e25 iterations per digit.
+    Cost: one pass per step, O(m r). Source: ICML 2025, Algorithm 1. Deviations: no projections by default; the step
+    size, because that of Theorem 4.1 needs more than 1e25 iterations per digit.
     """
     if learning_rate is not None:
         check_positive(learning_rate=learning_rate)

@@ -113,7 +113,7 @@ def known_skills(skills: Mapping[Any, float], workers: Sequence[Any]) -> Floats:
     """Return the (M,) weights of the workers; those without a skill get the mean of the others."""
     bad = [repr(worker) for worker, skill in skills.items() if not (is_number(skill) and 0 <= skill < np.inf)]
     if bad:
-        raise CofactorError(f"skills are weights, so they must be numbers of at least 0; invalid for {listing(bad)}")
+        raise CofactorError(f"skills are weights and must be nonnegative numbers; invalid for {listing(bad)}")
     weights = np.array([skills.get(worker, np.nan) for worker in workers], dtype=np.float64)
     if not np.nansum(weights) > 0:
         raise CofactorError(f"no worker has a skill above zero; skills were given for {listing(map(repr, skills))}")

@@ -402,8 +402,8 @@ def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame, labels: 
     known: dict[Any, Any] = {}
     twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
     if twice:
-        tasks = listing(map(repr, dict.fromkeys(twice)))
-        raise CofactorError(f"gold gives two classes for tasks {tasks}: keep only one")
+        named = listing(map(repr, dict.fromkeys(twice)))
+        raise CofactorError(f"gold gives two classes for tasks {named}: keep only one")
     return known
 
 

@@ -34,7 +34,7 @@ UNKNOWN = -1  # class of a task that is not gold
 
 
 def shares_of_answers(task: Ints, worker: Ints, label: Ints) -> tuple[tuple[Ints, Ints, Ints], Floats]:
-    """Return task, worker and label of all distinct answers, and the share of each among the worker's on the task."""
+    """Return task, worker and label of each distinct answer, and its share of the worker's answers to the task."""
     different, times = np.unique(np.stack([task, worker, label]), axis=1, return_counts=True)
     _, opinion = np.unique(different[:2], axis=1, return_inverse=True)
     shares = times / np.bincount(opinion.ravel(), times)[opinion.ravel()]

@@ -52,7 +52,8 @@ def diagnose(table: CategoricalTable, *, rank: int | None = None, names: Sequenc
     check_table(table)
     if rank is not None:
         check_whole(1, rank=rank)
-    called = unmasked(list(range(table.n_variables)) if names is None else names, dtype=object)
+    given: Any = range(table.n_variables) if names is None else names
+    called = unmasked(given, dtype=object)
     if called.shape != (table.n_variables,):
         raise CofactorError(
             f"names have shape {called.shape}: pass one name for each of the {table.n_variables} variables"

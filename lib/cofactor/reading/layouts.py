@@ -284,7 +284,10 @@ def _of_classes(
     frame: pd.DataFrame, task: str, worker: str, names: Sequence[str], columns: Sequence[str]
 ) -> pd.DataFrame:
     """Return one label per row of a table with one column per class."""
-    found = of_marks(frame, names)
+    marks = frame[list(names)]
+    if any(":::" in name for name in names):  # potato writes the class itself, or leaves the cell empty
+        marks = marks.mask(marks.notna() & ~marks.isin((*NO_VALUE, "0")), "1")
+    found = of_marks(marks, names)
     if found is None:
         return frame
     label = f"the columns {listing(names)}"
@@ -466,7 +469,10 @@ def _of_counts(frame: pd.DataFrame, task: str, cells: pd.DataFrame, columns: Seq
 
 
 def marks(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return those of the columns that mark classes with 0 and 1."""
+    """Return those of the columns that mark classes: `question:::class` of one question (potato), or with 0 and 1."""
+    asked = [name for name in names if ":::" in name]
+    if asked:
+        return asked if len({name.split(":::")[0] for name in asked}) == 1 else []
     return [name for name in names if set(frame[name].dropna().str.strip()) <= {"0", "1", "0.0", "1.0"}]
 
 
@@ -492,6 +498,6 @@ def of_marks(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[Any] | None
         )
     if marked.any(axis=1).mean() < MOSTLY:
         return None
-    short = np.array([name.rpartition(".")[2] for name in names], dtype=object)
+    short = np.array([name.replace(":::", ".").rpartition(".")[2] for name in names], dtype=object)
     found = np.where(marked.any(axis=1), short[marked.to_numpy().argmax(axis=1)], None)
     return pd.Series(found, index=frame.index, dtype=object)

@@ -13,6 +13,9 @@ was chosen.
 Argilla: records with ``responses``, a list of answers with ``user_id``, ``values`` and ``status``, or an object that
 maps each question to such a list; only submitted answers count, and suggestions are ignored.
 
+Labelling jobs of SageMaker (input of a consolidation): objects with ``datasetObjectId`` and ``annotations``, each with
+``workerId`` and ``annotationData``, whose content is JSON with one answer.
+
 Lists: records with two lists of equal length, one of workers and one of their labels.
 """
 
@@ -254,7 +257,9 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
         `attrs["gold"]` maps their tasks to classes.
     """
     first = records[0]
-    if isinstance(first.get("responses"), list | dict):
+    if "datasetObjectId" in first and isinstance(first.get("annotations"), list):
+        name, read = "labelling job", _labelling_job
+    elif isinstance(first.get("responses"), list | dict):
         name, read = "Argilla export", _argilla
     elif _lists(first):
         name, read = "lists of labels", _of_lists
@@ -382,6 +387,18 @@ def _responses(responses: Any, worker: str) -> Iterator[tuple[str, Any, Any, Any
     for one in responses:
         for question, answer in (one.get("values") or {}).items():
             yield question, one.get(who), answer["value"], one.get("status")
+
+
+def _labelling_job(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
+    answers: list[Answer] = []
+    for record in records:
+        name = record["datasetObjectId"]
+        for annotation in record["annotations"]:
+            answer = leaf(annotation["annotationData"]["content"])
+            if isinstance(answer, str) and answer[:1] in ("{", "["):
+                raise CofactorError(f"object {name} has several answers by one worker; {SCOPE}")
+            answers.append((name, name, annotation["workerId"], answer))
+    return answers, Counter()
 
 
 def _lists(record: Record) -> tuple[str, str] | None:

@@ -618,7 +618,10 @@ def _of_words(
                     f"{name} holds 0 and 1, and it is not known which means {layout.first} and which {layout.second}: "
                     "give the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
-            notes.append(f"{name}: 1 is {layout.first}, 0 is {layout.second}; to swap them, use words (--words 0 1)")
+            notes.append(
+                f"{name}: 1 means {layout.first} and 0 means {layout.second}; to swap them, set words=('0', '1') "
+                "(--words 0 1)"
+            )
         other = _named([column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns])
         values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
     bad = np.isnan(values)

@@ -91,7 +91,7 @@ def _specialist(n_classes: int, error: float) -> Floats:
     spread = np.full((n_classes, n_classes), 1 / n_classes)
     most = np.linalg.norm(np.eye(n_classes)[0] - spread[0])
     if not is_number(error) or not 0 <= error < most:
-        raise CofactorError(f"specialist_error={error}: must be from 0 to below {most:.2f} for {n_classes} classes")
+        raise CofactorError(f"specialist_error={error}: must be between 0 and {most:.2f} for {n_classes} classes")
     weight = error / most
     return (1 - weight) * np.eye(n_classes) + weight * spread
 

@@ -96,7 +96,7 @@ def draw_gains(columns: pd.DataFrame, names: Sequence[object], *, ax: Axes | Non
 
 @styled
 def draw_dependence(shares: Floats, names: Sequence[object], *, ax: Axes | None = None) -> Axes:
-    """Draw how much each pair of columns depends on each other, for the 20 columns that depend most on another.
+    """Draw the dependence between pairs of columns, for the 20 columns that depend most on another.
 
     `shares` is the (N, N) result of `shared_information`, from 0 (independent) to 1 (one determines the other).
     """
