@@ -126,7 +126,7 @@ def test_votes_may_share_a_prompt_as_well_as_a_user(tmp_path):
             r"or the winner's name; see row 2 \('M'\).*: pass the two words",
         ),
         ("model_a,winner\nx,model_a\ny,model_b\n", {"loser": "model_a"}, "no item occurs in both columns"),
-        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "exactly one of winner_a, winner_b must be 1; see row 2"),
+        ("a,b,winner_a,winner_b\nx,y,1,1\n", {}, "at most one of winner_a, winner_b must be 1; see row 2"),
         ("winner,loser,len\na,b,1\n", {"covariates": ["len - size"]}, "no column size"),
         ("winner,loser\na,b\n", {"home": True}, "home needs two sides and an outcome"),
     ],

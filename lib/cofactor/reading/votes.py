@@ -575,7 +575,8 @@ def _of_each(frame: pd.DataFrame, layout: Layout, refuse: Refuse) -> Floats:
     tied = values[2] if len(values) > 2 else 1 - won - lost
     bad = (won + lost + tied != 1) | (tied < 0)
     if bad.any():
-        what = f"exactly one of {listing(layout.each)} must be 1; see {located(frame, bad)}"
+        number = "exactly" if len(values) > 2 else "at most"  # with two columns, none is a tie
+        what = f"{number} one of {listing(layout.each)} must be 1; see {located(frame, bad)}"
         refuse(bad, what, ": correct or drop these rows")
     return np.asarray(won + tied / 2)
 

@@ -26,7 +26,8 @@ from cofactor_app.bench.answers import FIRST, Question, answer_by, built_in
 
 Check = Callable[[Any, Any, Any], str]  # of method, data and its answer to these: what is wrong, or nothing
 
-REFUSED = ("the method stops", "must answer", "must return", "answers with")  # these words tell an error from a refusal
+# these words tell an error from a refusal
+REFUSED = ("the method stops", "must answer", "must return", "must take", "answers with")
 CLOSE_PROBABILITY, CLOSE_CHANCE = 1e-6, 1e-4
 N_ANCHORS, USERS, ITEMS = 4, 12, 6
 

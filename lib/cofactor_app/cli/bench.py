@@ -42,7 +42,7 @@ def bench(arguments: argparse.Namespace) -> int | None:
     methods = [arguments.method, *arguments.beside]
     variants = [name for name in methods if _code_of(name) == _code_of(arguments.method)]
     if arguments.leave_family_out and min(len(set(variants)), len({one.family for one in known})) < 2:
-        message = "--leave-family-out needs two variants of the method and sets of two families"
+        message = "--leave-family-out needs at least two variants of the method, and sets of at least two families"
         raise CofactorError(f"{message}: name variants with --beside, as in --beside 'my.py:Mine(alpha=2)'")
     with outputs(arguments, [arguments.output], [], [arguments.report]) as writer:
         folders = [arguments.data] if arguments.data else []

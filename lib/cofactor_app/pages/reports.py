@@ -194,7 +194,7 @@ def _of_workers(people: pd.DataFrame, verdicts: Mapping[str, str]) -> Iterator[s
     silent = int(counts.get(NO_INFORMATION, 0))
     if silent:
         of = f"{silent} of {amount(len(people), 'worker')}"
-        yield f"{NO_INFORMATION.capitalize()}: {of}; their labels do not affect any result"
+        yield f"{NO_INFORMATION.capitalize()}: {of}; their labels change no answer"
     if UNJUDGED in counts:
         return
     depends = int(counts.get(NOT_KNOWN, 0))
