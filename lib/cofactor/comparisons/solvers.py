@@ -234,7 +234,7 @@ def lbfgs(
     converged = found.status != 1  # 1: a limit was reached; 2: f cannot fall further in floating point
     if not converged:
         warnings.warn(
-            f"L-BFGS: iteration limit {max_iter} reached; raise the limit or the tolerance",
+            f"L-BFGS: iteration limit {max_iter} reached; increase the limit or the tolerance",
             ConvergenceWarning,
             stacklevel=2,
         )

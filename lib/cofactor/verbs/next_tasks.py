@@ -57,8 +57,8 @@ class NextTasks:
         accurate workers who have not labelled it: three, or as many as requested; fewer if no more are left), n_labels
         (present labels), label and its probability now, gain (expected reduction of the number of wrong labels).
     error : float
-        Expected fraction of wrong labels now, as reported by `aggregate`: the mean of 1 - probability. It is too low if
-        workers share mistakes that the method does not detect.
+        Expected fraction of tasks labelled wrongly now, as reported by `aggregate`: the mean of 1 - probability. It is
+        too low if workers share mistakes that the method does not detect.
     expected_error : float
         The same, after the requested labels.
     wanted_error : float or None
@@ -122,7 +122,7 @@ def next_tasks(
     budget : int
         Maximum number of labels to request. Each label is most useful if you request few and choose again afterwards.
     wanted_error : float, optional
-        Request no more labels than are expected to reduce the fraction of wrong labels to this.
+        Request no more labels than are expected to reduce the fraction of tasks labelled wrongly to this.
     method : Aggregator, optional
         Fitted to these labels. Default: `WorkerTypes` is fitted.
 

@@ -137,7 +137,7 @@ def plan(
     found = simulated(partial(_trial, n_tasks, tried, wanted), populations, rng, n_jobs, verbose)
     errors = {name: found[:, :, j] for j, name in enumerate(wanted)}
     told = wanted_error, present, (*read, *notes), truth is None
-    return Plan("labels per task", "fraction of wrong labels", tried, errors, *told)
+    return Plan("labels per task", "fraction of tasks labelled wrongly", tried, errors, *told)
 
 
 def amounts_up_to(present: float) -> list[int]:
