@@ -366,7 +366,7 @@ def test_sets_by_name():
     with pytest.raises(CofactorError, match="no crowd set is named 'nowhere': choose from adult_content"):
         known_sets("crowd", ["nowhere"])
     with pytest.raises(
-        CofactorError, match=r"named 'labelme' \(labelme is a data set that the bench does not include; give"
+        CofactorError, match=r"named 'labelme' \(data sets that the bench does not include: labelme; give"
     ):
         known_sets("crowd", ["labelme"])
     own = KnownSet("bluebird", "mine", tuple)

@@ -118,8 +118,8 @@ def test_what_is_wrong_with_a_declaration_is_one_line(folder):
         ({"problem": "crowds"}, files, "problem 'crowds' is not one of crowd, pmf"),
         ({}, {"labels": "labels.csv"}, r"\[files\] has no truth \(task, truth\)"),
         ({}, {**files, "table": "survey.csv"}, "has table, which crowd does not use"),
-        ({}, {**files, "truth": "gone.csv"}, "file gone.csv does not exist"),
-        ({}, {**files, "truth": "../x.csv"}, "is outside the folder, so a method could open it"),
+        ({}, {**files, "truth": "gone.csv"}, "no such file: gone.csv"),
+        ({}, {**files, "truth": "../x.csv"}, "outside the folder, where a method could open it: ../x.csv"),
         ({}, {**files, "truth": 3}, "must have a file name for each role"),
         (
             {"problem": "pmf", "licence": None},

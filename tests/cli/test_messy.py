@@ -240,4 +240,4 @@ def test_forms_that_cannot_be_written_are_refused_before_the_work(name, tmp_path
 def test_two_tables_are_not_written_to_one_file(tmp_path, capsys):
     path = str(tmp_path / "x.csv")
     assert main(["aggregate", "bluebird", "-o", path, "--workers", path]) == 1
-    assert "two outputs have the same file name" in capsys.readouterr().err
+    assert "two outputs are the same file" in capsys.readouterr().err

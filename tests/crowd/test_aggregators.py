@@ -405,7 +405,7 @@ def test_votes_count_what_their_workers_are_known_for():
 
 
 def test_skills_are_the_shares_right_on_gold():
-    with pytest.warns(DataWarning, match="ignored: 'zz'"):
+    with pytest.warns(DataWarning, match="ignored 1 gold task without labels: 'zz'"):
         method = MajorityVote().fit(FRAME, gold={"a": "x", "b": "x", "zz": "x"})
     assert method.weights_.tolist() == [1.0, 0.5, 0.0]
     assert method.predict(FRAME).to_dict() == {"a": "x", "b": "x", "c": "y"}

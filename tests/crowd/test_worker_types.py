@@ -310,7 +310,7 @@ def test_labels_whose_words_never_meet_are_left_out_by_name():
     for n in (60, 200):
         i, w, l, truth = independent(0, n, 6, 2, np.full(6, 0.8))
         labels = CrowdLabels.from_arrays(i, w, np.where(w == 2, l + 2, l), 4)
-        with pytest.warns(DataWarning, match=f"{n} labels of 1 workers are left out.*: 2 used only 2, 3, the others"):
+        with pytest.warns(DataWarning, match=f"left out {n} labels of 1 worker, .*: 2 used only 2, 3, the others"):
             method = WorkerTypes().fit(labels)
         rest = labels.take_workers([0, 1, 3, 4, 5])
         error = error_rate(method.predict_proba(labels), truth)

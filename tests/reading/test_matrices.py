@@ -138,7 +138,7 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     matrix, _, columns = read_matrix(tmp_path / "x.txt")
     assert matrix.tolist() == [[0.5, 0.1, 0.4], [0.2, 0.9, 0.3]] and columns == ["a", "b", "c"]
     (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
-    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; see row 2 "):
+    with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; see line 2"):
         read_matrix(tmp_path / "x.txt")
 
 

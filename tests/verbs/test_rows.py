@@ -90,7 +90,7 @@ def of_texts():
     texts = ["river bank water", "money bank loan", "", "loan money bank", "water river fish"] * 5
     ids = [f"d {(7 * n) % 25}" for n in range(25)]
     frame = pd.DataFrame({"doc": ids, "text": texts})
-    out = ("5 of 25 documents contain no word of the vocabulary, so their rows are zero: d 14, d 24, d 9, d 19, d 4",)
+    out = ("5 of 25 documents contain no word that is used, so their rows are zero: d 14, d 24, d 9, d 19, d 4",)
     bad = {"doc": "d 99", "text": "..."}
     options = {"document": "doc", "n_topics": 2}
     return Case("topics", frame, ids, "document", bad, options, "--weights", "documents", out, [*ids, "d 99"])

@@ -92,7 +92,7 @@ def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(fold
         assert found.documents["document"].tolist() == ids
         shares = found.documents.filter(like="topic_").to_numpy()
         assert not shares[4].any() and np.allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1)
-        assert "1 of 12 documents contain no word of the vocabulary, so their rows are zero: AX100" in found.notes
+        assert "1 of 12 documents contain no word that is used, so their rows are zero: AX100" in found.notes
         assert not found.warnings
     assert quiet(frame.drop(columns="doc_id")).documents["document"].tolist() == list(map(str, range(12)))
     assert quiet(texts).documents["document"].tolist() == list(map(str, range(12)))
@@ -113,7 +113,7 @@ def test_documents_keep_their_names_and_order_and_empty_ones_a_row_of_zeros(fold
 def test_half_empty_texts_words_for_none_and_scripts_without_blanks(recwarn):
     half = [text if n % 2 else "" for n, text in enumerate(TEXTS * 3)]
     found = quiet(pd.DataFrame({"text": half}))
-    empty = "18 of 36 documents contain no word of the vocabulary, so their rows are zero: 0, 2, 4"
+    empty = "18 of 36 documents contain no word that is used, so their rows are zero: 0, 2, 4"
     assert len(found.documents) == 36 and any(note.startswith(empty) for note in found.notes)
     of_words = quiet(pd.DataFrame({"text": [text or "NA" for text in half]}))
     assert of_words.words == found.words and of_words.documents.equals(found.documents)

@@ -203,7 +203,7 @@ class History:
 def warn_of_limit(name: str, result: Result) -> None:
     """Warn of an iteration that stopped before convergence, at the line that called its method."""
     if not result.converged:
-        told = f"{name}: {result.reason}; increase max_iter or tol"
+        told = f"{name}: {result.reason}; increase max_iter or tol, where they can be set"
         warnings.warn(told, ConvergenceWarning, stacklevel=4)
 
 

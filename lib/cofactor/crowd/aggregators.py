@@ -264,8 +264,8 @@ class SymNMF(Aggregator):
 class DesSymNMF(SymNMF):
     """SymNMF after designated-annotator imputation, from all linking pairs of annotators at once.
 
-    Parameters as in `SymNMF`. Warns if less than 90 % of the blocks can be imputed. Cost: see `designated_imputation`.
-    Source: ICML 2021, Eq. (7)-(8), (12)-(13).
+    Parameters as in `SymNMF`. Warns if less than 90 % of the blocks are observed or can be imputed. Cost: see
+    `designated_imputation`. Source: ICML 2021, Eq. (7)-(8), (12)-(13).
     """
 
     _imputes = True

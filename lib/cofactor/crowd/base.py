@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cofactor.core.checks import check_kind, unmasked
 from cofactor.core.em import em_rounds, maximization
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Estimator, History, NotFittedError, Result, clone
 from cofactor.core.latent_class import LatentClassModel, map_class, match_classes
 from cofactor.core.lazy import pd
@@ -427,7 +427,7 @@ def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
     there = set(labels.tasks)
     other = [repr(task) for task in gold if task not in there]
     if other:
-        message = f"{len(other)} gold tasks have no labels and are ignored: {listing(other)}"
+        message = f"ignored {amount(len(other), 'gold task')} without labels: {listing(other)}"
         warnings.warn(message, DataWarning, stacklevel=5)
     return codes
 
@@ -435,7 +435,7 @@ def _codes_by_task(gold: Mapping[Any, Any], labels: CrowdLabels) -> Ints:
 def gold_against_vote(labels: CrowdLabels, gold: Ints) -> str:
     """Return a question if gold (N,), -1 where unknown, contradicts the vote on most tasks, and on most clear ones.
 
-    A task is clear if four fifths of its votes are for one class, so tasks that readings dispute are not.
+    A task is clear if four fifths of its votes are for one class; tasks that readings dispute are not.
     """
     known = np.flatnonzero((gold != UNKNOWN) & (labels.table.entries_per_row > 0))
     votes = vote_shares(labels)[known]

@@ -125,7 +125,8 @@ def _of_agreement(labels: CrowdLabels, gold: Gold | None) -> Iterator[Check]:
     order = suggested_order(labels)
     if order is not None:
         advice = "if the classes are grades, declare their order (order=[...], --order); until then no worker is judged"
-        yield Check("grades", "pass", f"perhaps: most disagreements are small in the order {listing(order)}", advice)
+        value = f"perhaps: workers agree better in the order {listing(order)} than in nine of ten others"
+        yield Check("grades", "pass", value, advice)
 
 
 def _of_pairs(labels: CrowdLabels, min_common: int | None) -> tuple[Check, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cofactor.core.checks import check_positive, check_whole
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Result, clone
 from cofactor.core.latent_class import LatentClassModel
 from cofactor.core.lazy import csgraph
@@ -298,9 +298,9 @@ class WorkerTypes(Aggregator):
         n_left_out = table.n_entries - of_labels[largest]
         others = listing(map(repr, (labels.classes[k] for k in np.flatnonzero(inside[M:]))))
         return (
-            f"{n_left_out} labels of {len(self.left_out_)} workers are left out because no other worker uses their "
-            f"classes: {listing(map(repr, self.left_out_))} used only {listing(map(repr, words))}, the others only "
-            f"{others}; rename the classes if they mean the same, or aggregate these labels separately"
+            f"left out {amount(n_left_out, 'label')} of {amount(len(self.left_out_), 'worker')}, because no other "
+            f"worker uses their classes: {listing(map(repr, self.left_out_))} used only {listing(map(repr, words))}, "
+            f"the others only {others}; rename the classes if they mean the same, or aggregate these labels separately"
         )
 
     def _met(self, labels: CrowdLabels) -> CrowdLabels:

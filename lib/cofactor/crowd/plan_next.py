@@ -216,7 +216,7 @@ class Plan:
     unit : str
         What is counted, such as "labels per task" or "rows".
     measure : str
-        What the error measures, such as "share of tasks labelled wrongly".
+        What the error measures, such as "fraction of wrong labels".
     amounts : (D,) sorted array
         Amounts of data that were tried.
     errors : dict from a method's name to a (trials, D) array

@@ -260,7 +260,7 @@ class Readings:
     tasks, classes : lists
         Ids, in the order of the labels.
     names : tuple of str
-        "vote", "model", and readings of camps: "merged", "believed" or "groups", numbered if there is more than one.
+        "vote", "model", and readings of camps: "merged", "believed" or "groups", a second one of a kind with a number.
     posteriors : (R, N, K) array
         Class probabilities of every task under every reading; vote shares for the vote.
     groups : dict

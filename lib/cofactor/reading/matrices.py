@@ -226,7 +226,7 @@ def _with_first_row(frame: pd.DataFrame) -> pd.DataFrame:
         refuse_twice(frame.attrs[TWICE])
         return frame
     rows = np.vstack([np.array(first, dtype=object), frame.to_numpy(dtype=object)])
-    index = pd.Index([frame.index[0] - 1, *frame.index], name=frame.index.name)
+    index = pd.Index([frame.index[0] - 1, *frame.index], name="line")  # there is no header that a row counts
     return pd.DataFrame(rows, index=index, columns=list(map(str, range(len(first)))))
 
 
@@ -240,7 +240,7 @@ def _split_at_blanks(frame: pd.DataFrame) -> pd.DataFrame:
     if width < 2 or numbers.isna().any():
         return frame
     if (others := np.array([len(line) != width for line in lines[1:]], dtype=bool)).any():
-        where = located(frame, others)
+        where = located(frame.rename_axis("line"), others)
         raise CofactorError(f"{width} cells per row are expected, as in the first line; see {where}")
     table = pd.DataFrame(lines[1:], index=frame.index, columns=lines[0])
     table.attrs |= {HEADER: lines[0], TWICE: [name for name, n in Counter(lines[0]).items() if n > 1]}

@@ -239,7 +239,7 @@ def read_frame(
     empty_rows : bool
         Keep empty rows of a text file, except for empty lines at the end.
     repeated : bool
-        Allow duplicate column names: the first line may not be a header.
+        Allow duplicate column names: the first line need not be a header.
 
     Returns
     -------

@@ -419,7 +419,7 @@ class _Votes:
         one, two = self.layout.first, self.layout.second
         if len(items) > 2 and not np.intersect1d(left, right).size:
             advice = "pass two columns of items as winner and loser, and the column that says who won as outcome"
-            why = "one of them may not hold items, or every item always won or always lost, so none can be ranked"
+            why = "perhaps one of them holds no items, or every item always won or always lost, so none can be ranked"
             raise CofactorError(f"no item occurs in both columns {one} and {two}: {why}; {advice}")
 
     def _covariate(self, name: str, refuse: Refuse = refused) -> Floats:

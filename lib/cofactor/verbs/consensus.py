@@ -55,8 +55,8 @@ class Consensus(Result):
     Attributes
     ----------
     labels : DataFrame
-        One row per task: task, label, probability, n_labels; disputed: whether most informative workers gave another
-        label; overruled: by how many votes another class leads. For grades also low and high.
+        One row per task: task, label, probability, n_labels; disputed: whether most of the informative workers gave
+        another label; overruled: by how many votes another class leads. For grades also low and high.
     method : Aggregator
         The fitted method.
     name : str
@@ -176,8 +176,8 @@ class Consensus(Result):
 def consensus_frame(labels: CrowdLabels, posterior: Floats, method: Aggregator) -> pd.DataFrame:
     """Return one row per task: its label, the label's probability, and whether workers disagree with it.
 
-    Columns: task, label, probability, n_labels; disputed: whether most informative workers gave another class (for
-    methods other than `WorkerTypes`, all workers count as informative); overruled: by how many votes another class
+    Columns: task, label, probability, n_labels; disputed: whether most of the informative workers gave another class
+    (for methods other than `WorkerTypes`, all workers count as informative); overruled: by how many votes another class
     leads. For grades, the label is the median, and low and high are the ends of its 90 % interval.
     """
     rows, classes = np.arange(labels.n_tasks), pd.Series(labels.classes).to_numpy()

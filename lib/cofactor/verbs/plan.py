@@ -71,7 +71,7 @@ def plan(
     source : any that `aggregate` takes
         At least two labels per task; few tasks are enough.
     wanted_error : float in (0, 1)
-        The fraction of wrong labels to reach.
+        The fraction of tasks labelled wrongly to reach.
     methods : names in `METHODS`
         Aggregators to plan for.
     amounts : whole numbers, optional

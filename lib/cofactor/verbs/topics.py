@@ -52,7 +52,7 @@ class TopicsResult(Result):
         `pair_coherence`), anchor (for methods with anchor words), place, word, probability.
     documents : DataFrame
         One row per document, in the input's order: document, topic_1 to topic_K (probabilities; zero if it has no word
-        of the vocabulary), weight_1 to weight_K (how many of its words each topic accounts for).
+        that is used), weight_1 to weight_K (how many of its words each topic accounts for).
     method : TopicModel
     counts : (D, N) scipy.sparse csr_array
     words : list of N words
@@ -171,7 +171,7 @@ def topics(
     Returns a `TopicsResult`. Documents keep their names and their order.
 
     Raises a CofactorError if the texts cannot be read (rows are named), a number is out of range, or memory is short.
-    Warns (`DataWarning`) about columns that were recognised, and about documents without a word of the vocabulary.
+    Warns (`DataWarning`) about columns that were recognised, and about documents without a word that is used.
     Cost: see `topic_model`.
 
     >>> import warnings
@@ -199,7 +199,7 @@ def topics(
         empty = [texts.documents[n] for n in np.flatnonzero(~_has_words(texts.counts, model))]
     with noting(notes, []):
         if empty:
-            count_of = f"{len(empty):,} of {len(texts.documents):,} documents contain no word of the vocabulary"
+            count_of = f"{len(empty):,} of {len(texts.documents):,} documents contain no word that is used"
             warnings.warn(f"{count_of}, so their rows are zero: {listing(empty)}", DataWarning, stacklevel=2)
     table = _table(model, weights, texts, words, method)
     reason = model.result.reason if model.result else "done"
@@ -270,7 +270,7 @@ def _check_memory(texts: Texts, K: int, method: str) -> None:
 
 
 def _has_words(counts: sparse.csr_array, model: TopicModel) -> Any:
-    """Return which documents contain a word of the vocabulary."""
+    """Return which documents contain a word that is used."""
     used = np.setdiff1d(np.arange(counts.shape[1]), model.dropped)
     return np.asarray(counts[:, used].sum(axis=1)).ravel() > 0
 

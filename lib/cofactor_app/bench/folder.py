@@ -141,9 +141,9 @@ def _wrong(said: Mapping[str, Any], folder: Path) -> Iterator[str]:
         if more := sorted(set(files) - set(ROLES[problem])):
             yield f"[files] has {listing(more)}, which {problem} does not use"
     if gone := [name for name in files.values() if not (folder / name).is_file()]:
-        yield f"file {listing(gone)} does not exist"
+        yield f"no such file: {listing(gone)}"
     if out := [name for name in files.values() if not (folder / name).resolve().is_relative_to(folder.resolve())]:
-        yield f"{listing(out)} is outside the folder, so a method could open it"
+        yield f"outside the folder, where a method could open it: {listing(out)}"
 
 
 # ---- what a folder holds, looked at before a run ----

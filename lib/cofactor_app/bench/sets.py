@@ -50,7 +50,7 @@ Read = Callable[[], tuple[Any, Ints]]
 
 @dataclass(frozen=True)
 class KnownSet:
-    """A set that is not yet read: its name, its family, and a function that returns its data and its truth."""
+    """A set not yet read: its name, its family, and a function for its data and (N,) truth, -1 where unknown."""
 
     name: str
     family: str
@@ -86,7 +86,7 @@ def known_sets(
         there = ", ".join(known | mine)
         others = [name for name in strange if name in entries()]
         but = (
-            f" ({listing(others)} is a data set that the bench does not include; give its files with --data)"
+            f" (data sets that the bench does not include: {listing(others)}; give their files with --data)"
             if others
             else ""
         )

@@ -138,7 +138,7 @@ def outputs(
     writer = Writer(sys.stdout, arguments.raw_cells)
     paths = [*asked, *(path for path in others if path)]
     if len({os.path.realpath(path) for path in paths}) < len(paths):
-        raise CofactorError("two outputs have the same file name: name another file for one of them")
+        raise CofactorError("two outputs are the same file: name another file for one of them")
     read = [Path(name) for name in inputs if name and Path(name).is_file()]
     with (
         reserved([path for path in paths if path != STDOUT or path not in asked], arguments.force, inputs),

@@ -162,7 +162,8 @@ def _add_plan(commands: Any) -> None:
     command.usage = "%(prog)s LABELS [options]"
     _add_labels(command)
     plan = command.add_argument_group("plan")
-    plan.add_argument("--error", type=float, default=0.05, help="fraction of wrong labels to reach (default: 0.05)")
+    error = "fraction of tasks labelled wrongly to reach (default: 0.05)"
+    plan.add_argument("--error", type=float, default=0.05, help=error)
     most = "try 1 to this many labels per task (default: 15, or the present number if larger)"
     plan.add_argument("--most", type=int, help=most)
     add_text(command.add_argument_group("text"))
@@ -176,7 +177,7 @@ def _add_next(commands: Any) -> None:
     asked = command.add_argument_group("labels to request")
     budget = "labels to request (default: 100); request few, and run again when they have arrived"
     asked.add_argument("--budget", type=int, default=100, help=budget)
-    error = "stop when the expected fraction of wrong labels is this low"
+    error = "stop when the expected fraction of tasks labelled wrongly is this low"
     asked.add_argument("--error", type=float, help=error)
     checks = "list N tasks to check by hand instead, to find out which reading of the labels is right"
     asked.add_argument("--checks", type=int, metavar="N", help=checks)
