@@ -183,7 +183,7 @@ def test_what_is_wrong_with_the_files_is_one_line(folder, capsys):
     assert not found
     assert main(["bench", "--check-data", str(folder)]) == 1
     printed = capsys.readouterr()
-    assert "WARNING: one_class: the truth has" in printed.out and "7 of 13 sets of" in printed.err
+    assert "WARNING: one_class: the truth has" in printed.out and "7 of 13 sets in" in printed.err
     with pytest.raises(CofactorError, match="two sets have the name again"):
         sets_of(folder, "crowd")
 

@@ -279,7 +279,7 @@ def test_a_method_that_loses_to_the_vote_says_so(wrong, warned, tmp_path, monkey
     lost = "warning: MajorityVote is worse than the majority vote here (p = 0.03)"
     assert (lost in found.err) == warned
     assert ("is worse than the majority vote here" in report.read_text()) == warned
-    assert f"overrules {wrong} tasks ({100 * wrong / 40:.1f} %) on which all workers agree" in found.err
+    assert f"overrules a unanimous vote on {wrong} tasks ({100 * wrong / 40:.1f} %)" in found.err
     assert f"against the vote: {wrong} tasks, {wrong} of them by two votes or more" in found.out
 
 

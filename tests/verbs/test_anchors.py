@@ -165,7 +165,7 @@ def test_scaling_divides_by_sums_and_refuses_what_has_none(X):
 
 
 def test_an_unclear_number_is_noted_unless_it_was_asked_for():
-    cloud, said = np.random.default_rng(0).random((30, 9)), "the number of anchors is not clear (margin 0.11"
+    cloud, said = np.random.default_rng(0).random((30, 9)), "the number of anchors is uncertain (margin 0.11"
     assert any(said in note for note in quiet(cloud).notes)
     assert not any(said in note for note in quiet(cloud, 5).notes)
 

@@ -188,10 +188,12 @@ def test_commands_before_the_fit_keep_the_contract(command, tmp_path, capsys, fe
     pd.concat([frame, pd.DataFrame([of_labels().bad])]).to_csv(path, index=False)
     assert main([*words, *["--force"] * (command == "next")]) == 1
     said = capsys.readouterr()
-    assert not said.out and f"rows {len(frame) + 2}" in said.err
+    assert not said.out and f"row {len(frame) + 2}" in said.err
     assert main([*words, "--skip-bad", *["--force"] * (command == "next")]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith(answer) and f"rows {len(frame) + 2}" in said.err and "left out: alone" in said.err
+    assert (
+        said.out.startswith(answer) and f"row {len(frame) + 2}" in said.err and "task without labels: alone" in said.err
+    )
 
 
 def many(name, n=12):

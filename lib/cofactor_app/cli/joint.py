@@ -64,7 +64,7 @@ def _method(arguments: argparse.Namespace) -> Any:
 
     if arguments.rank is not None:
         raise CofactorError(
-            "--rank applies to built-in methods; for your own, put options after its name, as in NAME(rank=2)"
+            "--rank applies to built-in methods; for your own, put options after its name, as in NAME(alpha=2)"
         )
     return OwnJoint(name=arguments.method, random_state=0)
 
