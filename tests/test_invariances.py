@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, special
 
 from cofactor.registry import OWN, listed
-from cofactor_app.bench.answers import of_kit
+from cofactor_app.bench.answers import built_in
 from cofactor_app.bench.checks import EXAMPLES, N_ANCHORS, labels_of, probabilities, probabilities_differ
 from tests.each import each
 
@@ -54,7 +54,7 @@ def made(name, problem):
     """A method of the kit as the checks take it."""
     if name.startswith("MLE-AD"):  # choosing its rank takes minutes
         return listed("pmf")[name].make(random_state=0, rank=2)
-    return ByMargin(name) if name == "AltSVM" else of_kit(name, problem, N_ANCHORS)
+    return ByMargin(name) if name == "AltSVM" else built_in(name, problem, N_ANCHORS)
 
 
 @pytest.mark.slow

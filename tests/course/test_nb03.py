@@ -179,4 +179,4 @@ def test_a_guessed_slope_is_told_beside_the_measured_one():
     live = panels.rate_live()
     assert "Measured" not in live.text
     live.controls["shown"].value = True
-    assert "Measured: −0.49 ± 0.01." in live.text
+    assert "Measured exponent: −0.49 ± 0.01." in live.text

@@ -105,7 +105,7 @@ def test_what_is_filled_is_what_frank_wolfe_stores():
     assert [int((filled <= t).sum()) for t in (1, 10, 50)] == [fit.result.nnz[t - 1] for t in (1, 10, 50)]
     live = panels.memory_live()
     live.controls["after"].value, live.controls["power"].value = 50, 5.0
-    assert "2.0\xa0% of C is filled" in live.text and "60\xa0MB, a dense C 80\xa0GB" in live.text
+    assert "2.0\xa0% of C is filled" in live.text and "60\xa0MB, and a dense C needs 80\xa0GB" in live.text
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ def test_a_model_without_prior_learns_who_misleads_and_the_default_keeps_to_the_
 def test_a_prior_moves_few_labels_and_is_outweighed_by_many():
     told = [moved(panels.belief_live(), right=r, wrong=2 * r, shown=True) for r in (1, 10, 100)]
     assert [text.split(": ")[1] for text in told] == [
-        f"33\xa0% by the share, {share}\xa0% with the prior" for share in (62, 40, 34)
+        f"33\xa0% without a prior, {share}\xa0% with the prior" for share in (62, 40, 34)
     ]
     assert moved(panels.belief_live(), right=0, wrong=0).startswith("0 labels, 0 of them right: nothing")
 

@@ -186,7 +186,10 @@ def test_on_thin_real_crowds_the_methods_that_lose_are_advised_against():
     dataset = cf.load("music_genre")
     report = diagnose(dataset.labels)
     assert report["labels per cell"].status == "warn"
-    assert "(WorkerTypes) suits" in report.verdict and "methods without a prior (RobSymNMF, DesSymNMF" in report.verdict
+    assert (
+        "use the default (WorkerTypes)" in report.verdict
+        and "methods without a prior (RobSymNMF, DesSymNMF" in report.verdict
+    )
     vote, default, without = (
         cf.crowd.error_rate(METHODS[name]().fit(dataset.labels).predict_proba(dataset.labels), dataset.truth)
         for name in ("MajorityVote", "WorkerTypes", "RobSymNMF")

@@ -51,4 +51,4 @@ def test_a_constant_answer_stands_in_the_tables_of_classifiers_as_annotators():
     printed = published("crowd_table1").query("metric == 'error'").set_index(["setting", "method"])["value"].unstack(0)
     above = printed[list(connect4.settings)].gt(told["crowd-table1"]).sum()
     assert len(printed) == 14 and above.tolist() == [9, 9, 8]
-    assert "than 9, 9 and 8 of the 14 printed methods" in connect4.protocol
+    assert "of 9, 9 and 8 of the 14 printed methods" in connect4.protocol

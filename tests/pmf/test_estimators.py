@@ -405,7 +405,9 @@ def test_tables_of_counts_give_what_the_rows_give_and_some_pairs_are_enough():
 
 def test_tables_that_disagree_are_warned_of():
     a, b = np.full((2, 2), 0.25), np.array([[0.4, 0.4], [0.1, 0.1]])
-    with pytest.warns(cf.DataWarning, match="tables imply different marginals of variables 0: do all of them"):
+    with pytest.warns(
+        cf.DataWarning, match="tables imply different marginals of variables 0; check that they describe"
+    ):
         from_marginals({(0, 1): a, (0, 2): b, (1, 2): a}, 1)
 
 

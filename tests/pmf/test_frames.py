@@ -28,7 +28,9 @@ def test_text_is_a_variable_where_its_values_come_twice_on_average():
     twice, once = np.arange(60) % 30, np.arange(60) % 31
     frame = pd.DataFrame({"twice": twice, "once": once, "hat": np.arange(60) % 2}).astype(str).radd("no ")
     data = CategoricalFrame.from_frame(frame)
-    assert data.names == ["twice", "hat"] and data.left_out == {"once": "31 values in 60 cells: ids or free text"}
+    assert data.names == ["twice", "hat"] and data.left_out == {
+        "once": "probably ids or free text: 31 distinct values in 60 cells"
+    }
 
 
 def test_a_column_of_twenty_values_is_taken_as_it_is():

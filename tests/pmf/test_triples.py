@@ -199,7 +199,7 @@ def test_inner_steps_go_on_until_both_residuals_are_small():
 
 def test_refuses_moments_without_triples_and_other_variables():
     codes, table, start = problem(4)
-    with pytest.raises(CofactorError, match="4 variables with 11 values in all"):
+    with pytest.raises(CofactorError, match="4 variables with 11 values in total"):
         coupled_tensor(triple_moments(table), random_model(0))
     other = pairwise_moments(CategoricalTable(codes[:, :3], SIZES[:3]))  # the start fits
     with pytest.raises(CofactorError, match="start and pairwise moments have 4 with 11, 3 with 9"):

@@ -386,7 +386,7 @@ class XRAY(AnchorMethod):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FastAnchor(AnchorMethod):
-    """FastAnchor: columns farthest from the affine hull of the previous ones. Parameters, cost: see `fast_anchor`."""
+    """Columns farthest from the affine hull of the others. Parameters, cost and source: see `fast_anchor`."""
 
     refine: bool = True
 
