@@ -153,7 +153,7 @@ def test_a_prior_moves_few_labels_and_is_outweighed_by_many():
     assert [text.split(": ")[1] for text in told] == [
         f"33\xa0% without a prior, {share}\xa0% with the prior" for share in (62, 40, 34)
     ]
-    assert moved(panels.belief_live(), right=0, wrong=0).startswith("0 labels, 0 of them right: nothing")
+    assert moved(panels.belief_live(), right=0, wrong=0).startswith("0 labels, 0 of them right: no estimate")
 
 
 # ---- exercises ----

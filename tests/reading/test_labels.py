@@ -20,7 +20,9 @@ WORDS = st.sampled_from(
 )
 ROWS = st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=12)
 HEAD = ["task", "worker", "label"]
-PLACE = re.compile(r" in (rows?|records?|lines?) .*")  # each form counts from another line
+PLACE = re.compile(
+    r" (in (rows|records|lines) .*|(row|record|line) \d+|\(counting the header line\))"
+)  # each form counts from another line
 FEW = settings(max_examples=20, deadline=None)
 
 
