@@ -123,7 +123,7 @@ def test_a_first_line_of_numbers_and_gaps_is_data_unless_it_can_be_a_header(tmp_
     for first in (",0.4,0.2,0.6", "0.3,,0.2,0.6", ",400,410,420", ",7,3,5", ",x,y,z"):
         (tmp_path / "x.csv").write_text(f"{first}\n{rows}")
         if "0." in first:
-            with pytest.raises(CofactorError, match="gaps in row 1 "):
+            with pytest.raises(CofactorError, match="gaps in line 1, "):
                 read_matrix(tmp_path / "x.csv")
         else:
             assert len(read_matrix(tmp_path / "x.csv")[0]) == 3, first

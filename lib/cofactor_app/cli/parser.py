@@ -231,7 +231,7 @@ def _add_rank(commands: Any) -> None:
     columns.add_argument("--weight", metavar="COLUMN", help="how often each comparison was made")
     user = "who chose, for valid intervals; repeat it for another grouping, such as the prompt"
     columns.add_argument("--user", metavar="COLUMN", action="append", help=user)
-    numbers = 'numeric columns that may favour the first item; "a - b" is the difference of two columns'
+    numbers = 'numeric columns that favour the first item; "a - b" is a difference of columns'
     columns.add_argument("--covariates", nargs="+", default=(), metavar="NAME", help=numbers)
     columns.add_argument(
         "--home", action="store_true", help="estimate the advantage of the first side, such as that of playing at home"
