@@ -94,7 +94,7 @@ def test_workers_are_those_of_the_table(page):
     text = page.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
     mean, chance = f"({100 * table['accuracy'].mean():.0f} %)", "(50 %)"  # all gave equally many labels
     numbers = {"above the crowd's mean": mean, "below the crowd's mean": mean, "worse than chance": chance}
-    numbers["better than chance"] = f"{chance}, no clear difference from the crowd's mean {mean}"
+    numbers["better than chance"] = f"{chance} but not clearly different from the crowd's mean {mean}"
     assert {*numbers} - {*table["verdict"]} == {"worse than chance"}
     for row in table.head(20).itertuples():
         verdict = f"{row.verdict} {numbers.get(row.verdict, '')}".strip()

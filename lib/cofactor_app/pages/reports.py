@@ -181,7 +181,7 @@ def _verdicts(chance: float, mean: float) -> dict[str, str]:
     above_chance, of_mean = f"{BETTER} ({percent(chance)})", f"the crowd's mean ({percent(mean)})"
     return {
         ABOVE: f"{ABOVE} ({percent(mean)})",
-        BETTER: f"{above_chance}, no clear difference from {of_mean}",
+        BETTER: f"{above_chance} but not clearly different from {of_mean}",
         BELOW: f"{BELOW} ({percent(mean)})",
         WORSE: f"{WORSE} ({percent(chance)})",
         UNCLEAR: UNCLEAR,
