@@ -108,7 +108,7 @@ def test_corner_weights_are_those_of_the_mixture_and_count_who_is_inside():
     H = np.hstack([np.eye(3), rng.dirichlet(np.ones(3), 5).T, [[1.2], [-0.1], [-0.1]]])
     X = rng.random((5, 3)) @ H
     assert np.allclose(panels.corner_weights(X, [0, 1, 2]), H.T)
-    assert panels.share_inside(X, [0, 1, 2]) == 8 / 9
+    assert panels.count_inside(X, [0, 1, 2]) == 8
     with pytest.raises(CofactorError, match="three anchors, not 2"):
         panels.in_plane(X, [0, 1])
 

@@ -76,9 +76,9 @@ def corner_weights(X: ArrayLike, anchors: ArrayLike) -> Floats:
     return np.asarray(np.linalg.solve(places[:, _three(anchors)], places).T)
 
 
-def share_inside(X: ArrayLike, anchors: ArrayLike) -> float:
-    """Share of the columns that lie in the triangle of three of them, seen in its plane."""
-    return float(np.mean((corner_weights(X, anchors) > -INSIDE).all(axis=1)))
+def count_inside(X: ArrayLike, anchors: ArrayLike) -> int:
+    """Count the columns that lie in the triangle of three of them, seen in its plane."""
+    return int((corner_weights(X, anchors) > -INSIDE).all(axis=1).sum())
 
 
 def _three(anchors: ArrayLike) -> Indices:
@@ -125,8 +125,8 @@ def draw_words(X: ArrayLike, words: ArrayLike, corners: Mapping[str, ArrayLike])
     fig = new_picture(WIDTH, 4.2)
     _fill_words(fig.subplots(), X, words, corners)
     anchors, names = np.asarray(next(iter(corners.values()))), np.asarray(words)
-    share = percent(share_inside(X, anchors))
-    say(fig, f"Corners: {', '.join(names[anchors])}. {share} of {len(names)} words lie between them")
+    inside = f"{count_inside(X, anchors)} of {len(names)} words"
+    say(fig, f"Corners: {', '.join(names[anchors])}. {inside} lie between them")
     return fig
 
 

@@ -14,14 +14,7 @@ from sklearn.preprocessing import normalize
 from cofactor.data import GraphDataset, TopicsDataset
 from cofactor_app.plots.style import CLASS_COLOURS, FAINT, INK, WIDTH, heat, new_picture, percent, say, styled
 from course.library import LENGTH, draw_counts
-from course.nb09.panels import (
-    MARKERS,
-    draw_friends,
-    fill_corners,
-    fill_nodes,
-    fill_points,
-    share_inside,
-)
+from course.nb09.panels import MARKERS, count_inside, draw_friends, fill_corners, fill_nodes, fill_points
 from course.public import load_public
 
 
@@ -65,8 +58,9 @@ def draw_nodes(
     """Draw nodes, or those to be `shown`, in the plane of three of them, coloured by their main community."""
     fig = new_picture(WIDTH, 4.0)
     fill_nodes(fig.subplots(), graph, X, corners, shown)
-    share = percent(share_inside(X, next(iter(corners.values()))))
-    say(fig, f"{np.shape(X)[1]:,} nodes of {graph.name}: {share} lie in the triangle of {next(iter(corners))}")
+    method, anchors = next(iter(corners.items()))
+    inside = f"{count_inside(X, anchors):,} of {np.shape(X)[1]:,} nodes"
+    say(fig, f"{inside} of {graph.name} lie in the triangle of {method}")
     return fig
 
 
