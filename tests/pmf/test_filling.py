@@ -23,8 +23,9 @@ def mixed(n_rows, seed):
     return frame.astype(str).mask(rng.random((n_rows, 3)) < 0.1)
 
 
-def test_words_get_the_most_probable_value_numbers_the_least_expected_error():
-    data = CategoricalFrame.from_frame(mixed(300, 0))
+@pytest.mark.parametrize("n_bins", [2, 8])
+def test_words_get_the_most_probable_value_numbers_the_least_expected_error(n_bins):
+    data = CategoricalFrame.from_frame(mixed(300, 0), n_bins=n_bins)
     model = METHODS["RAND-EM"](rank=3, random_state=0).fit(data.table).model_
     cells = fill(model, data)
     codes = data.table.codes

@@ -95,10 +95,10 @@ class CategoricalFrame:
 
     @cached_property
     def numbers(self) -> list[Floats | None]:
-        """(S,) numbers of each numeric column with more than two values, NaN if missing; None for other columns."""
+        """(S,) numbers of each numeric column but those of two values, NaN if missing; None for other columns."""
         return [
             pd.to_numeric(self.frame[column.name]).to_numpy(dtype=np.float64)
-            if len(column.observed) > 2 and column.is_numeric
+            if column.is_cut or (len(column.observed) > 2 and column.is_numeric)
             else None
             for column in self.columns
         ]
@@ -171,12 +171,6 @@ class CategoricalFrame:
         table = CategoricalTable(codes, [len(column.observed) for column in columns])
         left_out = {str(name): "the model has no such column" for name in frame.columns if name not in names}
         return cls(frame, table, list(columns), left_out, gap_words, {}, {}, {}, {})
-
-    @property
-    def n_empty(self) -> int:
-        """Number of empty rows that were left out between other rows when the table was read."""
-        index = self.frame.index
-        return int(index[-1] - index[0]) + 1 - len(index) if index.name == "row" else 0
 
     def shown(self, variable: int, code: int) -> str:
         """Return the text of a code for the user: its value, or the ends of its interval."""
