@@ -61,6 +61,13 @@ def test_codes_and_data_sets_are_tables(frame):
     assert votes.summary[0] == "435 rows, 17 columns, 392 gaps" and votes.table.notna().all(axis=None)
 
 
+@pytest.mark.parametrize("kind", ["boolean", "object", "category"])
+def test_filled_cells_are_of_the_kind_of_their_column(frame, kind):
+    old = (frame["age"] > 50).astype(kind).mask(frame["age"].isna())
+    found = cf.joint(frame[["mood", "hat"]].assign(old=old), **FAST).table["old"]
+    assert found.dtype == old.dtype and {type(value) for value in found.tolist()} == {bool}
+
+
 def test_every_row_has_its_row_under_its_own_id(frame):
     holes = frame.copy().set_axis([f"r{n}" for n in range(200)], axis=0)
     holes.iloc[[3, 7], 1:] = None

@@ -425,7 +425,10 @@ def _as_given(table: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
     for place in range(given.shape[1]):
         full, own = table.iloc[:, place], given.iloc[:, place]
         if pd.api.types.is_bool_dtype(own) or not pd.api.types.is_numeric_dtype(own):
-            full = own.astype(object).where(own.notna() & (as_text(own.to_frame()).iloc[:, 0].to_numpy() == full), full)
+            text = as_text(own.to_frame()).iloc[:, 0].to_numpy()
+            values = pd.Series(own.to_numpy(dtype=object), text)[lambda one: ~one.index.duplicated()]
+            meant = full.map(values).where(full.isin(values.index), full)  # True, where the text is "True"
+            full = own.astype(object).where(own.notna() & (text == full), meant)
         else:
             full = pd.to_numeric(full)
         with suppress(TypeError, ValueError):  # a category that only other rows have
