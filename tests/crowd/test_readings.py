@@ -171,7 +171,7 @@ def test_a_label_among_tied_classes_is_no_difference():
 
 def test_a_group_that_the_user_names_is_always_compared():
     labels, _ = judges(0)
-    group = {0: "family", 1: "family", 2: "family", 3: "other"}
+    group = {0: "family", 1: "family", 2: "family", 3: "other", 4: None, 5: np.nan, 6: None}
     found = readings(labels, group=group)
     assert found.names[:3] == ("vote", "model", "groups") and found.groups["groups"] == [0, 1, 2]
     together = cf.crowd.WorkerTypes(same_source=[[0, 1, 2]]).fit(labels)

@@ -9,6 +9,7 @@ import pytest
 
 import cofactor as cf
 from cofactor.core import tables
+from cofactor.verbs.aggregate import groups_of
 from cofactor_app.cli import main
 
 
@@ -88,6 +89,12 @@ def test_the_command_writes_what_the_verb_returns(labels, tmp_path):
             written = pd.read_csv(files[name], keep_default_na=False, na_values={"low": "", "high": ""})
             pd.testing.assert_frame_equal(written, table.round(6), check_dtype=False, atol=2e-6, obj=name)
         assert ("groups" in found.readings.names) == bool(options)
+
+
+def test_workers_without_a_group_are_no_family(labels, tmp_path):
+    frame = pd.DataFrame({"worker": range(5), "group": ["a", "a", None, None, None]})
+    frame.to_csv(tmp_path / "group.csv", index=False)
+    assert groups_of(frame, labels) == groups_of(tmp_path / "group.csv", labels) == {0: "a", 1: "a"}
 
 
 def test_every_task_of_the_input_has_its_row_by_id_or_is_named(tmp_path):

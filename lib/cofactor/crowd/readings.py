@@ -436,13 +436,13 @@ def _of_camps(
 
 
 def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
-    """Return the codes of the workers of each group of two or more."""
+    """Return the codes of the workers of each group of two or more; a missing group is none."""
     strange = set(group) - set(labels.workers)
     if strange:
         raise CofactorError(f"group names workers without labels: {listing(map(repr, strange))}")
     names: dict[Any, list[int]] = {}
     for w, worker in enumerate(labels.workers):
-        if worker in group:
+        if not pd.isna(group.get(worker)):
             names.setdefault(group[worker], []).append(w)
     return [np.array(family) for family in names.values() if len(family) > 1]
 

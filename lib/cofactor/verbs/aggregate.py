@@ -254,7 +254,7 @@ def groups_of(group: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep:
     frame = read_frame(group, ("worker", "group"), encoding, sep, "worker") if is_path(group) else as_frame(group)
     if not {"worker", "group"} <= set(frame):
         raise CofactorError(f"a table of groups needs the columns worker and group; found {listing(frame.columns)}")
-    pairs = frame[["worker", "group"]].astype(str).drop_duplicates()
+    pairs = frame.loc[frame["group"].notna(), ["worker", "group"]].astype(str).drop_duplicates()
     if (twice := pairs["worker"].duplicated()).any():
         raise CofactorError(f"group gives two groups for workers {listing(pairs['worker'][twice].unique())}: keep one")
     known = {str(worker): worker for worker in labels.workers}
