@@ -1,12 +1,13 @@
 """Plans agree with the crowds they stand for: simulated ones, and real ones whose labels are thinned."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import cofactor as cf
-from cofactor import CofactorError, CrowdLabels, simulate
+from cofactor import CofactorError, CrowdLabels, DataWarning, simulate
 from cofactor.crowd import MVEM, RobSymNMF, WorkerTypes, error_rate, vote_shares
 from cofactor.crowd.plan_next import (
     CLARITY_RANGE,
@@ -137,6 +138,20 @@ def test_harder_tasks_mean_more_errors_at_the_same_agreement():
     levels = [*harder(population_of(CROWD.labels, method), CROWD.labels, method, 0)]
     errors = np.array([error for _, error in levels])
     assert errors[0] < 0.15 and errors[-1] > 0.5 and (np.diff(errors) > -0.03).all()
+
+
+class Doubtful(MVEM):
+    """Warns of the labels that it is fitted to."""
+
+    def fit(self, labels, gold=None):
+        warnings.warn("these labels do not show who is right", DataWarning, stacklevel=2)
+        return super().fit(labels, gold)
+
+
+def test_what_a_method_warns_of_simulated_labels_is_not_shown():
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        _, error = next(harder(population_of(CROWD.labels, MVEM().fit(CROWD.labels)), CROWD.labels, Doubtful(), 0))
+    assert not caught and 0 < error < 0.5
 
 
 def test_agreement_counts_pairs_of_labels():

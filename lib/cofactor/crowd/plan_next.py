@@ -196,7 +196,9 @@ def _mean_error(
         truth, label = _relabelled(level, table, child)
         sizes = (labels.n_classes, table.n_rows, labels.n_workers)
         again = CrowdLabels.from_arrays(table.rows, table.variables, label, *sizes, unlabelled="keep")
-        with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        with warnings.catch_warnings():  # of simulated labels, not of the user's
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", DataWarning)
             errors.append(error_rate(clone(method).fit(again).predict_proba(again), truth))
     return float(np.mean(errors))
 
