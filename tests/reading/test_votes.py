@@ -369,3 +369,21 @@ def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
     path.write_text("team,a,b\na,,3\nx,1,\n")
     with pytest.raises(cf.CofactorError, match=r"no column says who won|no column winner"):
         read_votes(path)
+
+
+def test_an_item_that_won_is_no_tie_however_its_name_begins(tmp_path):
+    cases = {
+        "another case": (["Drawing 1,Drawing 2,drawing 1", "Drawing 2,Drawing 1,Drawing 1"], [1.0, 0.0]),
+        "beside a tie": (["Equalizer,Amp,EQUALIZER", "Amp,Equalizer,equalizer", "Amp,Equalizer,tie"], [1.0, 0.0, 0.5]),
+        "a tie word": (["Tie Fighter,Both Ends,tie fighter", "Tie Fighter,Both Ends,both ends"], [1.0, 0.0]),
+        "beside a side": (["tie fighter,x,tie fighter", "x,tie fighter,model_a"], [1.0, 1.0]),
+        "only one in another case": (["Tea,tea,tea", "Tea,gin,Gin", "tea,gin,tea", "gin,Tea,Tea"], [0.0, 0.0, 1.0, 0.0]),
+    }
+    for name, (rows, outcome) in cases.items():
+        assert sided(tmp_path, rows).comparisons.outcome.tolist() == outcome, name
+
+
+def test_a_winner_who_did_not_take_part_is_named_however_its_name_begins(tmp_path):
+    for row in ("Drawing 1,Drawing 2,Drawing 9", "Tie Fighter,x,Both Ends", "Tea,tea,TEA"):
+        with pytest.raises(cf.CofactorError, match=f"or the winner's name; see row 4 .'{row.split(',')[2]}'"):
+            sided(tmp_path, ["x,Tie Fighter,tie", "Both Ends,x,x", row])

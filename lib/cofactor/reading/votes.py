@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeVar, cast
@@ -71,7 +71,9 @@ UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "na
 UNPLAYED |= {"canc", "canc.", "susp", "susp.", "postp", "postp.", "void", "n/p", "np"}
 UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
 NUMERIC = re.compile(r"-?\d+(\.\d+)?")  # words that are the same however the number is written
-TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
+TIES = re.compile(  # how a cell that says tie begins: a whole word, though no blank need follow both
+    r"(tie[ds]?|draws?|drawn|both(bad|good|equal|same)?|neither|equal(s|ly|ity)?)(?![^\W_])|same$|=$|0\.5$|½|1/2"
+)
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
     *(("first", "second", ""), ("1-0", "0-1", ""), ("1", "2", "x"), ("white", "black", ""), ("win", "loss", "")),
@@ -591,21 +593,28 @@ def _of_words(
 ) -> Floats:
     """Read a column that says who won, by names of the items if all words are such names, else by words for sides.
 
-    Raises a CofactorError for words that name an item but may also mean a side.
+    A name is matched without case only where it does not match exactly, and a word for a tie that names an item of its
+    row is that name. Raises a CofactorError for words that name an item but may also mean a side.
     """
     columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
     word, named = columns[0], _named(columns)
+    without_case = [column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns]
     folded = [text.casefold() for text in word.values]
-    meaning = _meaning(folded, layout, words, word.counts.tolist(), refuse is not refused)
+    known = {*without_case[1].values, *without_case[2].values}
+    ties = {text: 0.5 for text in folded if _is_tie(text, known)}
+    meaning = _meaning(folded, layout, words, word.counts.tolist(), refuse is not refused, ties)
     values = np.array([*(meaning.get(text, np.nan) for text in folded), np.nan])[word.codes]
-    tie = word.where([TIES.match(text) is not None for text in folded])
+    tie = word.where([text in ties for text in folded])
     numbers = bool(folded) and all(text in NUMBERS for text in folded)
     if not words:
-        by_name = np.where(np.isnan(named) & tie, 0.5, named)
+        left, right = np.split(Coded.joined(without_case[1:]).codes, 2)  # equal ones cannot be told apart without case
+        any_case = np.where(np.isnan(named) & (left != right), _named(without_case), named)
+        by_name = np.where(np.isnan(any_case) & tie, 0.5, np.where(tie, any_case, named))
         all_names = not np.isnan(by_name).any()
         items = {*columns[1].values, *columns[2].values}
         h_d_a = "h" in folded and not any(text.casefold() == "h" for text in items)  # then A is away
-        both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
+        sided = meaning.keys() - ties.keys()
+        both = [text for text in word.values if text in items and text.casefold() in sided]
         both = [] if h_d_a else both
         sides = f"{both[0]!r} of column {name}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
@@ -623,8 +632,8 @@ def _of_words(
                 f"{name}: 1 means {layout.first} and 0 means {layout.second}; to swap them, set words=('0', '1') "
                 "(--words 0 1)"
             )
-        other = _named([column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns])
-        values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
+        values = np.where(np.isnan(values) | (tie & ~np.isnan(any_case)), any_case, values)
+        values = by_name if all_names and not h_d_a else values
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
@@ -640,20 +649,30 @@ def _named(columns: Sequence[Coded]) -> Floats:
     return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
 
 
+def _is_tie(text: str, items: Collection[str]) -> bool:
+    """Return whether a word, without case, says tie; a longer text is none if it names an item ("Tie Fighter")."""
+    found = TIES.match(text)
+    return found is not None and (found[0] == text or text not in items)
+
+
 def _words(cells: list[Any]) -> list[str | None]:
     """Convert cells to stripped text; empty cells become None."""
     return [str(cell).strip() or None for cell in cells]
 
 
 def _meaning(
-    text: list[str], layout: Layout, words: tuple[str, str] | None, often: Sequence[int], some: bool
+    text: list[str],
+    layout: Layout,
+    words: tuple[str, str] | None,
+    often: Sequence[int],
+    some: bool,
+    ties: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the outcome that each word means; words in no list are left out.
+    """Return the outcome that each word means; words in no list are left out, and those for `ties` are known.
 
     With `some`, not all words need be in one list: it is the list that explains most of the cells; without, scores are
     such a list, so that what is none of them is named.
     """
-    ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
         said = {words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
         as_number = {float(word): won for word, won in said.items() if NUMERIC.fullmatch(word)}
