@@ -26,6 +26,7 @@ from cofactor.core.cells import (
     merged_names,
     merged_note,
     numeric,
+    plain,
     plain_name,
     plain_numbers,
     refused,
@@ -191,11 +192,10 @@ def reading(
     else:
         optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
-    square = None if needed or covariates else square_of(source, frame, encoding, sep)
+    square = None if needed or covariates else square_of(source, frame, encoding, sep, notes)
     if square is not None:
         frame, source = square, frame
         named |= {"winner": "winner", "loser": "loser", "weight": "weight"}
-        notes.append("read as a square table: a cell is how often the row's item won against the column's")
     first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
         what = f"columns {listing(places)} seem to hold orderings of several items, but rank needs winners and losers"
@@ -220,11 +220,12 @@ def reading(
 
 
 def square_of(
-    source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None
+    source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None, notes: list[str]
 ) -> pd.DataFrame | None:
-    """Return winner, loser and weight from a square table of wins; None for any other table.
+    """Return winner, loser and weight from a square table of wins, and add to `notes`; None for any other table.
 
-    Its rows, named in the first column or in the index, are the same items as its columns. The diagonal is ignored.
+    Its rows, named in the first column or in the index, are the same items as its columns. The diagonal is ignored, and
+    a last row and column that hold the sums of the others are left out.
     """
     found = frame.attrs.get("found", frame.columns)
     if any(set(pair) <= set(frame.columns) for pair in WON):
@@ -246,12 +247,33 @@ def square_of(
         return None
     cells = whole.set_axis(items, axis=1).astype(object)
     cells = cells.mask(cells.isin(["", "-", "\u2013"]) | cells.isna(), "0")
+    notes.append("read as a square table: a cell is how often the row's item won against the column's")
+    if names[-1] == items[-1] and _ends_in_sums(cells.iloc[[*map(names.index, items)]]):
+        notes.append(f"left out row and column {items[-1]}, since they hold the sums of the others")
+        cells, names, items = cells.iloc[:-1, :-1], names[:-1], items[:-1]
     parts = [
         pd.DataFrame({"winner": names, "loser": one, "weight": cells[one].to_numpy()}, cells.index) for one in items
     ]
     long = pd.concat([part[part["winner"] != part["loser"]] for part in parts])
     long.index.name = whole.index.name
     return long
+
+
+def _ends_in_sums(wins: pd.DataFrame) -> bool:
+    """Return whether the last row and column are the sums of the others, with or without the diagonal.
+
+    Of three rows, the last cell must be the sum of all: else the third of three equal items would be such a row.
+    """
+    texts = plain(pd.Series(wins.to_numpy().ravel(), dtype=object))[0]
+    cells = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64).reshape(wins.shape)
+    inner, right, below = cells[:-1, :-1], cells[:-1, -1], cells[-1, :-1]
+    sums = [
+        np.allclose(counted.sum(axis=1), right)
+        and np.allclose(counted.sum(axis=0), below)
+        and (len(inner) > 2 or np.isclose(counted.sum(), cells[-1, -1]))
+        for counted in (inner, inner * (1 - np.eye(len(inner))))
+    ]
+    return any(sums)
 
 
 def _places(columns: Sequence[str]) -> list[str]:
@@ -280,10 +302,8 @@ class _Votes:
         self.weight = self._used(named, "weight")
         self.prompt = named["prompt"] or None
         self.notes = self._repeating()
-        whole = pd.to_numeric(frame["weight"], errors="coerce") % 1 == 0 if self.weight == "weight" else None
-        if named["weight"] is None and whole is not None and not whole.all():
-            why = "column weight was not used, since its numbers are not whole and so are not counts"
-            self.notes.append(f"{why}: to use it, set weight='weight'")
+        if named["weight"] is None and self.weight and (why := _no_counts(frame["weight"])):
+            self.notes.append(f"column weight was not used, since {why}: to use it, set weight='weight'")
             self.weight = None
         unasked = [layout.first, layout.second, layout.outcome, layout.tie, *layout.each, *layout.scores, self.user]
         asked = {*named.values(), *({"winner", "loser"} & {layout.first, layout.second})}
@@ -437,6 +457,14 @@ class _Votes:
         if {str(cell).strip().casefold() for cell in frame[name].dropna().unique()} <= {"", *TRUTH_VALUES}:
             frame = frame.assign(**{name: [TRUTH_VALUES.get(str(x).strip().casefold(), x) for x in frame[name]]})
         return numeric(frame, name, f"{name} (a covariate) must hold numbers", refuse=refuse)
+
+
+def _no_counts(cells: pd.Series[Any]) -> str:
+    """Return why the numbers of a column cannot be counts; "" if they can."""
+    numbers = pd.to_numeric(plain(cells)[0], errors="coerce").dropna()
+    if numbers.empty:
+        return "it holds no numbers"
+    return "" if (numbers % 1 == 0).all() else "its numbers are not whole and so are not counts"
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
