@@ -264,8 +264,7 @@ def _ends_in_sums(wins: pd.DataFrame) -> bool:
 
     Of three rows, the last cell must be the sum of all: else the third of three equal items would be such a row.
     """
-    texts = plain(pd.Series(wins.to_numpy().ravel(), dtype=object))[0]
-    cells = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64).reshape(wins.shape)
+    cells = _as_numbers(pd.Series(wins.to_numpy().ravel(), dtype=object)).to_numpy(dtype=np.float64).reshape(wins.shape)
     inner, right, below = cells[:-1, :-1], cells[:-1, -1], cells[-1, :-1]
     sums = [
         np.allclose(counted.sum(axis=1), right)
@@ -461,10 +460,16 @@ class _Votes:
 
 def _no_counts(cells: pd.Series[Any]) -> str:
     """Return why the numbers of a column cannot be counts; "" if they can."""
-    numbers = pd.to_numeric(plain(cells)[0], errors="coerce").dropna()
+    numbers = _as_numbers(cells).dropna()
     if numbers.empty:
         return "it holds no numbers"
     return "" if (numbers % 1 == 0).all() else "its numbers are not whole and so are not counts"
+
+
+def _as_numbers(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Return cells as numbers, or NaN, without the warnings of a form, which the reader of counts gives."""
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        return pd.to_numeric(plain(cells)[0], errors="coerce")
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
