@@ -428,6 +428,9 @@ def located(
     bad = np.flatnonzero(np.asarray(where))
     index = table if isinstance(table, pd.Index) else table.index
     counted = index.name in INDEX_NAMES
+    if counted and not index[bad].is_monotonic_increasing:  # a large file is read task by task
+        order = index[bad].argsort(kind="stable")
+        bad, values = bad[order], None if values is None else [values[n] for n in order]
     numbers = index[bad] if counted else bad
     said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
     return numbered_rows(said, str(index.name) if counted else "data row")

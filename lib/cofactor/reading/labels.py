@@ -190,6 +190,8 @@ def labels_of(
         classes, table = _declared(table, list(classes), text, skip_bad)
     table = table.of_columns(column.sorted() for column in _columns(table))
     by = "the order of the file" if text else "the order of the rows"
+    if conflicts in ("first", "last") and text:
+        table = _in_order(table)
     if conflicts in ("first", "last") and table.time is not None:
         table, by = _in_time(table), f"column {TIME}"
     for message in structure(table.task, table.worker, table.label, table.rows):
@@ -254,7 +256,8 @@ def _of_columns(
 
 
 def _joined(tables: Sequence[LabelTable]) -> LabelTable:
-    """Join the labels of several files; times are kept if all files have them."""
+    """Join the labels of several files, each in its order; times are kept if all files have them."""
+    tables = list(map(_in_order, tables))
     task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
@@ -395,7 +398,14 @@ def _declared(
     return classes, table
 
 
-# ---- time ----
+# ---- order and time ----
+
+
+def _in_order(table: LabelTable) -> LabelTable:
+    """Sort rows by their numbers: a large file is read task by task, and tasks may since have become one."""
+    if table.rows.name not in INDEX_NAMES or table.rows.is_monotonic_increasing:
+        return table
+    return table.take(table.rows.to_numpy().argsort(kind="stable"))
 
 
 def _in_time(table: LabelTable) -> LabelTable:
