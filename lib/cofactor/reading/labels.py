@@ -99,7 +99,7 @@ def read_labels(
         raise CofactorError("no file of labels was given")
     check_different(columns)
     tables = [_read_one(one, columns, encoding, sep, several) for one in paths]
-    return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
+    return labels_of(tables[0] if not several else _joined(tables, paths), columns, text=True, **how)
 
 
 def read_database(address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
@@ -255,14 +255,26 @@ def _of_columns(
     return LabelTable(task, worker, label, frame.index, time, gold or {})
 
 
-def _joined(tables: Sequence[LabelTable]) -> LabelTable:
+def _joined(tables: Sequence[LabelTable], paths: Sequence[Path]) -> LabelTable:
     """Join the labels of several files, each in its order; times are kept if all files have them."""
     tables = list(map(_in_order, tables))
     task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
-    rows = pd.RangeIndex(sum(len(table.rows) for table in tables))
+    rows = _rows_of_files([table.rows for table in tables], list(map(str, paths)))
     return LabelTable(task, worker, label, rows, Coded.joined(times) if len(times) == len(tables) else None, gold)
+
+
+def _rows_of_files(rows: Sequence[pd.Index[Any]], paths: Sequence[str]) -> pd.Index[Any]:
+    """Return row numbers with their files; positions among all rows if the files count different things."""
+    words = {str(one.name) for one in rows}
+    if len(words) > 1:
+        return pd.RangeIndex(sum(map(len, rows)))
+    files = list(dict.fromkeys(paths))
+    file, number = np.repeat(list(map(files.index, paths)), list(map(len, rows))), np.concatenate(rows)
+    levels: list[Any] = [files, pd.RangeIndex(number.max(initial=0) + 1)]  # a number is its own code
+    codes: list[Any] = [file, number]
+    return pd.MultiIndex(levels, codes, names=["file", *words])
 
 
 # ---- rules for distinct values ----
