@@ -17,8 +17,8 @@ def find_experiment(name: str) -> Experiment:
     name = ALSO.get(name, name)
     if name not in EXPERIMENTS:
         near = get_close_matches(name, EXPERIMENTS, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise CofactorError(f"no experiment {name!r}: {hint}There are: {', '.join(EXPERIMENTS)}, printed, all")
+        advice = f"did you mean {near[0]!r}? There are:" if near else "choose one of"
+        raise CofactorError(f"no experiment {name!r}: {advice} {', '.join(EXPERIMENTS)}, printed, all")
     return EXPERIMENTS[name]
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cofactor.core.cells import located, numbered_rows, plain
+from cofactor.core.cells import located, numbered_rows, plain, plain_columns
+from cofactor.core.errors import DataWarning
 from cofactor_app.cli import main
 
 READ = {
@@ -20,6 +21,10 @@ READ = {
     "per cent": (["12%", "7.5 %"], [12, 7.5], "in %"),
     "minus": (["\u22123,5", "4,0"], [-3.5, 4], "with a decimal comma"),
     "a true minus": (["\u22123.5", "4.0"], [-3.5, 4], "a minus sign of its own"),
+    "blank and point": (["1 234.567", "12"], [1234.567, 12], "with ' ' between thousands"),
+    "three decimals of per cent": (["12.345 %", "7.125 %"], [12.345, 7.125], "in %"),
+    "three decimals after a minus": (["\u22121.234", "2.345"], [-1.234, 2.345], "a minus sign of its own"),
+    "thousands of euros": (["5.969 €", "858 €"], [5969, 858], "with '.' between thousands and in €"),
 }  # fmt: skip
 LEFT = {
     "plain": ["1.5", "2e-3", "-7"],
@@ -52,6 +57,32 @@ def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
     ):
         assert plain(column)[0] is column and plain(column)[1] == ""
     assert plain(pd.Series(["1,5", "missing"], dtype=object), ("missing",))[0].tolist() == ["1.5", "missing"]
+
+
+TABLES = {  # an ambiguous column, the other columns of its table, its numbers, and whether these are doubtful
+    "decimal commas": (["5.969", "858"], [["1,81", "1,5"], ["x"]], [5969, 858], False),
+    "two points": (["5.969", "858"], [["1.234.567", "2"]], [5969, 858], False),
+    "decimal points": (["5.969", "858"], [["1.81", "7"]], [5.969, 858], False),
+    "both signs": (["5.969", "858"], [["1.81"], ["1,5"]], [5.969, 858], True),
+    "no sign": (["5.969", "858"], [["7", "NA"], ["12.345"]], [5.969, 858], True),
+    "no hundreds": (["5.969", "85"], [["7"]], [5.969, 85], False),
+    "other decimals": (["5.969", "858", "5.97"], [["1,81"]], [5.969, 858, 5.97], False),
+    "no groups": (["5.969", "8580"], [["1,81"]], [5.969, 8580], False),
+    "a comma beside points": (["5,969", "858"], [["1.81"]], [5969, 858], False),
+    "a comma beside commas": ([f"{n},500" for n in range(1, 12)], [["1,81"]], [n + 0.5 for n in range(1, 12)], False),
+}
+
+
+def test_ambiguous_numbers_follow_the_decimal_sign_of_the_other_columns_and_a_doubt_is_raised(recwarn):
+    for case, (texts, others, numbers, doubtful) in TABLES.items():
+        recwarn.clear()
+        columns = [pd.Series(cells, dtype=object, name=f"c{n}") for n, cells in enumerate([texts, *others])]
+        (found, _), *rest = plain_columns(columns)
+        assert found.astype(float).tolist() == numbers, case
+        assert all(one.equals(plain(other)[0]) for (one, _), other in zip(rest, columns[1:], strict=True)), case
+        said = [str(one.message) for one in recwarn if one.category is DataWarning]
+        what = "c0: numbers such as '5.969' are read as decimals, but may be thousands, because '858' has none"
+        assert said == [f"{what}: if they are, write 5969"] * doubtful, case
 
 
 def test_one_row_is_named_in_the_singular_and_many_by_the_first_ten():

@@ -334,7 +334,7 @@ def test_unknown_name_lists_the_known_ones_and_guesses():
         cf.load("Bluebrid")
     assert all(name in str(caught.value) for name in ALL)
     for function in (fetch, verify):
-        with pytest.raises(CofactorError, match="no data set 'xyzzy': There are"):
+        with pytest.raises(CofactorError, match="no data set 'xyzzy': choose one of"):
             function("xyzzy")
 
 

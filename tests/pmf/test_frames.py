@@ -108,6 +108,14 @@ def test_other_rows_get_the_codes_of_those_learnt_from():
     assert found.left_out == {"more": "the model has no such column"} and found.names == data.names
 
 
+def test_thousands_with_points_are_numbers_in_columns_of_few_values_and_of_other_rows_too():
+    frame = pd.DataFrame({"pay": ["5.969", "858", "25.471"] * 20, "tall": [f"1,{n}" for n in range(50, 80)] * 2})
+    data = CategoricalFrame.from_frame(frame)
+    assert data.observed[0] == [["858"], ["5969"], ["25471"]]
+    assert data.written["with '.' between thousands"] == ["pay"]
+    assert (CategoricalFrame.coded_by(data.columns, frame).table.codes == data.table.codes).all()
+
+
 # ---- what `fit` takes ----
 
 

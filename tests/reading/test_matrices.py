@@ -10,7 +10,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from cofactor.core.errors import CofactorError
+from cofactor.core.errors import CofactorError, DataWarning
 from cofactor.reading.matrices import matrix_of, read_matrix
 
 NUMBERS = [f"0.{n},{n % 3}.5,{n % 4},{n % 5}" for n in (7, 1, 4, 9, 11, 2)]  # rows under the header a,b,c,d
@@ -140,6 +140,18 @@ def test_numbers_with_blanks_between_are_as_many_columns(tmp_path):
     (tmp_path / "x.txt").write_text(".5 .1 .4\n.2 .9\n.2 .9 .3\n")
     with pytest.raises(CofactorError, match="3 cells per row are expected, as in the first line; see line 2"):
         read_matrix(tmp_path / "x.txt")
+
+
+def test_points_between_thousands_are_read_by_the_other_columns_or_doubted(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a;b;c\n5.969;1,5;7\n858;2,5;8\n1.001;3,5;9\n")
+    with pytest.warns(DataWarning) as told:
+        assert read_matrix(path)[0].tolist() == [[5969, 1.5, 7], [858, 2.5, 8], [1001, 3.5, 9]]
+    said = [str(one.message).split("numbers ")[1] for one in told]
+    assert said == ["with '.' between thousands: a", "with a decimal comma: b"]
+    path.write_text("a;b;c\n5.969;1;7\n858;2;8\n1.001;3;9\n")
+    with pytest.warns(DataWarning, match="a: numbers such as '5.969' are read as decimals, but may be thousands"):
+        assert read_matrix(path)[0].tolist() == [[5.969, 1, 7], [858, 2, 8], [1.001, 3, 9]]
 
 
 def test_gaps_are_refused_kept_as_whole_lines_or_kept(tmp_path):

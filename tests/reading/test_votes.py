@@ -369,3 +369,57 @@ def test_a_square_table_counts_wins_and_nothing_else_is_taken_for_one(tmp_path):
     path.write_text("team,a,b\na,,3\nx,1,\n")
     with pytest.raises(cf.CofactorError, match=r"no column says who won|no column winner"):
         read_votes(path)
+
+
+def test_an_item_that_won_is_no_tie_however_its_name_begins(tmp_path):
+    cases = {
+        "another case": (["Drawing 1,Drawing 2,drawing 1", "Drawing 2,Drawing 1,Drawing 1"], [1.0, 0.0]),
+        "beside a tie": (["Equalizer,Amp,EQUALIZER", "Amp,Equalizer,equalizer", "Amp,Equalizer,tie"], [1.0, 0.0, 0.5]),
+        "a tie word": (["Tie Fighter,Both Ends,tie fighter", "Tie Fighter,Both Ends,both ends"], [1.0, 0.0]),
+        "beside a side": (["tie fighter,x,tie fighter", "x,tie fighter,model_a"], [1.0, 1.0]),
+        "one in another case": (["Tea,tea,tea", "Tea,gin,Gin", "tea,gin,tea", "gin,Tea,Tea"], [0.0, 0.0, 1.0, 0.0]),
+    }
+    for name, (rows, outcome) in cases.items():
+        assert sided(tmp_path, rows).comparisons.outcome.tolist() == outcome, name
+
+
+def test_a_winner_who_did_not_take_part_is_named_however_its_name_begins(tmp_path):
+    for row in ("Drawing 1,Drawing 2,Drawing 9", "Tie Fighter,x,Both Ends", "Tea,tea,TEA"):
+        with pytest.raises(cf.CofactorError, match=f"or the winner's name; see row 4 .'{row.split(',')[2]}'"):
+            sided(tmp_path, ["x,Tie Fighter,tie", "Both Ends,x,x", row])
+
+
+def test_weights_are_numbers_in_any_form_and_a_blank_one_is_named_by_row(tmp_path):
+    rows = "winner;loser;weight\na;b;2,0\nb;a;3,0\n"
+    with pytest.warns(cf.DataWarning, match="weight: numbers with a decimal comma"):
+        assert read(tmp_path, rows).comparisons.counts.tolist() == [2.0, 3.0]
+    with pytest.raises(cf.CofactorError, match=r"weight .* must hold 0, or numbers from .*; see row 4 \(''\)"):
+        read(tmp_path, "winner,loser,weight\na,b,2\nb,a,3\nb,a,\n")
+    found = read(tmp_path, "winner,loser,weight\na,b,2\nb,a,3\nb,a,\n", skip_bad=True)
+    assert found.comparisons.counts.tolist() == [2.0, 3.0]
+    assert "see row 4 ('')" in found.notes[-1]
+    words = read(tmp_path, "winner,loser,weight\na,b,heavy\nb,a,light\n")
+    assert words.comparisons.counts is None
+    assert words.notes == ["column weight was not used, since it holds no numbers: to use it, set weight='weight'"]
+
+
+def test_a_row_and_a_column_of_sums_are_no_item_of_a_square_table(tmp_path):
+    note = "left out row and column Summe, since they hold the sums of the others"
+    tables = {
+        "whole": (";A;B;C;Summe\nA;0;5;3;8\nB;2;0;4;6\nC;1;2;0;3\nSumme;3;7;7;17\n", ("A", "B", "C")),
+        "with the diagonal": (";A;B;C;Summe\nA;9;5;3;17\nB;2;9;4;15\nC;1;2;9;12\nSumme;12;16;16;44\n", ("A", "B", "C")),
+        "without the diagonal": (";A;B;C;Summe\nC;1;2;9;3\nA;9;5;3;8\nB;2;9;4;6\nSumme;3;7;7;\n", ("A", "B", "C")),
+        "two items": (";A;B;Summe\nA;;1.5;1.5\nB;0.5;;0.5\nSumme;0.5;1.5;2\n", ("A", "B")),
+    }
+    for name, (text, items) in tables.items():
+        found = read(tmp_path, text)
+        assert (found.comparisons.items, found.notes[-1]) == (items, note), name
+    others = {
+        "three equal items": ";A;B;C\nA;;1;1\nB;1;;1\nC;1;1;\n",
+        "a column alone": ";A;B;C\nA;;1;1\nB;1;;1\nC;1;2;\n",
+        "a single win": ";A;B;C;D\nA;;0;0;0\nB;0;;0;0\nC;0;0;;1\nD;0;0;0;\n",
+    }
+    for name, text in others.items():
+        assert not any("left out" in one for one in read(tmp_path, text).notes), name
+    wins = pd.crosstab(pd.Series([*"aabbcc"]), pd.Series([*"bcacab"]), margins=True)
+    assert read_votes(wins)[0].items == ("a", "b", "c")

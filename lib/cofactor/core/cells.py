@@ -215,10 +215,13 @@ NO_ANSWER_KEYS = frozenset(map(skeleton, NO_ANSWERS))
 UNIT_SIGNS = "$€£¥₹%"
 BLANKS = "\u0020\u00a0\u2009\u202f'\u2019"  # between thousands: blanks of four widths, apostrophes
 SIGN = "[+\\-\u2212]?"
-COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+)(,\d+)?")  # 1.234,5
-POINT = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+)(\.\d+)?")  # 1,234.5
+COMMA = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([.{BLANKS}])\d{{3}}(\2\d{{3}})*)(,\d+)?")  # 1.234,5
+POINT = re.compile(rf"{SIGN}(\d+|[1-9]\d{{0,2}}([,{BLANKS}])\d{{3}}(\2\d{{3}})*)(\.\d+)?")  # 1,234.5
+FORMS = {",": COMMA, ".": POINT}  # by the sign before decimals
 SURELY_THOUSANDS = 10  # different numbers, none with other than three digits behind a comma
-EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}},\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
+EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
+BELOW_THOUSAND = re.compile(rf"{SIGN}(0|[1-9]\d{{0,2}})")
+HUNDREDS = re.compile(rf"{SIGN}[1-9]\d\d")
 
 
 def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series[Any], str]:
@@ -227,27 +230,67 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
     A column is only changed if all its cells are numbers, apart from missing cells, `gaps` and words for missing
     values. "1,234" alone is ambiguous: the comma separates thousands if another number of the column has two such
     commas or a point, or if ten or more are written so; it is a decimal comma if another number allows nothing else.
+    "1.234" alone is a decimal number, except in a currency.
 
     >>> plain(pd.Series(["1.234,50 €", "7,5 €", "NA"]))[0].tolist()
     ['1234.50', '7.5', 'NA']
     >>> plain(pd.Series(["1,234", "2,345"]))[0].tolist()
     ['1,234', '2,345']
     """
+    return plain_columns([column], gaps)[0]
+
+
+def plain_columns(columns: Sequence[pd.Series[Any]], gaps: tuple[str, ...] = ()) -> list[tuple[pd.Series[Any], str]]:
+    """Apply `plain` to the columns of a table; if one is ambiguous, the decimal sign of the others decides.
+
+    A `DataWarning` names columns in which "1.234" is read as a decimal number, but may be thousands: the other columns
+    show no decimal sign, and "858" is written beside it.
+
+    >>> [found.tolist() for found, _ in plain_columns([pd.Series(["1.234", "858"]), pd.Series(["1,81", "1,5"])])]
+    [['1234', '858'], ['1.81', '1.5']]
+    """
+    texts = [_texts_of(column, gaps) for column in columns]
+    unclear = list(map(are_unclear, texts))
+    signs = {_sign_of(found) for found, one in zip(texts, unclear, strict=True) if not one} if any(unclear) else set()
+    decimal = "".join(signs) if len("".join(signs)) == 1 else ""
+    doubtful: dict[str, str] = {}
+    for column, found in ((column, texts[n]) for n, column in enumerate(columns) if unclear[n] and not decimal):
+        pointed = next((text for text in found if "." in text), "")
+        if pointed and (whole := next(filter(HUNDREDS.fullmatch, found), "")):
+            what = f"numbers such as {pointed!r} are read as decimals, but may be thousands, because {whole!r} has none"
+            doubtful[str(column.name)] = f"{what}: if they are, write {pointed.replace('.', '')}"
+    if doubtful:
+        warnings.warn(f"{listing(doubtful)}: {next(iter(doubtful.values()))}", DataWarning, stacklevel=3)
+    ways = zip(columns, texts, unclear, strict=True)
+    return [_plain(column, found, decimal if one else "") for column, found, one in ways]
+
+
+def are_unclear(texts: Iterable[str]) -> bool:
+    """Return whether all texts are numbers below a million, and their points or commas may separate thousands."""
+    either = all(EITHER.fullmatch(text) or BELOW_THOUSAND.fullmatch(text) for text in texts)
+    return either and any(map(EITHER.fullmatch, texts))
+
+
+def _texts_of(column: pd.Series[Any], gaps: tuple[str, ...]) -> list[str]:
+    """Return the distinct texts of a column except words for missing values; none if it holds anything else."""
     if pd.api.types.is_numeric_dtype(column):
-        return column, ""
+        return []
     try:
         different = pd.unique(column.dropna())
     except TypeError:  # lists and the like, which are no numbers
-        return column, ""
+        return []
     nothing = {"", *NO_VALUE, *LIKE_MISSING, *gaps}
     texts = [text for text in different if text not in nothing]
-    if not texts or not all(isinstance(text, str) for text in texts):
-        return column, ""
-    if np.isfinite(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(dtype=np.float64)).all():
+    return texts if all(isinstance(text, str) for text in texts) else []
+
+
+def _plain(column: pd.Series[Any], texts: Sequence[str], decimal: str) -> tuple[pd.Series[Any], str]:
+    """Apply `plain` to a column with these distinct texts; `decimal` is its decimal sign where they do not show it."""
+    if not texts or (decimal != "," and _are_plain(texts)):
         return column, ""
     bare, unit = _without_unit(texts)
-    form = _form(bare)
-    if form is None:
+    form = decimal or _form(bare, unit)
+    if not form:
         return column, ""
     between = f"{BLANKS}{'.' if form == ',' else ','}"  # signs between thousands, which go
     plainly = (re.sub(f"[{between}]", "", one).replace(form, ".").replace("\u2212", "-") for one in bare)
@@ -257,6 +300,11 @@ def plain(column: pd.Series[Any], gaps: tuple[str, ...] = ()) -> tuple[pd.Series
     said = ["with a decimal comma"] * (form == "," and any("," in text for text in bare))
     said += [f"with {' or '.join(map(repr, signs))} between thousands"] * bool(signs) + [f"in {unit}"] * bool(unit)
     return written, " and ".join(said) or "with a minus sign of its own"
+
+
+def _are_plain(texts: Sequence[str]) -> bool:
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
+    return bool(np.isfinite(numbers).all())
 
 
 def says_nothing(name: object) -> bool:
@@ -275,7 +323,7 @@ def by_value(column: pd.Series[Any], clean: Callable[[pd.Series[Any]], pd.Series
     return pd.Series(np.append(cleaned, [None])[codes], column.index, dtype=object, name=column.name)
 
 
-def _without_unit(texts: list[str]) -> tuple[list[str], str]:
+def _without_unit(texts: Sequence[str]) -> tuple[Sequence[str], str]:
     """Return texts without the one unit that at least half of them have, all of %; else, or with two, as they are."""
     units = {unit for text in texts for unit in UNIT_SIGNS if unit in text}
     unit = units.pop() if len(units) == 1 else ""
@@ -284,12 +332,22 @@ def _without_unit(texts: list[str]) -> tuple[list[str], str]:
     return [re.sub(rf"^({SIGN})\s*{re.escape(unit)}\s*|\s*{re.escape(unit)}$", r"\1", text) for text in texts], unit
 
 
-def _form(texts: list[str]) -> str | None:
-    """Return the sign before decimals that all texts agree with; None where they do not, or with both."""
-    fits = {",": all(map(COMMA.fullmatch, texts)), ".": all(map(POINT.fullmatch, texts))}
-    if fits[","] and fits["."] and any(map(EITHER.fullmatch, texts)):
-        return "." if len(texts) >= SURELY_THOUSANDS else None
-    return next((sign for sign, fit in fits.items() if fit), None)
+def _form(texts: Sequence[str], unit: str) -> str:
+    """Return the sign before decimals that texts agree with, "" if there is none; 1,234 and 1.234 agree with both."""
+    fits = [sign for sign, form in FORMS.items() if all(map(form.fullmatch, texts))]
+    either = {found[1] for text in texts if (found := EITHER.fullmatch(text))}
+    if len(fits) == 2 and "," in either:
+        return "." if len(texts) >= SURELY_THOUSANDS else ""
+    if len(fits) == 2 and either and unit in ("", "%"):
+        return "."
+    return fits[0] if fits else ""
+
+
+def _sign_of(texts: Sequence[str]) -> str:
+    """Return the decimal sign of a column's numbers if they allow only one; otherwise ""."""
+    bare = _without_unit(texts)[0]
+    fits = [sign for sign, form in FORMS.items() if all(map(form.fullmatch, bare))]
+    return fits[0] if len(fits) == 1 else ""
 
 
 # ---- columns and rows of a table ----
@@ -369,10 +427,16 @@ def located(
     """
     bad = np.flatnonzero(np.asarray(where))
     index = table if isinstance(table, pd.Index) else table.index
-    counted = index.name in INDEX_NAMES
-    numbers = index[bad] if counted else bad
+    of_files = list(index.names[:-1]) == ["file"]  # of several files
+    counted = index.names[-1] in INDEX_NAMES and (of_files or index.nlevels == 1)
+    if counted and not of_files and not index[bad].is_monotonic_increasing:  # a large file is read task by task
+        order = index[bad].argsort(kind="stable")
+        bad, values = bad[order], None if values is None else [values[n] for n in order.tolist()]
+    numbers: Any = index[bad] if counted else bad
+    if counted and of_files:
+        numbers = [f"{number} of {file}" for file, number in numbers]
     said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
-    return numbered_rows(said, str(index.name) if counted else "data row")
+    return numbered_rows(said, str(index.names[-1]) if counted else "data row")
 
 
 def numbered_rows(numbers: Collection[Any], word: str = "row") -> str:

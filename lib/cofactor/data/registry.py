@@ -111,8 +111,8 @@ def find(name: str) -> Entry:
     known = entries()
     if name not in known:
         near = get_close_matches(str(name).lower(), known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise CofactorError(f"no data set {name!r}: {hint}There are: {', '.join(known)}")
+        advice = f"did you mean {near[0]!r}? There are:" if near else "choose one of"
+        raise CofactorError(f"no data set {name!r}: {advice} {', '.join(known)}")
     return known[name]
 
 

@@ -25,7 +25,7 @@ from cofactor.core.cells import (
     look_alikes,
     merged_names,
     merged_note,
-    plain,
+    plain_columns,
     says_nothing,
 )
 from cofactor.core.checks import check_whole, unmasked
@@ -34,6 +34,7 @@ from cofactor.core.lazy import pd
 from cofactor.core.tables import LARGEST_EXACT_CODE, MISSING, CategoricalTable
 from cofactor.core.types import Floats, Ints
 
+POINTS = "'.' between thousands"  # as `plain` says it
 FEW_VALUES = 20  # values: a column of fewer is always taken as it is, one of more numbers is cut
 DATE = r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./]\d{1,2}[./](\d{4}|\d\d)"
 SENTINELS = {float(f"{sign}{code}") for sign in ("", "-") for code in ("9", "99", "999", "9999", "98", "998")} | {-1.0}
@@ -162,8 +163,9 @@ class CategoricalFrame:
         """
         names = names_of(columns)
         check_columns(frame, names, "cases")
-        written = {one.name: plain(frame[one.name], tuple(gaps or ())) for one in columns if one.edges is not None}
-        frame = frame.assign(**{name: column for name, (column, how) in written.items() if how})
+        written = zip(columns, plain_columns([frame[name] for name in names], tuple(gaps or ())), strict=True)
+        cut = {one.name: column for one, (column, how) in written if how and (one.is_cut or POINTS in how)}
+        frame = frame.assign(**cut)
         missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in names})
         gap_words = _counts(frame[names], missing)
         frame = frame.assign(**{name: frame[name].mask(missing[name]) for name in names})
@@ -194,8 +196,12 @@ class CategoricalFrame:
 
 
 def _plain(frame: pd.DataFrame, gaps: tuple[str, ...]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """Convert numbers in unusual notation, if a column has many values; also return the columns by notation."""
-    found = {name: plain(frame[name], gaps) for name in frame.columns if frame[name].nunique() > FEW_VALUES}
+    """Convert numbers in unusual notation, if a column has many values; also return the columns by notation.
+
+    Thousands such as "1.234" are converted in any column, since they would be read as decimal numbers.
+    """
+    columns = zip(frame.columns, plain_columns([frame[name] for name in frame.columns], gaps), strict=True)
+    found = {name: one for name, one in columns if frame[name].nunique() > FEW_VALUES or POINTS in one[1]}
     written: dict[str, list[str]] = {}
     for name, (_, how) in found.items():
         if how:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.cells import NO_VALUE, located, plain
+from cofactor.core.cells import NO_VALUE, are_unclear, located, plain_columns
 from cofactor.core.checks import sound_places
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.files import LARGE, RATIO, unpacked
@@ -280,9 +280,10 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     """Convert numbers of a table to plain form, and note how they were written."""
-    if np.isfinite(frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)).all():
+    columns = [frame.iloc[:, n] for n in range(frame.shape[1])]
+    if np.isfinite(_numbers(frame).to_numpy()).all() and not any(map(are_unclear, columns)):
         return frame
-    found = [plain(frame.iloc[:, n]) for n in range(frame.shape[1])]
+    found = plain_columns(columns)
     for how in dict.fromkeys(how for _, how in found if how):
         columns = listing(str(name) for name, (_, told) in zip(frame.columns, found, strict=True) if told == how)
         warnings.warn(f"{path}: numbers {how}: {columns}", DataWarning, stacklevel=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, TypeVar, cast
@@ -26,6 +26,7 @@ from cofactor.core.cells import (
     merged_names,
     merged_note,
     numeric,
+    plain,
     plain_name,
     plain_numbers,
     refused,
@@ -71,7 +72,9 @@ UNPLAYED = {*("", "-", "--", "\u2013", "-:-", "v", "vs", "vs.", "na", "n/a", "na
 UNPLAYED |= {"canc", "canc.", "susp", "susp.", "postp", "postp.", "void", "n/p", "np"}
 UNPLAYED |= {"postponed", "ppd", "p-p", "pp", "cancelled", "canceled", "abandoned", "not played", "unplayed"}
 NUMERIC = re.compile(r"-?\d+(\.\d+)?")  # words that are the same however the number is written
-TIES = re.compile(r"tie|draw|both|neither|equal|same$|=$|0\.5$|½|1/2")  # how the word for a tie begins
+TIES = re.compile(  # how a cell that says tie begins: a whole word, though no blank need follow both
+    r"(tie[ds]?|draws?|drawn|both(bad|good|equal|same)?|neither|equal(s|ly|ity)?)(?![^\W_])|same$|=$|0\.5$|½|1/2"
+)
 WORDS = (  # of the first and of the second item, and perhaps of a tie; tried in turn, the first two for home and away
     *(("h", "a", "d"), ("home", "away", "d"), ("a", "b", ""), ("left", "right", ""), ("l", "r", ""), ("x", "y", "")),
     *(("first", "second", ""), ("1-0", "0-1", ""), ("1", "2", "x"), ("white", "black", ""), ("win", "loss", "")),
@@ -189,11 +192,10 @@ def reading(
     else:
         optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
-    square = None if needed or covariates else square_of(source, frame, encoding, sep)
+    square = None if needed or covariates else square_of(source, frame, encoding, sep, notes)
     if square is not None:
         frame, source = square, frame
         named |= {"winner": "winner", "loser": "loser", "weight": "weight"}
-        notes.append("read as a square table: a cell is how often the row's item won against the column's")
     first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
         what = f"columns {listing(places)} seem to hold orderings of several items, but rank needs winners and losers"
@@ -218,11 +220,12 @@ def reading(
 
 
 def square_of(
-    source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None
+    source: str | PathLike[str] | pd.DataFrame, frame: pd.DataFrame, encoding: str, sep: str | None, notes: list[str]
 ) -> pd.DataFrame | None:
-    """Return winner, loser and weight from a square table of wins; None for any other table.
+    """Return winner, loser and weight from a square table of wins, and add to `notes`; None for any other table.
 
-    Its rows, named in the first column or in the index, are the same items as its columns. The diagonal is ignored.
+    Its rows, named in the first column or in the index, are the same items as its columns. The diagonal is ignored, and
+    a last row and column that hold the sums of the others are left out.
     """
     found = frame.attrs.get("found", frame.columns)
     if any(set(pair) <= set(frame.columns) for pair in WON):
@@ -244,12 +247,32 @@ def square_of(
         return None
     cells = whole.set_axis(items, axis=1).astype(object)
     cells = cells.mask(cells.isin(["", "-", "\u2013"]) | cells.isna(), "0")
+    notes.append("read as a square table: a cell is how often the row's item won against the column's")
+    if names[-1] == items[-1] and _ends_in_sums(cells.iloc[[*map(names.index, items)]]):
+        notes.append(f"left out row and column {items[-1]}, since they hold the sums of the others")
+        cells, names, items = cells.iloc[:-1, :-1], names[:-1], items[:-1]
     parts = [
         pd.DataFrame({"winner": names, "loser": one, "weight": cells[one].to_numpy()}, cells.index) for one in items
     ]
     long = pd.concat([part[part["winner"] != part["loser"]] for part in parts])
     long.index.name = whole.index.name
     return long
+
+
+def _ends_in_sums(wins: pd.DataFrame) -> bool:
+    """Return whether the last row and column are the sums of the others, with or without the diagonal.
+
+    Of three rows, the last cell must be the sum of all: else the third of three equal items would be such a row.
+    """
+    cells = _as_numbers(pd.Series(wins.to_numpy().ravel(), dtype=object)).to_numpy(dtype=np.float64).reshape(wins.shape)
+    inner, right, below = cells[:-1, :-1], cells[:-1, -1], cells[-1, :-1]
+    sums = [
+        np.allclose(counted.sum(axis=1), right)
+        and np.allclose(counted.sum(axis=0), below)
+        and (len(inner) > 2 or np.isclose(counted.sum(), cells[-1, -1]))
+        for counted in (inner, inner * (1 - np.eye(len(inner))))
+    ]
+    return any(sums)
 
 
 def _places(columns: Sequence[str]) -> list[str]:
@@ -278,10 +301,8 @@ class _Votes:
         self.weight = self._used(named, "weight")
         self.prompt = named["prompt"] or None
         self.notes = self._repeating()
-        whole = pd.to_numeric(frame["weight"], errors="coerce") % 1 == 0 if self.weight == "weight" else None
-        if named["weight"] is None and whole is not None and not whole.all():
-            why = "column weight was not used, since its numbers are not whole and so are not counts"
-            self.notes.append(f"{why}: to use it, set weight='weight'")
+        if named["weight"] is None and self.weight and (why := _no_counts(frame["weight"])):
+            self.notes.append(f"column weight was not used, since {why}: to use it, set weight='weight'")
             self.weight = None
         unasked = [layout.first, layout.second, layout.outcome, layout.tie, *layout.each, *layout.scores, self.user]
         asked = {*named.values(), *({"winner", "loser"} & {layout.first, layout.second})}
@@ -435,6 +456,20 @@ class _Votes:
         if {str(cell).strip().casefold() for cell in frame[name].dropna().unique()} <= {"", *TRUTH_VALUES}:
             frame = frame.assign(**{name: [TRUTH_VALUES.get(str(x).strip().casefold(), x) for x in frame[name]]})
         return numeric(frame, name, f"{name} (a covariate) must hold numbers", refuse=refuse)
+
+
+def _no_counts(cells: pd.Series[Any]) -> str:
+    """Return why the numbers of a column cannot be counts; "" if they can."""
+    numbers = _as_numbers(cells).dropna()
+    if numbers.empty:
+        return "it holds no numbers"
+    return "" if (numbers % 1 == 0).all() else "its numbers are not whole and so are not counts"
+
+
+def _as_numbers(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Return cells as numbers, or NaN, without the warnings of a form, which the reader of counts gives."""
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        return pd.to_numeric(plain(cells)[0], errors="coerce")
 
 
 def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
@@ -591,21 +626,28 @@ def _of_words(
 ) -> Floats:
     """Read a column that says who won, by names of the items if all words are such names, else by words for sides.
 
-    Raises a CofactorError for words that name an item but may also mean a side.
+    A name is matched without case only where it does not match exactly, and a word for a tie that names an item of its
+    row is that name. Raises a CofactorError for words that name an item but may also mean a side.
     """
     columns = [Coded.of(frame[column]).map(_words) for column in (name, layout.first, layout.second)]
     word, named = columns[0], _named(columns)
+    without_case = [column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns]
     folded = [text.casefold() for text in word.values]
-    meaning = _meaning(folded, layout, words, word.counts.tolist(), refuse is not refused)
+    known = {*without_case[1].values, *without_case[2].values}
+    ties = {text: 0.5 for text in folded if _is_tie(text, known)}
+    meaning = _meaning(folded, layout, words, word.counts.tolist(), refuse is not refused, ties)
     values = np.array([*(meaning.get(text, np.nan) for text in folded), np.nan])[word.codes]
-    tie = word.where([TIES.match(text) is not None for text in folded])
+    tie = word.where([text in ties for text in folded])
     numbers = bool(folded) and all(text in NUMBERS for text in folded)
     if not words:
-        by_name = np.where(np.isnan(named) & tie, 0.5, named)
+        left, right = np.split(Coded.joined(without_case[1:]).codes, 2)  # equal ones cannot be told apart without case
+        any_case = np.where(np.isnan(named) & (left != right), _named(without_case), named)
+        by_name = np.where(np.isnan(any_case) & tie, 0.5, np.where(tie, any_case, named))
         all_names = not np.isnan(by_name).any()
         items = {*columns[1].values, *columns[2].values}
         h_d_a = "h" in folded and not any(text.casefold() == "h" for text in items)  # then A is away
-        both = [text for text in word.values if text in items and text.casefold() in meaning and not TIES.match(text)]
+        sided = meaning.keys() - ties.keys()
+        both = [text for text in word.values if text in items and text.casefold() in sided]
         both = [] if h_d_a else both
         sides = f"{both[0]!r} of column {name}" if both else ""
         if both and ((numbers and all_names and (by_name != values).any()) or not (numbers or all_names)):
@@ -623,8 +665,8 @@ def _of_words(
                 f"{name}: 1 means {layout.first} and 0 means {layout.second}; to swap them, set words=('0', '1') "
                 "(--words 0 1)"
             )
-        other = _named([column.map(lambda cells: [cell.casefold() for cell in cells]) for column in columns])
-        values = by_name if all_names and not h_d_a else np.where(np.isnan(values), other, values)
+        values = np.where(np.isnan(values) | (tie & ~np.isnan(any_case)), any_case, values)
+        values = by_name if all_names and not h_d_a else values
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
@@ -640,20 +682,30 @@ def _named(columns: Sequence[Coded]) -> Floats:
     return np.where(word < 0, np.nan, np.where(word == left, 1.0, np.where(word == right, 0.0, np.nan)))
 
 
+def _is_tie(text: str, items: Collection[str]) -> bool:
+    """Return whether a word, without case, says tie; a longer text is none if it names an item ("Tie Fighter")."""
+    found = TIES.match(text)
+    return found is not None and (found[0] == text or text not in items)
+
+
 def _words(cells: list[Any]) -> list[str | None]:
     """Convert cells to stripped text; empty cells become None."""
     return [str(cell).strip() or None for cell in cells]
 
 
 def _meaning(
-    text: list[str], layout: Layout, words: tuple[str, str] | None, often: Sequence[int], some: bool
+    text: list[str],
+    layout: Layout,
+    words: tuple[str, str] | None,
+    often: Sequence[int],
+    some: bool,
+    ties: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the outcome that each word means; words in no list are left out.
+    """Return the outcome that each word means; words in no list are left out, and those for `ties` are known.
 
     With `some`, not all words need be in one list: it is the list that explains most of the cells; without, scores are
     such a list, so that what is none of them is named.
     """
-    ties = {word: 0.5 for word in text if TIES.match(word)}
     if words:
         said = {words[0].strip().casefold(): 1.0, words[1].strip().casefold(): 0.0}
         as_number = {float(word): won for word, won in said.items() if NUMERIC.fullmatch(word)}
