@@ -400,7 +400,7 @@ def _one_class_each(gold: Mapping[Any, Any] | pd.Series | pd.DataFrame, labels: 
         tasks, classes = list(gold.keys()), [truth for _, truth in gold.items()]
     pairs = zip(_as_known(tasks, labels.tasks), _as_known(classes, labels.classes), strict=True)
     known: dict[Any, Any] = {}
-    twice = [task for task, truth in pairs if known.setdefault(task, truth) != truth]
+    twice = [task for task, truth in pairs if not pd.isna(truth) and known.setdefault(task, truth) != truth]
     if twice:
         named = listing(map(repr, dict.fromkeys(twice)))
         raise CofactorError(f"gold gives two classes for tasks {named}: keep only one")

@@ -342,6 +342,7 @@ def _coded(
     spelling: Spelling,
     skip_bad: bool,
 ) -> CategoricalFrame:
+    columns = None if columns is None else [*map(str, columns)]  # as those of `text`
     if columns is not None and (missing := [name for name in columns if name not in text.columns]):
         raise CofactorError(f"no column {listing(missing)}; found {listing(text.columns)}")
     made = CategoricalFrame.from_frame(text, columns, bins, gaps, spelling)
