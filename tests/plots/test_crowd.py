@@ -77,6 +77,7 @@ def test_uncertain_tasks_come_first_and_wrong_ones_are_crossed():
     points, crosses = (line for line in ax.lines if line.get_marker() != "None")
     assert np.allclose(points.get_ydata(), [0.6, 0.8, 0.95, 0.99])
     assert np.allclose(crosses.get_data(), [[1], [0.6]])
+    assert crosses.get_markersize() > points.get_markersize()
     assert title(ax) == "Below 90\xa0% certain: 2 of 4 tasks, 1 of the 1 wrong labels"
 
 

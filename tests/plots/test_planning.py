@@ -26,6 +26,8 @@ def test_curves_and_answers_are_those_of_the_plan():
         assert np.allclose(drawn[name], table[["amount", "error"]])
     (diamond,) = [line for line in ax.lines if line.get_marker() == "D"]  # of the one that gets there
     assert diamond.get_xydata().tolist() == [[pytest.approx(PLAN.needed()["amount"][0]), 0.1]]
+    (wanted,) = [line for line in ax.lines if list(line.get_xdata()) == [0, 1]]  # from edge to edge
+    assert wanted.get_linewidth() < min(line.get_linewidth() for line in ax.lines if line.get_label() in ERRORS)
     assert title(draw_plan(PLAN)) == "For an error of 0.1: one 4, never more than 8 labels per task"
 
 

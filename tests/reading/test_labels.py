@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cofactor as cf
-from cofactor.reading.labels import LabelTable, labels_of, of_frame
+from cofactor.reading.labels import LabelTable, labels_of, of_frame, read_labels
 from cofactor.reading.tables import Coded
 from cofactor_app.cli import main
 
@@ -176,3 +176,16 @@ def test_several_classes_in_a_cell_are_refused_with_the_way_out():
     lists = pd.DataFrame({"task": [1, 2], "worker": [1, 1], "label": ["x", ["x", "y"]]})
     with pytest.raises(cf.CofactorError, match=r"data row 1 .*make a table for each class"):
         cf.CrowdLabels.from_frame(lists)
+
+
+def test_rows_of_several_files_are_named_with_their_file(tmp_path):
+    first, second, third = (tmp_path / name for name in ("a.csv", "b.csv", "c.jsonl"))
+    first.write_text("task,worker,label\nt1,a,x\nt2,a,y\n")
+    second.write_text("task,worker,label\nt1,b,x\nt2,b,\nt2,,y\n")
+    third.write_text('{"task": "t1", "worker": "c", "label": "x"}\n')
+    with pytest.raises(cf.CofactorError, match=r"missing worker in row 4 of .*b.csv \(counting the header line\)"):
+        cf.CrowdLabels.from_file([first, second])
+    with pytest.warns(cf.DataWarning, match=r"empty cell: rows 3 of .*b.csv and 4 of .*b.csv \(counting the header"):
+        assert read_labels([first, second], skip_bad=True).n_labels == 3
+    with pytest.raises(cf.CofactorError, match=r"missing worker in data row 5 \(counting from 0\)"):
+        cf.CrowdLabels.from_file([third, first, second])

@@ -82,11 +82,31 @@ def test_conflicts_are_settled_as_in_a_small_file(conflicts, tmp_path, as_large,
 
 
 def test_bad_rows_are_named_by_their_numbers_in_the_file(tmp_path, as_large):
-    frame = rows(2).reset_index(drop=True)
+    frame = rows(2).reset_index(drop=True).assign(task=lambda table: [f"t{n}" for n in range(len(table), 0, -1)])
     frame.loc[[7, 1200], "worker"] = None
-    path = write(frame.drop_duplicates(["task", "worker"]), tmp_path / "labels.csv", "csv")
+    path = write(frame, tmp_path / "labels.csv", "csv")
     with pytest.raises(cf.CofactorError, match=r"missing worker in rows 9 and 1202 \("):
         cf.CrowdLabels.from_file(path)
+    frame["label"] = "yes"
+    frame.loc[[7, 1200], ["worker", "label"]] = [[1, "no"], [1, "maybe"]]
+    with pytest.raises(cf.CofactorError, match=r"rows 9 \('no'\) and 1202 \('maybe'\)"):
+        cf.CrowdLabels.from_file(write(frame, path, "csv"), classes=["yes", "never"])
+
+
+@each("spelling", ["classes", "all"])
+@each("conflicts", ["first", "last"])
+def test_the_order_of_the_file_settles_conflicts_of_tasks_that_become_one(
+    conflicts, spelling, tmp_path, as_large, monkeypatch
+):
+    one, other = ("t3", " t3") if spelling == "classes" else ("t3", "T3")
+    for n, (first, second) in enumerate([(one, other), (other, one)]):
+        path = tmp_path / f"{n}.csv"
+        path.write_text(f"task,worker,label\n{first},a,yes\n{second},a,no\nt4,a,yes\nt4,b,no\nt4,a,yes\n")
+        for source in (path, [path, path]):
+            with pytest.warns(cf.DataWarning):
+                found = cf.CrowdLabels.from_file(source, conflicts=conflicts, spelling=spelling).to_frame()
+            kept = found[found.task.str.casefold() == "t3"]
+            assert kept.label.tolist() == [{"first": "yes", "last": "no"}[conflicts]], (n, source)
 
 
 def test_size_alone_decides_who_reads(tmp_path, monkeypatch):

@@ -407,3 +407,14 @@ def test_two_columns_are_enough_for_two_workers_or_two_classes(tmp_path):
         with pytest.warns(DataWarning, match=told):
             labels = CrowdLabels.from_csv(tmp_path / "labels.csv")
         assert (labels.workers, labels.classes) == expected
+
+
+def test_a_task_with_two_rows_of_a_wide_table_is_named(tmp_path):
+    path = tmp_path / "wide.csv"
+    lines = [f"t{n},{'xy'[n % 2]},{'xy'[n % 3 % 2]}\n" for n in range(20)]
+    path.write_text("item,Ann,Ben\n" + "".join([*lines, lines[3]]))
+    with pytest.raises(CofactorError, match=r"tasks of column item are repeated in row 22 \('t3'\) .*: keep"):
+        CrowdLabels.from_file(path)
+    path.write_text("item,Ann,Ben\n" + "".join(2 * lines))
+    with pytest.raises(CofactorError, match="no column task, worker, label"):
+        CrowdLabels.from_file(path)

@@ -148,6 +148,12 @@ def test_topics_are_the_words_that_stand_together_and_lead_with_their_own(folder
         assert np.allclose(raw.sum(axis=1), [3 * (1 + i % 3) for i in range(20)], rtol=0.02)
 
 
+def test_topics_of_a_random_method_are_the_same_at_every_call():
+    counts = np.random.default_rng(0).poisson(0.5, (20, 1200))  # more words than the random projection has rows
+    one, again, other = (quiet(counts, 2, method="FastAnchor", **seed) for seed in ({}, {}, {"random_state": 3}))
+    assert one.topics.equals(again.topics) and not one.topics.equals(other.topics)
+
+
 def test_new_documents_are_weighed_as_those_of_the_fit(folder):
     found = quiet(TEXTS, stop_words=["and"])
     again = found.transform(TEXTS)

@@ -432,10 +432,16 @@ def located(
     """
     bad = np.flatnonzero(np.asarray(where))
     index = table if isinstance(table, pd.Index) else table.index
-    counted = index.name in INDEX_NAMES
-    numbers = index[bad] if counted else bad
+    of_files = list(index.names[:-1]) == ["file"]  # of several files
+    counted = index.names[-1] in INDEX_NAMES and (of_files or index.nlevels == 1)
+    if counted and not of_files and not index[bad].is_monotonic_increasing:  # a large file is read task by task
+        order = index[bad].argsort(kind="stable")
+        bad, values = bad[order], None if values is None else [values[n] for n in order.tolist()]
+    numbers: Any = index[bad] if counted else bad
+    if counted and of_files:
+        numbers = [f"{number} of {file}" for file, number in numbers]
     said = numbers if values is None else [f"{n} ({value!r})" for n, value in zip(numbers, values, strict=True)]
-    return numbered_rows(said, str(index.name) if counted else "data row")
+    return numbered_rows(said, str(index.names[-1]) if counted else "data row")
 
 
 def numbered_rows(numbers: Collection[Any], word: str = "row") -> str:

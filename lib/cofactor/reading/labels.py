@@ -100,7 +100,7 @@ def read_labels(
         raise CofactorError("no file of labels was given")
     check_different(columns)
     tables = [_read_one(one, columns, encoding, sep, several) for one in paths]
-    return labels_of(tables[0] if not several else _joined(tables), columns, text=True, **how)
+    return labels_of(tables[0] if not several else _joined(tables, paths), columns, text=True, **how)
 
 
 def read_database(address: str, query: str = "", columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
@@ -194,6 +194,8 @@ def labels_of(
         classes, table = _declared(table, list(classes), text, skip_bad)
     table = table.of_columns(column.sorted() for column in _columns(table))
     by = "the order of the file" if text else "the order of the rows"
+    if conflicts in ("first", "last") and text:
+        table = _in_order(table)
     if conflicts in ("first", "last") and table.time is not None:
         table, by = _in_time(table), f"column {TIME}"
     for message in structure(table.task, table.worker, table.label, table.rows):
@@ -257,13 +259,26 @@ def _of_columns(
     return LabelTable(task, worker, label, frame.index, time, gold or {})
 
 
-def _joined(tables: Sequence[LabelTable]) -> LabelTable:
-    """Join the labels of several files; times are kept if all files have them."""
+def _joined(tables: Sequence[LabelTable], paths: Sequence[Path]) -> LabelTable:
+    """Join the labels of several files, each in its order; times are kept if all files have them."""
+    tables = list(map(_in_order, tables))
     task, worker, label = (Coded.joined(parts) for parts in zip(*map(_columns, tables), strict=True))
     times = [table.time for table in tables if table.time is not None]
     gold = {task: label for table in tables for task, label in table.gold.items()}
-    rows = pd.RangeIndex(sum(len(table.rows) for table in tables))
+    rows = _rows_of_files([table.rows for table in tables], list(map(str, paths)))
     return LabelTable(task, worker, label, rows, Coded.joined(times) if len(times) == len(tables) else None, gold)
+
+
+def _rows_of_files(rows: Sequence[pd.Index[Any]], paths: Sequence[str]) -> pd.Index[Any]:
+    """Return row numbers with their files; positions among all rows if the files count different things."""
+    words = {str(one.name) for one in rows}
+    if len(words) > 1:
+        return pd.RangeIndex(sum(map(len, rows)))
+    files = list(dict.fromkeys(paths))
+    file, number = np.repeat(list(map(files.index, paths)), list(map(len, rows))), np.concatenate(rows)
+    levels: list[Any] = [files, pd.RangeIndex(number.max(initial=0) + 1)]  # a number is its own code
+    codes: list[Any] = [file, number]
+    return pd.MultiIndex(levels, codes, names=["file", *words])
 
 
 # ---- rules for distinct values ----
@@ -392,7 +407,14 @@ def _declared(
     return classes, table
 
 
-# ---- time ----
+# ---- order and time ----
+
+
+def _in_order(table: LabelTable) -> LabelTable:
+    """Sort rows by their numbers: a large file is read task by task, and tasks may since have become one."""
+    if table.rows.name not in INDEX_NAMES or table.rows.is_monotonic_increasing:
+        return table
+    return table.take(table.rows.to_numpy().argsort(kind="stable"))
 
 
 def _in_time(table: LabelTable) -> LabelTable:

@@ -349,6 +349,7 @@ def names_of_columns(columns: Sequence[str], taken: Sequence[str] = ()) -> dict[
 
 
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
+MOST_AGAIN = 0.1  # of the rows of a wide table name a task again; with more, it is no such table
 MOST_CLASSES = 20  # distinct answers of a wide table; more are no classes
 OPPOSED = 0.1  # mean correlation of columns, below minus which they are counts of classes and not workers' grades
 MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to one question
@@ -364,13 +365,17 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
     values = pd.unique(cells.to_numpy(dtype=object).ravel())
     values = [value for value in values if isinstance(value, str)]
-    if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or frame[task].duplicated().any():
+    again = frame[task].duplicated().to_numpy()
+    if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or again.mean() > MOST_AGAIN:
         return frame
-    if _are_counts(cells):
-        return _of_counts(frame, task, cells, columns)
-    shared = _classes_of_two(cells)
-    if len(shared) < len(values) / 2:
+    counts, shared = _are_counts(cells), _classes_of_two(cells)
+    if not counts and len(shared) < len(values) / 2:
         return frame  # columns of different things
+    if again.any():
+        where = located(frame, again, frame[task][again].tolist())
+        raise CofactorError(f"tasks of column {task} are repeated in {where}: keep one row per task")
+    if counts:
+        return _of_counts(frame, task, cells, columns)
     own = [name for name in others if not cells[name].isin(shared).any()]  # no worker uses words of his own alone
     if len(others) - len(own) > 1:
         cells, others = cells.drop(columns=own), [name for name in others if name not in own]

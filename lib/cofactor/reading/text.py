@@ -28,6 +28,7 @@ from cofactor.core.lazy import pd
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
+LINES = 100  # data lines by which a separator is chosen
 AFTER_QUOTE = "double every quote inside a cell, and enclose the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
@@ -180,25 +181,37 @@ def encoding_of_mark(head: bytes) -> str:
 
 
 def separator_of(begin: str, columns: Sequence[str]) -> str:
-    """Return the separator that gives the header the most wanted columns and, in case of a tie, the most columns."""
+    r"""Return the separator that gives the header the most wanted columns; in a tie, the one of the data lines.
+
+    This is the one with which most of the first data lines have as many cells as the header, and then one other than a
+    comma, which numbers and names may contain. If no line decides, it is the one with the most columns.
+
+    >>> separator_of("size, cm;weight, kg;kind\n150,0;50,0;m\n", []), separator_of("size, cm;kind\n", ["kind"])
+    (';', ';')
+    """
     wanted = {plain_name(name) for name in columns}
 
-    def fit(sep: str) -> tuple[int, int]:
-        names = [plain_name(name) for name in next(csv.reader(io.StringIO(begin), delimiter=sep), [])]
-        return len(wanted.intersection(names)), len(names)
+    def fit(sep: str) -> tuple[int, float, bool, int]:
+        names, *lines = _rows(begin, sep, LINES + 1) or [[]]
+        fitting = [len(line) == len(names) for line in lines[:-1] or lines if line]  # the last one may be cut
+        share = sum(fitting) / len(fitting) if fitting and len(names) > 1 else 0.0
+        return len(wanted.intersection(map(plain_name, names))), share, share > 0 and sep != ",", len(names)
 
-    try:
-        return max(SEPARATORS, key=fit)
-    except csv.Error:
-        return SEPARATORS[0]
+    return max(SEPARATORS, key=fit)
+
+
+def _rows(begin: str, sep: str, most: int) -> list[list[str]]:
+    """Return the first rows, up to one that cannot be read."""
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        for row in islice(csv.reader(io.StringIO(begin, newline=""), delimiter=sep), most):
+            found.append(row)
+    return found
 
 
 def _row(begin: str, sep: str, number: int) -> list[str]:
     """Return the cells of a row (0 is the header); [] if the text has no such row."""
-    with suppress(csv.Error):
-        rows = csv.reader(io.StringIO(begin, newline=""), delimiter=sep)
-        return [cell.strip() for cell in next(islice(rows, number, None), [])]
-    return []
+    return [cell.strip() for row in _rows(begin, sep, number + 1)[number:] for cell in row]
 
 
 def _name_ragged(text: str, sep: str) -> None:
