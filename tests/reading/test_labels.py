@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cofactor as cf
-from cofactor.reading.labels import LabelTable, labels_of, read_labels
+from cofactor.reading.labels import LabelTable, labels_of, of_frame, read_labels
 from cofactor.reading.tables import Coded
 from cofactor_app.cli import main
 
@@ -154,6 +154,22 @@ def test_values_that_read_the_same_are_named():
     rows = [(1, "a", "x"), ("1", "a", "y"), (2, "b", "x"), (2, "a", "y")]
     with pytest.warns(cf.DataWarning, match="tasks contain different values with the same text .1 and '1'."):
         assert cf.CrowdLabels.from_frame(pd.DataFrame(rows, columns=HEAD)).n_tasks == 3
+
+
+def test_blank_cells_of_frames_and_nan_in_lists_are_missing_as_in_files():
+    rows = [(f"t{n}", f"w{m}", "ab"[(n + (n == m)) % 2]) for n in range(4) for m in range(4)]
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    for column in frame:
+        holed = frame.copy()
+        holed.loc[[3, 7], column] = ["", " "]
+        with pytest.raises(
+            cf.CofactorError, match=rf"missing {column} in data rows 3 and 7 \(counting from 0\): fill them"
+        ):
+            cf.CrowdLabels.from_frame(holed)
+        with pytest.warns(cf.DataWarning, match="left out 2 labels with an empty cell: data rows 3 and 7"):
+            assert of_frame(holed, skip_bad=True).n_labels == 14
+    with pytest.raises(cf.CofactorError, match="missing label in data row 0 "):
+        cf.aggregate((list(frame["task"]), list(frame["worker"]), [float("nan"), *frame["label"][1:]]))
 
 
 def test_several_classes_in_a_cell_are_refused_with_the_way_out():

@@ -423,3 +423,10 @@ def test_a_row_and_a_column_of_sums_are_no_item_of_a_square_table(tmp_path):
         assert not any("left out" in one for one in read(tmp_path, text).notes), name
     wins = pd.crosstab(pd.Series([*"aabbcc"]), pd.Series([*"bcacab"]), margins=True)
     assert read_votes(wins)[0].items == ("a", "b", "c")
+
+
+def test_blank_items_of_frames_are_missing_as_in_files():
+    votes = pd.DataFrame([("a", "b"), ("b", "c"), ("c", "a"), ("a", ""), (" ", "b")], columns=["winner", "loser"])
+    for rows, missing in ((votes[:4], "loser in data row 3 "), (votes, "winner in data row 4 ")):
+        with pytest.raises(cf.CofactorError, match=f"missing {missing}"):
+            read_votes(rows)

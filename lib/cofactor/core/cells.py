@@ -379,6 +379,11 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 
+def is_blank(cell: object) -> bool:
+    """Return whether a cell is a text of nothing but blanks, and so missing in a DataFrame as in a file."""
+    return isinstance(cell, str) and not cell.strip()
+
+
 def check_present(column: pd.Series[Any], name: str, text: bool = False, advice: str = "fill or drop them") -> None:
     """Raise a CofactorError for missing values, and for empty cells if `text`; their rows are named."""
     bad = located(column, column.isna() | (column == "") if text else column.isna())

@@ -25,6 +25,7 @@ from cofactor.core.cells import (
     alike_note,
     check_columns,
     check_spelling,
+    is_blank,
     located,
     look_alikes,
     merged_names,
@@ -155,8 +156,8 @@ def labels_of(
     table : LabelTable
     columns : names of its columns, for messages
     text : bool
-        Whether values are cells of a file: empty cells and words such as NA are then missing, and plain whole numbers
-        become integers.
+        Whether values are cells of a file: words such as NA are then missing labels, as empty texts always are, and
+        plain whole numbers become integers.
     classes, conflicts, ignore, spelling : as in `CrowdLabels.from_frame`
     skip_bad : bool
         Leave out rows that lack a task, worker or label, or whose label is not one of `classes`; a note lists them.
@@ -164,8 +165,11 @@ def labels_of(
     Raises a CofactorError as `CrowdLabels.from_frame` does. Cost: O(labels), and the rules for each distinct value.
     """
     check_spelling(spelling)
+    table = table.of_columns(one.map(_without_blanks) for one in _columns(table))
     if text:
-        table = _without_missing(table)
+        words = table.label.map(lambda values: [None if one in NO_VALUE else one for one in values])
+        table = replace(table, label=words)
+        require_crowd(*(len(column.values) for column in _columns(table)))
         for message in odd_names([one.values for one in _columns(table)], int((~table.label.missing).sum())):
             _note(message)
     table = _without_ignored(table, ignore)
@@ -284,16 +288,9 @@ def _columns(table: LabelTable) -> tuple[Coded, Coded, Coded]:
     return table.task, table.worker, table.label
 
 
-def _without_missing(table: LabelTable) -> LabelTable:
-    """Mark empty cells, and labels among `NO_VALUE`, as missing; refuse more classes than fit into memory."""
-    empty = [("",), ("",), NO_VALUE]
-    found = [one.map(partial(_no_words, words=words)) for one, words in zip(_columns(table), empty, strict=True)]
-    require_crowd(*(len(column.values) for column in found))
-    return table.of_columns(found)
-
-
-def _no_words(values: list[Any], words: Sequence[str]) -> list[Any]:
-    return [None if one in words else one for one in values] if any(one in values for one in words) else values
+def _without_blanks(values: list[Any]) -> list[Any]:
+    blank = list(map(is_blank, values))
+    return [None if none else one for none, one in zip(blank, values, strict=True)] if any(blank) else values
 
 
 def odd_names(different: Sequence[Sequence[str]], n_labels: int) -> Iterator[str]:

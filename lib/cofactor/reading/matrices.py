@@ -280,10 +280,10 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
 
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     """Convert numbers of a table to plain form, and note how they were written."""
-    columns = [frame.iloc[:, n] for n in range(frame.shape[1])]
-    if np.isfinite(_numbers(frame).to_numpy()).all() and not any(map(are_unclear, columns)):
+    cells = [frame.iloc[:, n] for n in range(frame.shape[1])]
+    if np.isfinite(_numbers(frame).to_numpy()).all() and not any(map(are_unclear, cells)):
         return frame
-    found = plain_columns(columns)
+    found = plain_columns(cells)
     for how in dict.fromkeys(how for _, how in found if how):
         columns = listing(str(name) for name, (_, told) in zip(frame.columns, found, strict=True) if told == how)
         warnings.warn(f"{path}: numbers {how}: {columns}", DataWarning, stacklevel=2)

@@ -21,6 +21,7 @@ from cofactor.core.cells import (
     check_columns,
     check_present,
     check_spelling,
+    is_blank,
     located,
     look_alikes,
     merged_names,
@@ -407,7 +408,7 @@ class _Votes:
         first, second = self.layout.first, self.layout.second
         for name in filter(None, (first, second, self.user, self.prompt)):
             column = self.frame[name]
-            none = np.asarray(column.isna() | (column == "") if self.text else column.isna(), dtype=bool)
+            none = np.asarray(column.isna() | column.astype(object).map(is_blank), dtype=bool)
             if none.any():
                 refuse(none, f"missing {name} in {located(self.frame, none)}", ": fill or drop them")
         one, two = (self.frame[name].astype(object) for name in (first, second))

@@ -202,7 +202,8 @@ def _without_columns(labels: CrowdLabels, columns: Mapping[str, str | None]) -> 
 def _of_arrays(source: Any) -> pd.DataFrame:
     """Return three arrays of equal length, or an array of three columns, as a table."""
     if isinstance(source, tuple) and len(source) == len(COLUMNS) and len({np.shape(one) for one in source}) == 1:
-        return pd.DataFrame(dict(zip(COLUMNS, (np.asarray(unmasked(one)) for one in source), strict=True)))
+        columns = (np.asarray(pd.Series(one) if isinstance(one, list) else unmasked(one)) for one in source)
+        return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
     array = np.asarray(unmasked(source), dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
     if array.ndim != 2 or array.shape[1] != len(COLUMNS):
         given = f"{type(source).__name__} of shape {array.shape}" if array.size else type(source).__name__
