@@ -198,5 +198,6 @@ def _notes() -> Iterator[None]:
     shown: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)  # of one library by another
         warnings.showwarning = show
         yield
