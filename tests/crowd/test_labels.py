@@ -63,7 +63,10 @@ def test_reads_a_long_table():
 @laws
 @given(
     rows=st.dictionaries(
-        st.tuples(st.text(max_size=3), st.integers()), st.sampled_from(["x", "y", "z"]), min_size=2, max_size=20
+        st.tuples(st.text(max_size=3).filter(str.strip), st.integers()),
+        st.sampled_from(["x", "y", "z"]),
+        min_size=2,
+        max_size=20,
     )
 )
 def test_long_table_there_and_back(rows):

@@ -442,7 +442,7 @@ def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
         raise CofactorError(f"group names workers without labels: {listing(map(repr, strange))}")
     names: dict[Any, list[int]] = {}
     for w, worker in enumerate(labels.workers):
-        if not pd.isna(group.get(worker)):
+        if worker in group and not pd.isna(group[worker]):
             names.setdefault(group[worker], []).append(w)
     return [np.array(family) for family in names.values() if len(family) > 1]
 
