@@ -128,6 +128,8 @@ def test_gold_is_found_by_how_it_is_written_as_truth_is():
     assert gold_codes({"1": "8", 2: 7}, labels).tolist() == [1, 0]
     with pytest.raises(CofactorError, match="two classes for tasks 1: keep only one"):
         gold_codes({"1": 7, 1: 8}, labels)
+    some = pd.DataFrame({"task": [1, 2], "truth": [8, np.nan]})
+    assert gold_codes(some, labels).tolist() == [1, -1]  # without a class, a task is unknown
 
 
 def test_methods_without_use_for_gold_say_which_have():
