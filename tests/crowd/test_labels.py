@@ -60,7 +60,7 @@ def test_reads_a_long_table():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:tasks that look alike:cofactor.core.errors.DataWarning")  # such as '0' and '00'
+@pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")  # such as '0' and '00', rows that share nothing
 @laws
 @given(
     rows=st.dictionaries(

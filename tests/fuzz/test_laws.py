@@ -64,14 +64,15 @@ def test_order_repeats_and_names_change_no_label(seed):
 @few
 @given(seed=seeds)
 def test_what_adds_little_moves_labels_little(seed):
-    """A unanimous task, a worker of one label and a copy of a worker: of 40 labels at most this many change."""
+    """A unanimous task or a worker of one label changes at most 5 of 40 labels, a copy of a worker none if recognised."""
     rng = np.random.default_rng(seed)
     frame = crowd(rng)
     expected = labels_of(frame)
     unanimous = pd.DataFrame({"task": "t999", "worker": [f"w{m}" for m in range(6)], "label": "c1"})
     once = pd.DataFrame({"task": ["t000"], "worker": ["new"], "label": ["c2"]})
     copy = frame[frame["worker"] == "w0"].assign(worker="w0 again")
-    for more, moved in ((unanimous, 4), (once, 4), (copy, 6)):
+    recognised = quietly(cf.aggregate, pd.concat([frame, copy]), draws=0).method.copies_
+    for more, moved in ((unanimous, 5), (once, 5), (copy, 0 if recognised else 20)):  # without: up to 18 in 300 crowds
         found = labels_of(pd.concat([frame, more]))
         assert (found.loc[expected.index, "label"] != expected["label"]).sum() <= moved
     assert labels_of(pd.concat([frame, unanimous])).loc["t999", "label"] == "c1"

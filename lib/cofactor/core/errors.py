@@ -39,17 +39,18 @@ def amount(count: float, noun: str) -> str:
 
 
 def listing(values: Iterable[object], n_all: int = 0) -> str:
-    """Return the first ten values and the total number: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
+    r"""Return the first ten values and the total number: ``"3, 7, 9"`` or ``"0, 1, ..., 9, ... (24 in all)"``.
 
-    `n_all` is the total number if `values` contains only the first ones.
+    `n_all` is the total number if `values` contains only the first ones. Line breaks are shown as in code.
 
-    >>> listing([3, 7])
-    '3, 7'
+    >>> listing([3, 7]), listing(["a\nb"])
+    ('3, 7', 'a\\nb')
     >>> listing(range(12))
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (12 in all)'
     """
     left = iter(values)
     first = list(islice(left, SHOWN))
-    shown, n_found = ", ".join(map(str, first)), len(first) + sum(1 for _ in left)
+    shown = ", ".join(str(one).replace("\n", "\\n").replace("\r", "\\r") for one in first)
+    n_found = len(first) + sum(1 for _ in left)
     n_all = max(n_all, n_found)
     return f"{shown}, ... ({n_all} in all)" if n_all > len(first) else shown
