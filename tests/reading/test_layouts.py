@@ -10,6 +10,7 @@ import pytest
 from cofactor import CofactorError, DataWarning
 from cofactor.core.cells import nested_cells, plain_numbers
 from cofactor.crowd import CrowdLabels
+from cofactor.reading.labels import of_table
 from cofactor.reading.layouts import _are_counts, without_headers
 from cofactor.reading.tables import Coded, cleaned
 from cofactor_app.cli import main
@@ -418,3 +419,37 @@ def test_a_task_with_two_rows_of_a_wide_table_is_named(tmp_path):
     path.write_text("item,Ann,Ben\n" + "".join(2 * lines))
     with pytest.raises(CofactorError, match="no column task, worker, label"):
         CrowdLabels.from_file(path)
+
+
+def test_sums_means_and_counts_below_or_beside_a_wide_table_are_left_out(tmp_path):
+    grades = wide().replace(dict(zip(CLASSES, "012", strict=True)))
+    numbers, words = grades.set_index("id").astype(int), wide().set_index("id")
+    sums, width = numbers.sum(), len(numbers)
+    below = {
+        "sums of the rows above": (grades, sums),
+        "means of the rows above": (grades, numbers.mean().round(2)),
+        "numbers of answers of the rows above": (wide(), words.notna().sum()),
+        "counts of 'pos' of the rows above": (wide(), (words == "pos").sum()),
+        "shares of 'pos' of the rows above": (wide(), (words == "pos").mean().round(2)),
+    }
+    for said, (table, last) in below.items():
+        frame = pd.concat([table, pd.DataFrame([["Total", *last]], columns=table.columns)])
+        frame.to_csv(tmp_path / "wide.csv", index=False)
+        with pytest.warns(DataWarning) as told:
+            found = CrowdLabels.from_csv(tmp_path / "wide.csv")
+        assert str(told[0].message).startswith(f"left out the {said} in row {width + 2} ('Total')")
+        assert found.n_tasks == width and found.n_classes == 3, said
+    counts = pd.DataFrame({"id": [*"abcde"], "neg": [3, 0, 2, 1, 3], "pos": [0, 3, 1, 2, 0]})
+    with_total = pd.concat([counts, pd.DataFrame([["Sum", 9, 6]], columns=list(counts))])
+    with pytest.warns(DataWarning) as told:
+        found = of_table(with_total)
+    assert "left out the sums of the rows above" in str(told[0].message)
+    assert (found.n_tasks, found.classes) == (5, ["neg", "pos"])
+    with pytest.warns(DataWarning) as told:
+        found = of_table(grades.assign(Sum=numbers.sum(axis=1).to_numpy()))
+    assert str(told[0].message) == "left out the sums of the other columns in column Sum"
+    assert found.workers == [f"A{w}" for w in range(5)]
+    tasks = pd.DataFrame({"id": [*"abcdef"], "x": [*"010001"], "y": [*"010001"], "z": [*"010001"]})  # f is no sum
+    with pytest.warns(DataWarning) as told:
+        assert of_table(tasks).n_tasks == 6
+    assert not any("left out" in str(one.message) for one in told)

@@ -258,3 +258,29 @@ def test_a_matrix_market_file_that_was_cut_off_is_read_or_refused(tmp_path):
                 read_matrix(tmp_path / "m.mtx")
         else:
             assert read_matrix(tmp_path / "m.mtx")[0].sum() == 3
+
+
+def test_a_last_row_or_column_of_sums_is_named(tmp_path):
+    X = np.random.default_rng(0).random((6, 5)).round(3)
+    table = pd.DataFrame(X, index=[*"abcdef"], columns=[*"pqrst"])
+    below, beside = pd.concat([table, table.sum().to_frame("All").T]), table.assign(All=table.sum(axis=1))
+    holes = table.mask(np.eye(6, 5) > 0)
+    for frame, said in (
+        (below, "the last row ('All') holds the sums of the rows above it: remove it"),
+        (pd.concat([holes, holes.sum().to_frame("All").T]), "the last row ('All') holds the sums of the rows above it"),
+        (beside, "the last column ('All') holds the sums of the columns before it: remove it"),
+    ):
+        with pytest.warns(DataWarning, match=re.escape(said)):
+            assert matrix_of(frame)[0].shape == frame.shape
+    below.to_csv(tmp_path / "x.csv")
+    with pytest.warns(DataWarning, match="the last row .'All'. holds the sums"):
+        read_matrix(tmp_path / "x.csv")
+    matrix_of(below * 1.01 + 0.1)  # no sums
+    matrix_of(pd.concat([table[:3], table[:3].sum().to_frame("All").T]))  # too few rows to tell
+    matrix_of(pd.concat([table, -table, 0 * table[:1]]))  # nor do rows that cancel out
+
+
+def test_numbers_of_frames_are_read_as_those_of_files():
+    frame = pd.DataFrame({"a": ["1,5", "2,5", np.nan], "b": ["1.234,0", "858", "2"], "c": [1.0, 2.0, 3.0]})
+    with pytest.warns(DataWarning, match="numbers with a decimal comma"):
+        assert np.nansum(matrix_of(frame)[0]) == 4 + 2094 + 6

@@ -352,6 +352,8 @@ YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
 MOST_AGAIN = 0.1  # of the rows of a wide table name a task again; with more, it is no such table
 MOST_CLASSES = 20  # distinct answers of a wide table; more are no classes
 OPPOSED = 0.1  # mean correlation of columns, below minus which they are counts of classes and not workers' grades
+SURELY = 10  # cells above a last row or left of a last column, from which on it may sum them up
+ROUNDED = 0.0051  # means and shares have two decimals or more
 MOSTLY = 0.8  # rows with a yes in columns of yes and no that are the answers to one question
 
 
@@ -363,14 +365,18 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     _refuse_nested(frame.drop(columns=task))
     others, known, left_out = _columns_of_workers(frame, task)
     cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
-    values = pd.unique(cells.to_numpy(dtype=object).ravel())
-    values = [value for value in values if isinstance(value, str)]
+    given = frame
+    frame, cells, summaries = _without_summaries(frame, task, cells)
+    others = [str(name) for name in cells]
+    values = [value for value in pd.unique(cells.to_numpy(dtype=object).ravel()) if isinstance(value, str)]
     again = frame[task].duplicated().to_numpy()
     if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or again.mean() > MOST_AGAIN:
-        return frame
+        return given
     counts, shared = _are_counts(cells), _classes_of_two(cells)
     if not counts and len(shared) < len(values) / 2:
-        return frame  # columns of different things
+        return given  # columns of different things
+    if summaries:
+        warnings.warn(f"left out {' and '.join(summaries)}", DataWarning, stacklevel=6)
     if again.any():
         where = located(frame, again, frame[task][again].tolist())
         raise CofactorError(f"tasks of column {task} are repeated in {where}: keep one row per task")
@@ -395,6 +401,40 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     message += f"; columns not read: {listing(left_out)}" if left_out else ""
     warnings.warn(message, DataWarning, stacklevel=6)
     return found
+
+
+def _without_summaries(
+    frame: pd.DataFrame, task: str, cells: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Leave out a last row, and a last column, that sums up the others; also return what was left out, and why."""
+    left_out = list[str]()
+    if what := _summary(cells):
+        last = np.arange(len(frame)) == len(frame) - 1
+        left_out.append(f"the {what} of the rows above in {located(frame, last, [frame[task].iloc[-1]])}")
+        frame, cells = frame[~last], cells[~last]
+    if what := _summary(cells.T):
+        left_out.append(f"the {what} of the other columns in column {cells.columns[-1]}")
+        cells = cells.iloc[:, :-1]
+    return frame, cells, left_out
+
+
+def _summary(cells: pd.DataFrame) -> str:
+    """Return what the numbers of the last row are of the rows above: sums, means, counts or shares; "" for others.
+
+    They are not if all of them are also answers above, or some cells hold other things.
+    """
+    if len(cells) < 3:
+        return ""
+    written = cells.iloc[-1].dropna()
+    above, last = cells.iloc[:-1][written.index], pd.to_numeric(written, errors="coerce")
+    answers = [one for one in pd.unique(above.to_numpy(dtype=object).ravel()) if isinstance(one, str)]
+    if len(last) < 2 or above.size < SURELY or last.isna().any() or written.isin(answers).all():
+        return ""
+    numbers = above.apply(pd.to_numeric, errors="coerce")
+    cases = {"sums": numbers.sum(), "means": numbers.mean(), "numbers of answers": above.notna().sum()}
+    for answer in answers[:MOST_CLASSES]:
+        cases |= {f"counts of {answer!r}": (above == answer).sum(), f"shares of {answer!r}": (above == answer).mean()}
+    return next((what for what, found in cases.items() if ((last - found).abs() <= ROUNDED).all()), "")
 
 
 def _refuse_nested(cells: pd.DataFrame) -> None:

@@ -23,6 +23,7 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
+from cofactor.reading.notes import sums
 from cofactor.reading.tables import read_frame, refuse_twice
 from cofactor.reading.text import HEADER, TWICE
 
@@ -281,7 +282,8 @@ def _without_names(frame: pd.DataFrame, path: str) -> tuple[pd.DataFrame, Names]
 def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     """Convert numbers of a table to plain form, and note how they were written."""
     cells = [frame.iloc[:, n] for n in range(frame.shape[1])]
-    if np.isfinite(_numbers(frame).to_numpy()).all() and not any(map(are_unclear, cells)):
+    texts = [one for one in cells if not pd.api.types.is_numeric_dtype(one)]
+    if not texts or (np.isfinite(_numbers(frame).to_numpy()).all() and not any(map(are_unclear, texts))):
         return frame
     found = plain_columns(cells)
     for how in dict.fromkeys(how for _, how in found if how):
@@ -312,7 +314,10 @@ def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, all
         where, what = bad.any(axis=1), "gaps" if gaps.any() else "cells that are not numbers"
         named = listing(columns[n] for n in np.flatnonzero(bad.any(axis=0)))
         raise CofactorError(f"{path}: {what} in {located(frame, where)}, columns {named}: fill or drop them")
-    return numbers.where(np.isfinite(numbers)).to_numpy(), rows, columns
+    found = numbers.where(np.isfinite(numbers)).to_numpy()
+    for message in sums(found, rows, columns):
+        warnings.warn(f"{path}: {message}", DataWarning, stacklevel=3)
+    return found, rows, columns
 
 
 def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names, Names]:
@@ -320,10 +325,13 @@ def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names,
 
     Gaps become NaN. Raises a CofactorError that lists columns of text, except a first one that names the rows.
     """
-    left, rows = _without_names(frame, name)
+    left, rows = _without_names(_plain(frame, name), name)
     if rows is None and not isinstance(left.index, pd.RangeIndex):
         rows = left.index.tolist()
     numbers = _numbers(left)
     if texts := [str(one) for one in left if numbers[one].isna().ne(left[one].isna()).any()]:
         raise CofactorError(f"{name}: columns {listing(texts)} hold cells that are not numbers: remove them")
-    return numbers.to_numpy(), rows, [str(one) for one in left.columns]
+    columns = [str(one) for one in left.columns]
+    for message in sums(numbers.to_numpy(), rows, columns):
+        warnings.warn(f"{name}: {message}", DataWarning, stacklevel=2)
+    return numbers.to_numpy(), rows, columns

@@ -18,6 +18,7 @@ from scipy import sparse
 from cofactor.core.cells import located
 from cofactor.core.errors import listing
 from cofactor.core.lazy import csgraph, pd
+from cofactor.core.types import Floats
 from cofactor.reading.tables import Coded
 
 MANY = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
@@ -118,6 +119,20 @@ def totals(frame: pd.DataFrame) -> str:
     found = listing(f"{frame.columns[int(n)]} is {last[n]:g}, the rows above add up to {total:g}" for n, total in pairs)
     row = f"{frame.index.name or 'row'} {frame.index[-1]}"
     return f"{row} looks like a total ({found}): remove it, since it counts as a case"
+
+
+def sums(X: Floats, rows: Sequence[Any] | None, columns: Sequence[Any] | None) -> Iterator[str]:
+    """Yield a note if the numbers of the last row, or of the last column, of a matrix are the sums of the others.
+
+    >>> list(sums(np.array([[1, 2], [0, 1], [2, 2], [1, 1], [1, 2], [5, 8]]), [*"abcde", "all"], None))
+    ["the last row ('all') holds the sums of the rows above it: remove it, since it counts as data"]
+    """
+    for what, others, names, M in (("row", "rows above", rows, X), ("column", "columns before", columns, X.T)):
+        last, above = M[-1], M[:-1]
+        larger = len(above) >= SUMMANDS and (last > np.fmax.reduce(above)).any()
+        if larger and np.allclose(last, np.nansum(above, axis=0), 1e-6, 0):
+            called = "" if names is None else f" ({names[-1]!r})"
+            yield f"the last {what}{called} holds the sums of the {others} it: remove it, since it counts as data"
 
 
 def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
