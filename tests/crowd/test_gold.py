@@ -16,6 +16,7 @@ from cofactor.crowd.method import WorkerTypes
 from cofactor.crowd.model import Rows
 from cofactor.crowd.scores import error_rate
 from cofactor.rivals.crowd.binary import KOS
+from cofactor.verbs.aggregate import aggregate
 from tests.oracles.generators import skilled_crowd, triples
 
 
@@ -121,6 +122,9 @@ def test_refuses_gold_that_makes_no_sense(gold, problem):
     frame = pd.DataFrame({"task": list("aabb"), "worker": [1, 2, 1, 2], "label": ["cat", "dog", "dog", "dog"]})
     with pytest.raises(CofactorError, match=problem):
         WorkerTypes().fit(frame, gold=gold)
+    if isinstance(gold, list):
+        with pytest.raises(CofactorError, match=problem.replace("gold", "truth")):
+            aggregate(frame, truth=gold, draws=0)
 
 
 def test_gold_is_found_by_how_it_is_written_as_truth_is():

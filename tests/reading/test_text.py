@@ -1,5 +1,8 @@
-"""Delimited text: the separator is the one of the header and of the data lines."""
+"""Delimited text: the separator is the one of the header and of the data lines; a title is no header."""
 
+import pytest
+
+from cofactor import CofactorError, CrowdLabels
 from cofactor.reading.text import separator_of
 
 
@@ -19,3 +22,17 @@ def test_data_lines_choose_the_separator_where_the_header_allows_several():
     for name, (text, sep) in cases.items():
         assert separator_of(text, []) == sep, name
     assert separator_of("a;b|label\n1;2\n3;4\n", ["label"]) == "|"  # wanted columns come first
+
+
+def test_a_title_above_the_header_is_told_as_one(tmp_path):
+    rows = "task,worker,label\nt1,a,x\nt1,b,y\nt2,a,x\n"
+    cases = {
+        f"Survey of 2024\n{rows}": r"more cells than in the header \(1\) .*; if 'Survey of 2024' is a title",
+        f"Survey of 1 May, 2024\n{rows}": "if 'Survey of 1 May, 2024' is a title, remove its line$",
+        f"Survey of 2024,,\n{rows}": "Survey of 2024, Unnamed: 1, .*: if 'Survey of 2024' is a title, remove its line$",
+        f"{rows}t2,b,x,oops\n": r"more cells than in the header \(3\) in row 5 .* in quotes$",
+    }
+    for text, said in cases.items():
+        (tmp_path / "labels.csv").write_text(text)
+        with pytest.raises(CofactorError, match=said):
+            CrowdLabels.from_csv(tmp_path / "labels.csv")

@@ -25,6 +25,13 @@ def test_tasks_that_nobody_labelled_are_passed_over_and_told(tmp_path):
     assert found.tolist() == [-1, 1]
 
 
+def test_an_apostrophe_that_results_have_before_formulas_is_taken_off(tmp_path):
+    labels = cf.CrowdLabels.from_frame(LABELS.replace({"no": "-", "yes": "+", "a": "=a"}))
+    assert read_truth(written(tmp_path, "'=a,'+", "b,-"), labels).tolist() == [0, 1]
+    quoted = cf.CrowdLabels.from_frame(LABELS.replace({"no": "@no", "yes": "'@no"}))
+    assert read_truth(written(tmp_path, "a,'@no", "b,@no"), quoted).tolist() == [0, 1]
+
+
 def test_an_export_tells_the_tasks_whose_class_it_knows(tmp_path):
     export = pd.DataFrame({"_unit_id": list("aabb"), "_worker_id": list("xyxy"), "word": ["no", "yes", "no", "no"]})
     export.assign(_golden=["true", "true", "false", "false"], word_gold="yes").to_csv(tmp_path / "f.csv", index=False)

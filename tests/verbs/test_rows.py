@@ -259,6 +259,12 @@ def test_masked_cells_are_gaps_and_never_the_numbers_below_the_mask():
             cf.topics(counts, 2)
 
 
+def test_rows_of_different_lengths_are_no_matrix():
+    for verb in (cf.joint, cf.anchors):
+        with pytest.raises(cf.CofactorError, match="cannot convert list to an array: its rows differ in length"):
+            verb([[1, 2], [3]])
+
+
 def test_one_column_is_a_table_of_one_column():
     texts = pd.Series(of_texts().frame["text"].to_numpy(), index=list("abcdefghijklmnopqrstuvwxy"))
     with warnings.catch_warnings(action="ignore"):

@@ -56,6 +56,41 @@ def test_a_list_has_no_column_and_suggests_no_number():
         cf.topics(TEXTS)
 
 
+def test_a_list_and_a_column_called_text_are_texts_however_short():
+    short = ["cat dog", "dog cat", "sun", "rain sun", "cat", "rain"]
+    tables = (pd.DataFrame({"id": range(6), "text": short}), pd.Series(short), pd.DataFrame({"text": short}))
+    expected = quiet(short).documents.iloc[:, 1:]
+    assert len(expected) == 6 and (expected.to_numpy() > 0).any()
+    for source in tables:
+        assert quiet(source).documents.iloc[:, 1:].equals(expected)
+    with_gaps = quiet([*short, None, np.nan])
+    assert len(with_gaps.documents) == 8 and with_gaps.notes[-1].endswith("so their rows are zero: 6, 7")
+    for other in ([None, None], [1, 2], [["cat"], ["dog"]], [["cat"], ["dog", "sun"]], [*short, 3]):
+        with pytest.raises(CofactorError, match=r"expected texts or counts|its rows differ in length"):
+            quiet(other)
+
+
+def test_a_row_or_a_column_of_sums_of_counts_is_named():
+    counts = pd.DataFrame(np.random.default_rng(0).poisson(2, (20, 9)), columns=[f"word{n}" for n in range(9)])
+    below = pd.concat([counts, counts.sum().to_frame().T], ignore_index=True)
+    below.insert(0, "document", [*(f"d{n}" for n in range(20)), "Total"])
+    for frame, said in ((below, "row ('Total')"), (counts.assign(Sum=counts.sum(axis=1)), "column ('Sum')")):
+        assert any(note.startswith(f"the last {said} holds the sums") for note in quiet(frame).notes)
+    assert not any("sums" in note for note in quiet(counts).notes)
+
+
+def test_bad_counts_leave_those_with_a_decimal_comma(folder):
+    rows = [f"d{i};{word};3,0\n" for i in range(20) for word in TWO_TOPICS[i % 2]]
+    text = "document;word;count\n" + "".join(rows)
+    for extra, left in (("d0;sun;many\n", "1 row without"), ("d0;;2,0\n", "1 row without"), ("", "")):
+        Path("counts.csv").write_text(text + extra)
+        found = quiet("counts.csv", skip_bad=True)
+        assert found.counts.sum() == 180 and any(left in note for note in found.notes)
+    Path("counts.csv").write_text("document;word;count\nd0;sun;many\nd1;sun;few\n")
+    with pytest.raises(CofactorError, match="no counts are left after leaving out 2 rows without"):
+        quiet("counts.csv", skip_bad=True)
+
+
 # ---- the method ----
 
 

@@ -265,10 +265,11 @@ def plain_columns(columns: Sequence[pd.Series[Any]], gaps: tuple[str, ...] = ())
     return [_plain(column, found, decimal if one else "") for column, found, one in ways]
 
 
-def are_unclear(texts: Iterable[str]) -> bool:
+def are_unclear(texts: Iterable[object]) -> bool:
     """Return whether all texts are numbers below a million, and their points or commas may separate thousands."""
-    either = all(EITHER.fullmatch(text) or BELOW_THOUSAND.fullmatch(text) for text in texts)
-    return either and any(map(EITHER.fullmatch, texts))
+    found = [text for text in texts if isinstance(text, str)]
+    either = all(EITHER.fullmatch(text) or BELOW_THOUSAND.fullmatch(text) for text in found)
+    return either and any(map(EITHER.fullmatch, found))
 
 
 def _texts_of(column: pd.Series[Any], gaps: tuple[str, ...]) -> list[str]:
@@ -300,6 +301,14 @@ def _plain(column: pd.Series[Any], texts: Sequence[str], decimal: str) -> tuple[
     said = ["with a decimal comma"] * (form == "," and any("," in text for text in bare))
     said += [f"with {' or '.join(map(repr, signs))} between thousands"] * bool(signs) + [f"in {unit}"] * bool(unit)
     return written, " and ".join(said) or "with a minus sign of its own"
+
+
+def _may_be_number(cell: object) -> bool:
+    """Return whether a cell is no text, or one that is a number with either decimal sign, in a unit or not."""
+    if not isinstance(cell, str):
+        return True
+    bare = cell.strip(UNIT_SIGNS + BLANKS)
+    return _are_plain([cell]) or any(form.fullmatch(bare) for form in FORMS.values())
 
 
 def _are_plain(texts: Sequence[str]) -> bool:
@@ -369,6 +378,8 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
             advice = f"say which column is which, for example {missing[0]}='{(near or other_names)[0]}', or rename"
         else:
             advice = f"did you mean {near[0]}?" if near else "name one of these"
+        if len(frame.columns) > 1 and all(str(name).startswith("Unnamed: ") for name in frame.columns[1:]):
+            advice = f"if {str(frame.columns[0])!r} is a title, remove its line"
         if other:
             advice = f"the columns seem to be separated by {other[0]!r}: set sep={other[0]!r}"
         raise CofactorError(f"no column {listing(missing)}; found {listing(frame.columns)}: {advice}")
@@ -408,10 +419,13 @@ def numeric(
 ) -> Floats:
     """Return a column as numbers; cells that are none, or do not fit, are named with their rows behind the `rule`.
 
-    A `DataWarning` says where numbers are written with a decimal comma and the like. `refuse` is called where cells are
-    bad; if it returns, so do they.
+    A `DataWarning` says where numbers are written with a decimal comma and the like, also if other cells hold none.
+    `refuse` is called where cells are bad; if it returns, so do they.
     """
-    column, how = plain(frame[name])
+    column = frame[name]
+    if not pd.api.types.is_numeric_dtype(column):
+        column = by_value(column, lambda values: values.where(values.map(_may_be_number)))
+    column, how = plain(column)
     if how:
         warnings.warn(f"{name}: numbers {how}, read as 1234.5", DataWarning, stacklevel=2)
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)

@@ -364,8 +364,10 @@ def name_classes(model: LatentClassModel, labels: CrowdLabels) -> LatentClassMod
     return model.reorder(match_classes(vote_shares(labels)[labelled], posterior))
 
 
-def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
+def gold_codes(gold: Gold, labels: CrowdLabels, called: str = "gold") -> Ints:
     """Return the known class of every task as a code, -1 where unknown; `gold` is such codes, or classes by task.
+
+    `called` names codes in messages.
 
     Raises a CofactorError for anything but one whole number per task, for codes or classes that do not exist, for tasks
     of two classes (they are named), or if no task is known. Gold tasks without labels are ignored, with a `DataWarning`
@@ -376,15 +378,15 @@ def gold_codes(gold: Gold, labels: CrowdLabels) -> Ints:
     codes = unmasked(gold, np.int64(UNKNOWN))
     if codes.shape != (labels.n_tasks,) or codes.dtype.kind not in "iu":
         raise CofactorError(
-            f"gold must have one class code per task, -1 where unknown: expected {labels.n_tasks} whole numbers, "
+            f"{called} must have one class code per task, -1 where unknown: expected {labels.n_tasks} whole numbers, "
             f"got shape {codes.shape} of {codes.dtype}"
         )
     bad = np.flatnonzero((codes < UNKNOWN) | (codes >= labels.n_classes))
     if bad.size:
         tasks = listing(f"task {labels.tasks[n]!r}: {codes[n]}" for n in bad)
-        raise CofactorError(f"gold codes must be between -1 and {labels.n_classes - 1}; found {tasks}")
+        raise CofactorError(f"{called} codes must be between -1 and {labels.n_classes - 1}; found {tasks}")
     if (codes == UNKNOWN).all():
-        raise CofactorError("gold contains no known class: omit it")
+        raise CofactorError(f"{called} contains no known class: omit it")
     return codes.astype(np.int64)
 
 

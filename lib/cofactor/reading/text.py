@@ -217,13 +217,13 @@ def _row(begin: str, sep: str, number: int) -> list[str]:
 def _name_ragged(text: str, sep: str) -> None:
     """Refuse rows with more cells than the header, listed by their row numbers in a spreadsheet."""
     rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
-    header: list[str] = next((cells for _, cells in rows if cells), [])
-    bad = [f"{n} ({len(cells)} cells)" for n, cells in rows if len(cells) > len(header)]
+    header, *below = [(n, cells) for n, cells in rows if cells] or [(1, [])]
+    bad = [f"{n} ({len(cells)} cells)" for n, cells in below if len(cells) > len(header[1])]
     if bad:
-        raise CofactorError(
-            f"more cells than in the header ({len(header)}) in {numbered_rows(bad)}: "
-            f"correct these rows; put cells that contain {sep!r} in quotes"
-        )
+        mend = f"correct these rows; put cells that contain {sep!r} in quotes"
+        if len(bad) == len(below) and len(bad) > 1 and {len(cells) for _, cells in below} == {len(below[0][1])}:
+            mend += f"; if {sep.join(header[1])!r} is a title, remove its line"
+        raise CofactorError(f"more cells than in the header ({len(header[1])}) in {numbered_rows(bad)}: {mend}")
 
 
 # ---- what pandas passes over ----

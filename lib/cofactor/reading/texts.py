@@ -35,6 +35,7 @@ from cofactor.core.cells import (
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.reading.matrices import is_array_file, read_matrix
+from cofactor.reading.notes import sums
 from cofactor.reading.tables import STDIN, read_frame, without_headers
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
@@ -168,10 +169,14 @@ def _long(frame: pd.DataFrame, named: dict[str, str], asked: Asked) -> Texts:
     frame = without_headers(frame, spelled) if frame.index.name == "row" else frame
     rule = f"{named['count']} must hold whole numbers of at least 0"
     if asked.skip_bad:
-        number = pd.to_numeric(frame["count"], errors="coerce").to_numpy(dtype=np.float64)
-        bad = ~_whole(number) | (frame[["document", "word"]].isna() | (frame[["document", "word"]] == "")).any(axis=1)
+        pair = frame[["document", "word"]]
+        bad = np.array((pair.isna() | (pair == "")).any(axis=1))
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # the second look says it again
+            numeric(frame, "count", rule, _whole, lambda rows, *_: np.logical_or(bad, rows, out=bad))
+        found = f"{amount(bad.sum(), 'row')} without a document, a word or a whole count"
+        if bad.all():
+            raise CofactorError(f"no counts are left after leaving out {found}: {rule}")
         if bad.any():
-            found = f"{amount(bad.sum(), 'row')} without a document, a word or a whole count"
             _warn(f"left out {found}: {located(frame, bad)}")
         frame = frame[~bad]
     for what in ("document", "word"):
@@ -213,6 +218,8 @@ def _wide(frame: pd.DataFrame, asked: Asked) -> Texts | None:
     documents = list(frame[first].astype(str)) if named else list(map(str, frame.index))
     words = [str(name) for n, name in enumerate(frame.columns) if not (named and n == at)]
     _warn(f"one column per word, one row per document ({'named by ' + repr(first) if named else 'numbered'})")
+    for message in sums(counts, documents, words):
+        _warn(message)
     return Texts(sparse.csr_array(counts), documents, words)
 
 
@@ -223,10 +230,10 @@ def _text_column(frame: pd.DataFrame, asked: Asked) -> str | None:
         raise CofactorError(
             f"columns {listing(without_blanks)} have no blanks between words, as in Chinese, Japanese or Thai: {split}"
         )
-    texts = [name for name in there if _are_texts(frame[name])]
-    if len(texts) > 1 and TEXT not in texts:
+    texts = [TEXT] if TEXT in there else [name for name in there if _are_texts(frame[name])]
+    if len(texts) > 1:
         raise CofactorError(f"columns {listing(texts)} all hold texts: keep one, or rename one to text")
-    return TEXT if TEXT in texts else texts[0] if texts else None
+    return texts[0] if texts else None
 
 
 def _filled(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -79,6 +80,8 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
     frame = frame.assign(truth=frame["truth"].mask(frame["truth"].isin(absent)))
     for name in frame.columns:
         check_present(frame[name], name, text=True)
+    tasks, classes = ({str(name) for name in names} for names in (labels.tasks, labels.classes))
+    frame = frame.assign(task=_unescaped(frame["task"], tasks), truth=_unescaped(frame["truth"], classes))
     frame = frame.drop_duplicates()
     code = pd.Index([str(task) for task in labels.tasks]).get_indexer(pd.Index(frame["task"]))
     known = code >= 0
@@ -108,6 +111,12 @@ def codes_of(frame: pd.DataFrame, labels: CrowdLabels, path: str | PathLike[str]
     codes = np.full(labels.n_tasks, -1)
     codes[task] = np.where(truth < 0, labels.n_classes, truth)
     return codes
+
+
+def _unescaped(column: pd.Series[Any], known: Collection[str]) -> pd.Series[Any]:
+    """Take off the apostrophe that results have before cells that a spreadsheet would run as formulas."""
+    bare = {one: one[1:] for one in column.unique() if one[:1] == "'" and one not in known and one[1:] in known}
+    return column.replace(bare) if bare else column
 
 
 def _alike(tasks: pd.Series[Any], labels: CrowdLabels) -> str:

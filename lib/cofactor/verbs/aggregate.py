@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import check_whole
+from cofactor.core.checks import check_whole, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import clone
 from cofactor.core.lazy import pd
@@ -28,7 +28,7 @@ from cofactor.reading.tables import read_frame
 from cofactor.reading.truth import codes_of, read_task_and_truth, read_truth, without_strange
 from cofactor.registry import Methods, names
 from cofactor.verbs.consensus import DRAWS, Consensus, consensus_frame, doubt, errors_of, judged_by, notes_of
-from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
+from cofactor.verbs.result import as_frame, frame_like, is_path, named_source, noting, paths_of
 
 if TYPE_CHECKING:
     from cofactor.reading.spark import SparkLabels
@@ -202,9 +202,10 @@ def _without_columns(labels: CrowdLabels, columns: Mapping[str, str | None]) -> 
 def _of_arrays(source: Any) -> pd.DataFrame:
     """Return three arrays of equal length, or an array of three columns, as a table."""
     if isinstance(source, tuple) and len(source) == len(COLUMNS) and len({np.shape(one) for one in source}) == 1:
-        columns = (np.asarray(pd.Series(one) if isinstance(one, list) else unmasked(one)) for one in source)
+        plain = (pd.Series(one) if isinstance(one, list) else one for one in source)
+        columns = (unmasked(one) if np.ma.is_masked(one) else np.asarray(one) for one in plain)
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-    array = np.asarray(unmasked(source), dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
+    array = unmasked(source, dtype=object) if isinstance(source, np.ndarray | list) else np.empty(0)
     if array.ndim != 2 or array.shape[1] != len(COLUMNS):
         given = f"{type(source).__name__} of shape {array.shape}" if array.size else type(source).__name__
         wanted = (
@@ -236,7 +237,7 @@ def known_classes(
     if isinstance(known, Mapping | pd.Series):
         frame = pd.DataFrame(list(dict(known).items()), columns=["task", "truth"])
         return codes_of(frame.astype(str), labels, "truth")
-    return gold_codes(np.asarray(known), labels)
+    return gold_codes(np.asarray(known), labels, "truth")
 
 
 def _gold_of(gold: Any, labels: CrowdLabels, encoding: str, sep: str | None, task: str) -> Ints | None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import require_bytes
+from cofactor.core.checks import require_bytes, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
@@ -23,7 +23,7 @@ from cofactor.separable.columns import CLEAR_MARGIN, MOST_ANCHORS, lone_columns,
 from cofactor.separable.diagnose import diagnose
 from cofactor.separable.methods import METHODS, AnchorMethod, predicted_bytes
 from cofactor.separable.projected import HeldOut, held_out_angles
-from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of, unmasked
+from cofactor.verbs.result import Result, as_frame, frame_like, named_source, noting, paths_of
 
 NAMES = ("ProjectedSPA", "SPA", "MERIT", "FastAnchor")  # the default first
 CHECKED = {  # checks of `diagnose` whose warnings are passed on, with another word on what to do
@@ -230,7 +230,7 @@ def _points(source: Any, rows: bool, encoding: str, sep: str | None, skip_bad: b
     elif frame_like(source):
         read = [matrix_of(as_frame(source))]
     else:
-        array = source if sparse.issparse(source) else np.asarray(unmasked(source))
+        array = source if sparse.issparse(source) else unmasked(source)
         if array.ndim not in (2, 3) or not all(array.shape) or array.dtype.kind not in "buif":
             what = "a path, a DataFrame, a matrix of numbers, or an image of rows x columns x bands"
             raise CofactorError(f"expected {what}, got {array.dtype} of shape {array.shape}")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cofactor.core.cells import Spelling, alike_note
-from cofactor.core.checks import check_whole, rng_of
+from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis, clone
 from cofactor.core.latent_class import LatentClassModel
@@ -38,7 +38,6 @@ from cofactor.verbs.result import (
     named_source,
     noting,
     paths_of,
-    unmasked,
 )
 
 DEFAULT = "CNMF-EM"
@@ -324,7 +323,7 @@ def _table(source: Any, encoding: str, sep: str | None) -> tuple[pd.DataFrame | 
         text = as_text(given)
         index = given.index.to_flat_index() if isinstance(given.index, pd.MultiIndex) else given.index
         return given, text.set_axis(index, axis=0).rename_axis(str(index.name or "row"))
-    codes = source.codes if isinstance(source, CategoricalTable) else np.asarray(unmasked(source))
+    codes = source.codes if isinstance(source, CategoricalTable) else unmasked(source)
     if codes.ndim != 2 or not codes.size or codes.dtype.kind == "c":
         wanted = "give a path, a DataFrame, an array of codes, or a CategoricalTable"
         what = str(codes.dtype) if codes.dtype.kind == "c" else type(source).__name__

@@ -16,7 +16,7 @@ from cofactor.comparisons.ranking import Ranking
 from cofactor.comparisons.ranking import rank as ranked
 from cofactor.core.bootstrap import LEVEL
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import is_number
+from cofactor.core.checks import is_number, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
@@ -32,7 +32,6 @@ from cofactor.verbs.result import (
     named_source,
     noting,
     paths_of,
-    unmasked,
 )
 
 METHODS = ("Davidson", "BradleyTerry")  # ties are an outcome of their own; half a win for each side
@@ -258,7 +257,7 @@ def _votes(source: Any, named: dict[str, Any], covariates: Any, how: dict[str, A
     elif frame_like(source):
         source = as_frame(source)
     else:
-        array = np.asarray(unmasked(source), dtype=object)
+        array = unmasked(source, dtype=object)
         if array.ndim != 2 or array.shape[1] != len(ARRAY) or not len(array):
             given = f"{type(source).__name__} of shape {array.shape}"
             wanted = "give a path, a DataFrame, an array of two columns (winner, loser), or Comparisons"

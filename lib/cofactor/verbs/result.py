@@ -10,8 +10,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.files import whole_file
 from cofactor.core.lazy import pd
@@ -112,15 +110,6 @@ def as_frame(source: Any) -> pd.DataFrame:
     import pyarrow as pa
 
     return pa.table(source).to_pandas()
-
-
-def unmasked(source: Any) -> Any:
-    """Return a masked array as a plain one, with NaN (or None for objects) where it is masked; else the source."""
-    if not isinstance(source, np.ma.MaskedArray) or not np.ma.getmaskarray(source).any():
-        return source
-    plain = np.array(source.data, dtype=float if source.dtype.kind in "buif" else object)
-    plain[np.ma.getmaskarray(source)] = np.nan if plain.dtype.kind == "f" else None
-    return plain
 
 
 def is_path(source: Any) -> bool:

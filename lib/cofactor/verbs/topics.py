@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from cofactor.core.cells import Spelling
-from cofactor.core.checks import check_whole, require_bytes
+from cofactor.core.checks import check_whole, require_bytes, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats, Seed
@@ -34,7 +34,7 @@ from cofactor.reading.texts import (
 from cofactor.separable.methods import predicted_bytes
 from cofactor.separable.metrics import pair_coherence
 from cofactor.separable.topics import TopicModel, topic_model
-from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of, unmasked
+from cofactor.verbs.result import Result, as_frame, frame_like, is_path, named_source, noting, paths_of
 
 NAMES = ("NMF", "SPA", "MERIT", "FastAnchor", "LDA")  # the default first
 ANCHORED = ("SPA", "MERIT", "FastAnchor")  # whose topics are those of anchor words
@@ -209,20 +209,21 @@ def topics(
 
 def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
     """Read documents from whatever was given."""
-    several = not (is_path(source) or frame_like(source)) and isinstance(source, Sequence) and len(source) > 0
-    several = several and all(isinstance(one, str) for one in source)
-    files = several and all(one in entries() or (len(one) < 1000 and Path(one).is_file()) for one in source)
+    texts = [] if is_path(source) or frame_like(source) or not isinstance(source, Sequence) else list(source)
+    missing = [pd.api.types.is_scalar(one) and pd.isna(one) for one in texts]
+    several = not all(missing) and all(none or isinstance(one, str) for one, none in zip(texts, missing, strict=True))
+    files = several and all(one in entries() or (len(str(one)) < 1000 and Path(str(one)).is_file()) for one in texts)
     paths = paths_of(source) if files or not several else []
     if paths:
         parts = [_read(path, asked, vocabulary, encoding, sep) for path in paths]
         return parts[0] if len(parts) == 1 else _joined(parts, [Path(path).stem for path in paths])
     if several:
-        return counted(pd.DataFrame({TEXT: list(source)}), asked, LIST)
+        return counted(pd.DataFrame({TEXT: texts}), asked, LIST)
     if vocabulary is None and frame_like(source):
         frame = as_frame(source)
         return counted(frame.set_axis([TEXT], axis=1) if isinstance(source, pd.Series) else frame, asked)
     array = as_frame(source).to_numpy() if frame_like(source) else source
-    array = array if sparse.issparse(array) else np.asarray(unmasked(array))
+    array = array if sparse.issparse(array) else unmasked(array)
     if array.ndim != 2 or array.dtype.kind not in "buif":
         raise CofactorError(
             f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
