@@ -64,7 +64,7 @@ def test_order_repeats_and_names_change_no_label(seed):
 @few
 @given(seed=seeds)
 def test_what_adds_little_moves_labels_little(seed):
-    """A unanimous task or a worker of one label changes at most 5 of 40 labels, a copy of a worker none if recognised."""
+    """A unanimous task, or a worker of one label, changes at most 5 of 40 labels; a copy that is recognised, none."""
     rng = np.random.default_rng(seed)
     frame = crowd(rng)
     expected = labels_of(frame)

@@ -57,10 +57,10 @@ def same(found, expected):
 @each("form", ["parquet", "csv", "tsv", "csv.gz", "jsonl"])
 def test_labels_are_those_of_a_small_file(form, tmp_path, as_large, monkeypatch):
     path = write(rows(), tmp_path / f"labels.{form}", form)
-    with pytest.warns(cf.DataWarning, match="1 labels were given again"):
+    with pytest.warns(cf.DataWarning, match="1 label was given again"):
         found = cf.CrowdLabels.from_file(path)
     monkeypatch.setattr(reading, "is_large", lambda path: False)
-    with pytest.warns(cf.DataWarning, match="1 labels were given again"):
+    with pytest.warns(cf.DataWarning, match="1 label was given again"):
         same(found, cf.CrowdLabels.from_file(path))
     monkeypatch.setattr(reading, "is_large", lambda path: True)
 

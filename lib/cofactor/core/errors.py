@@ -43,8 +43,8 @@ def listing(values: Iterable[object], n_all: int = 0) -> str:
 
     `n_all` is the total number if `values` contains only the first ones. Line breaks are shown as in code.
 
-    >>> listing([3, 7]), listing(["a\nb"])
-    ('3, 7', 'a\\nb')
+    >>> listing([3, 7]), listing(["a\r\nb"])
+    ('3, 7', 'a\\r\\nb')
     >>> listing(range(12))
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ... (12 in all)'
     """

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cofactor.core.cells import Spelling
 from cofactor.core.checks import check_kind, positions, require_bytes, whole_codes
-from cofactor.core.errors import SHOWN, CofactorError, DataWarning, listing
+from cofactor.core.errors import SHOWN, CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.core.tables import CategoricalTable
 from cofactor.core.types import Floats, Ints
@@ -511,7 +511,8 @@ def _one_label_each(
             f"conflicting labels: {listing(found)}; correct the data, keep one with conflicts='first' or 'last', or "
             "count each of a worker's m answers as 1/m with 'all'"
         )
-    message = f"{len(repeats)} labels were given again by the same worker on the same task: one of each was kept"
+    again = f"{amount(len(repeats), 'label')} {'was' if len(repeats) == 1 else 'were'} given again"
+    message = f"{again} by the same worker on the same task: one of each was kept"
     message += f"; where they differ ({clash.size}), the {conflicts} one by {by} counts" if clash.size else ""
     warnings.warn(message, DataWarning, stacklevel=4)
     last = np.append(new[1:], True)
