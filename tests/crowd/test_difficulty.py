@@ -11,7 +11,6 @@ from cofactor.crowd.confidence import (
     DESIGN_EFFECTS,
     NODES,
     RESIDUAL_DESIGN_EFFECT,
-    USUAL_DESIGN_EFFECT,
     WEIGHTS,
     Difficulty,
     confidence,
@@ -156,7 +155,7 @@ def test_many_classes_have_the_usual_effect():
     label = np.where(rng.random((300, 4)) < 0.7, truth[:, None], rng.integers(51, size=(300, 4)))
     many = CrowdLabels.from_arrays(np.repeat(np.arange(300), 4), np.tile(np.arange(4), 300), label.ravel(), 51)
     method = WorkerTypes().fit(many)
-    assert method.difficulty_ is None and method.design_effect_ == USUAL_DESIGN_EFFECT
+    assert method.difficulty_ is None and method.design_effect_ == 2.4
 
 
 @pytest.mark.slow

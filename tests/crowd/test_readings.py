@@ -5,8 +5,8 @@ import pytest
 
 import cofactor as cf
 from cofactor.crowd.readings import (
-    MANY_DEPEND,
     Believed,
+    Readings,
     alike_beyond_chance,
     believed,
     camps,
@@ -161,7 +161,16 @@ def test_the_warning_names_workers_consequence_and_command():
 def test_readings_of_independent_workers_agree():
     model = cf.simulate.dawid_skene_model(8, 3, skill=0.7, random_state=0)
     found = readings(cf.simulate.crowd(model, 300, random_state=0).labels)
-    assert found.share_depending < MANY_DEPEND and not found.warning() and found.decisive == ""
+    assert found.share_depending == 0 and not found.warning() and found.decisive == ""
+
+
+def test_from_five_per_cent_of_the_labels_on_a_person_is_to_check():
+    for n_tasks, ambiguous in ((20, True), (21, False)):
+        model = np.tile([1.0, 0.0], (n_tasks, 1))
+        merged = np.where(np.arange(n_tasks)[:, None] == 0, [0.0, 1.0], model)  # one label depends on it
+        names, differ = ("vote", "model", "merged"), np.arange(n_tasks) == 0
+        found = Readings(list(range(n_tasks)), [0, 1], names, np.stack([model, model, merged]), {"merged": [0]}, differ)
+        assert found.ambiguous == ambiguous and found.share_depending == 1 / n_tasks
 
 
 def test_a_label_among_tied_classes_is_no_difference():
@@ -225,6 +234,18 @@ def test_the_vote_is_taken_where_gold_tasks_say_so():
     assert len(against) == 5 and right["vote"] == 5 and right["model"] == 0
     assert isinstance(fitted, cf.crowd.MajorityVote) and np.array_equal(fitted.predict(labels)[against], vote[against])
     assert np.ptp(fitted.weights_) == 0
+
+
+def test_another_reading_needs_two_more_gold_tasks_than_the_model():
+    i, w, l, truth = over_callers(0)
+    labels = cf.CrowdLabels.from_arrays(i, w, l)
+    found = readings(labels)
+    merged, model = (found.posterior(name).argmax(axis=1) == truth for name in ("merged", "model"))
+    better, both = np.flatnonzero(merged & ~model), np.flatnonzero(merged & model & ~found.differ)[:4]
+    for more in (1, 2):
+        fitted, right = believed(labels, {task: int(truth[task]) for task in (*both, *better[:more])})
+        assert right["merged"] == right["model"] + more
+        assert isinstance(fitted, cf.crowd.WorkerTypes) and bool(fitted.same_source) == (more == 2)
 
 
 def test_those_who_are_believed_decide_where_they_labelled():
