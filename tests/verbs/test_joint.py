@@ -119,6 +119,18 @@ def test_a_check_that_concerns_other_methods_is_no_warning():
     assert not any(text.startswith("rows per triple") for text in found.warnings)
 
 
+def test_columns_may_be_named_by_numbers(frame):
+    numbered = frame.set_axis(range(4), axis=1)
+    with warnings.catch_warnings(action="ignore"):
+        found, expected = cf.joint(numbered, columns=[1, 2], **FAST), cf.joint(frame, columns=["mood", "hat"], **FAST)
+    assert list(found.table) == [0, 1, 2, 3] and found.table[[1, 2]].equals(
+        expected.table[["mood", "hat"]].set_axis([1, 2], axis=1)
+    )
+    assert found.table[3].equals(frame["age"].rename(3))  # left as it is
+    with pytest.raises(cf.CofactorError, match="no column 7; found 0, 1, 2, 3"):
+        cf.joint(numbered, columns=[7], **FAST)
+
+
 def test_a_column_that_tells_another_is_told_of_truly():
     rng = np.random.default_rng(0)
     one = rng.integers(0, 5, 300)

@@ -23,7 +23,7 @@ Looking several labels ahead is cofactor's own addition.
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -78,9 +78,9 @@ class NextTasks:
     expected_error: float
     wanted_error: float | None
     needed: int | None
-    known: bool = True
-    new_workers: int = 0
-    notes: list[str] = field(default_factory=list)
+    known: bool
+    new_workers: int
+    notes: list[str]
 
     @property
     def stop(self) -> bool:
