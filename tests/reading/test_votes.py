@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import pandas as pd
 import pytest
 
@@ -430,3 +433,99 @@ def test_blank_items_of_frames_are_missing_as_in_files():
     for rows, missing in ((votes[:4], "loser in data row 3 "), (votes, "winner in data row 4 ")):
         with pytest.raises(cf.CofactorError, match=f"missing {missing}"):
             read_votes(rows)
+
+
+def test_a_usual_name_that_is_not_there_is_said(tmp_path):
+    for name in ("user", "tie", "outcome", "weight"):
+        for column in ("judge", "draw", "result", "weight"):
+            with pytest.raises(cf.CofactorError, match=f"no column {column}; found winner, loser"):
+                read(tmp_path, "winner,loser\na,b\nb,c\nc,a\n", **{name: column})
+
+
+def test_ties_and_counts_beside_winners_and_losers_are_used_or_named(tmp_path):
+    rows = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "b")]
+
+    def of(names, *cells):
+        lines = [",".join((*pair, *one)) + "\n" for pair, one in zip(rows, zip(*cells, strict=True), strict=True)]
+        return read(tmp_path, f"winner,loser,{names}\n" + "".join(lines))
+
+    for name in ("tie", "draw", "tied", "is_tie"):
+        found = of(name, "0101")
+        assert found.comparisons.outcome.tolist() == [1, 0.5, 1, 0.5] and found.notes[0].endswith(f"default: {name}")
+    said = "column {0} says that some comparisons are ties: to use it, set outcome='{0}'"
+    for name, cells in {"result": ["win", "draw", "win", "win"], "score": ["2-1", "1-1", "3-0", "2-0"]}.items():
+        assert of(name, cells).notes == [said.format(name)]
+        with_ties = read(tmp_path, (tmp_path / "votes.csv").read_text(), outcome=name)
+        assert with_ties.comparisons.outcome.tolist() == [1, 0.5, 1, 1]
+    assert of("winner_score,loser_score", "2534", "1513").notes[0].startswith("winner_score and loser_score are equal")
+    assert of("winner_score,loser_score", "2534", "1213").notes == of("score", "2534").notes == []
+    for name in ("count", "n", "times"):
+        assert of(name, "8231").notes == [
+            f"column {name} is not used: if it says how often each comparison was made, set weight='{name}'"
+        ]
+    assert of("count", ["1.5", "2", "3", "1"]).notes == of("weight", "8231").notes[1:] == []
+
+
+def test_which_side_a_number_means_is_said(tmp_path):
+    for header, cells, outcome, said in (
+        (
+            "left,right,right_won",
+            "01",
+            [1, 0],
+            "right_won: 1 means right and 0 means left; to swap them, set words=('1'",
+        ),
+        ("left,right,left_won", "10", [1, 0], "left_won: 1 means left and 0 means right; to swap them, set words=('0"),
+        ("model_a,model_b,b_wins", "01", [1, 0], "b_wins: 1 means model_b and 0 means model_a"),
+        ("left,right,right_won", ("no", "yes"), [1, 0], ""),
+        (
+            "left,right,outcome",
+            ("1", "-1"),
+            [1, 0],
+            "outcome: 1 means left and -1 means right; to swap them",
+        ),
+    ):
+        text = f"{header}\nx,y,{cells[0]}\nx,y,{cells[1]}\ny,x,{cells[1]}\n"
+        for named in ({}, {"outcome": header.split(",")[2]}):
+            found = read(tmp_path, text, **named)
+            assert found.comparisons.outcome.tolist() == [*outcome, outcome[1]], header
+            assert not said or any(note.startswith(said) for note in found.notes), header
+    reversed_ = read(tmp_path, "left,right,right_won\nx,y,0\nx,y,1\ny,x,1\n", words=("1", "0"))
+    assert reversed_.comparisons.outcome.tolist() == [0, 1, 1]
+    signs = read(tmp_path, "left,right,outcome\nx,y,1\nx,y,-1\ny,x,-1\n", words=("-1", "1"))
+    assert signs.comparisons.outcome.tolist() == [0, 1, 1]
+
+
+def test_cells_name_columns_however_their_words_are_joined(tmp_path):
+    found = read(tmp_path, "option 1,option 2,choice\na,b,option 1\nb,c,Option_2\nc,a,option-1\n")
+    assert found.comparisons.outcome.tolist() == [1, 0, 1]
+    text = "The One,The Other,choice\na,b,the one\nb,c,the other\nc,a,The_One\n"
+    assert read(tmp_path, text, winner="The One", loser="The Other", outcome="choice").comparisons.outcome[0] == 1
+
+
+def test_a_column_of_draws_beside_one_that_says_who_won_is_no_second_answer(tmp_path):
+    found = read(tmp_path, "home,away,winner,draw\na,b,a,0\nb,c,tie,1\nc,a,c,0\n")
+    assert found.comparisons.outcome.tolist() == [1, 0.5, 1]
+
+
+def test_a_word_for_ties_is_asked_for_where_the_other_two_are_given(tmp_path):
+    text = "home,away,res\na,b,Sieg\nb,c,Remis\nc,a,Niederlage\n"
+    with pytest.raises(cf.CofactorError, match=r"see row 3 \('Remis'\) .*: write ties as tie, or correct or drop"):
+        read(tmp_path, text, words=("Sieg", "Niederlage"))
+
+
+def test_a_square_table_is_read_from_a_pipe(tmp_path):
+    rows = ",A,B,C\nA,,3,4\nB,1,,5\nC,0,2,\n"
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(rows,))
+    writer.start()
+    found = reading(tmp_path / "pipe", dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
+    writer.join()
+    expected = read(tmp_path, rows)
+    assert found.comparisons.counts.tolist() == expected.comparisons.counts.tolist()
+    assert found.comparisons.items == ("A", "B", "C") and found.notes == expected.notes
+
+
+def test_equal_texts_of_different_kinds_are_named():
+    frame = pd.DataFrame({"winner": [1, "1", 2], "loser": [2, 2, "1"]})
+    found = reading(frame, dict.fromkeys(("winner", "loser", "user", "tie", "outcome", "weight")))
+    assert found.notes[0].startswith("items contain different values with the same text (1 and '1')")

@@ -152,7 +152,7 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
     tenth of all rows; otherwise little repeats anyway. O(labels) time.
     """
     for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
-        yield from _equal_as_text(column.values, what)
+        yield from equal_as_text(column.values, what)
     alone = np.ones(len(rows), dtype=bool)
     for column in (label, worker, task):
         alone &= column.where(column.counts == 1)
@@ -167,7 +167,7 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
     yield from _alone_with_their_words(worker, label)
 
 
-def _equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
+def equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
     """Yield a note on different values with the same text, such as 1 and "1"."""
     if len(set(map(type, values))) < 2:
         return

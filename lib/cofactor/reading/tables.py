@@ -260,7 +260,7 @@ def read_frame(
     else:
         named = there if columns is None else columns
     refuse_twice([name for name in named if name in twice and not repeated])
-    wanted = there if asked is None else [name for name in asked if name in frame or name not in optional]
+    wanted = there if columns is None else [*columns, *(name for name in optional if name in frame)]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
     nested = located(frame, np.any([nested_cells(frame[name]) for name in frame], axis=0))

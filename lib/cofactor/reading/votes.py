@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -37,6 +38,8 @@ from cofactor.core.checks import check_kind
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.core.types import Floats
+from cofactor.reading.notes import equal_as_text
+from cofactor.reading.records import COUNTED
 from cofactor.reading.tables import STDIN, Coded, read_frame, refuse_twice, renamed_columns
 from cofactor.reading.text import TWICE
 
@@ -62,10 +65,11 @@ OUTCOMES = (
 SCORES = (
     *(("score_a", "score_b"), ("score1", "score2"), ("score_1", "score_2"), ("score_left", "score_right")),
     *(("home_score", "away_score"), ("score_home", "score_away"), ("home_goals", "away_goals"), ("hg", "ag")),
+    ("winner_score", "loser_score"),
     *(("fthg", "ftag"), ("goals_a", "goals_b"), ("goals_home", "goals_away"), ("points_a", "points_b")),
 )
 WINS = ("winner_{}", "{}_wins", "{}_won", "{}_win", "win_{}", "wins_{}")  # columns of zeros and ones
-TIED = ("tie", "draw", "tied")
+TIED = ("tie", "draw", "tied", "is_tie", "is_draw")
 NUMBERS = ("0", "1", "0.5", ".5", "0.0", "1.0")
 PICKED = ("chosen", "preferred", "choice", "picked", "selected", "preference", "better")  # 0 may be the first there
 SCORE = re.compile(r"(\d+)\s*[-\u2013:]\s*(\d+)(?:\s?\(\d+\))?")  # both scores in one cell; of a set with its tie-break
@@ -89,6 +93,7 @@ REPEATING = (  # names of columns that votes often share
     *("user_id", "voter", "voter_id", "judge", "judge_id", "annotator", "annotator_id", "rater", "rater_id", "worker"),
 )
 PLACE = re.compile(r"(rank|place|position|pos|choice|pick|preference|top)[ _]?\d+|\d+(st|nd|rd|th)( choice| place)?")
+HOW_OFTEN = (*COUNTED, "times", "n_times")  # names of columns that may say how often a comparison was made
 FEW_PROMPTS = 5  # prompts: fewer cannot tell how they differ
 Kind = TypeVar("Kind", bound=Comparisons)
 Named = Mapping[str, str | Sequence[str] | None]
@@ -187,15 +192,20 @@ def reading(
     named, notes = _with_prompt(named), list[str]()
     needed = list(dict.fromkeys(filter(None, named.values())))
     parts = [part.strip() for name in covariates for part in (name, *name.split(" - "))]
+    text = not isinstance(source, pd.DataFrame)
+    optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, *HOW_OFTEN, "winner", "loser"]
     if isinstance(source, pd.DataFrame):
         check_columns(source, needed, "comparisons")
-        frame = renamed_columns(source, ["winner", "loser", *candidates(), *OPTIONAL])
-    else:
-        optional = [*candidates(), *parts, *OPTIONAL, *REPEATING, "winner", "loser"]
+        frame = renamed_columns(source, ["winner", "loser", *candidates(), *OPTIONAL, *HOW_OFTEN])
+    elif needed or covariates or Path(source).is_file():
         frame = read_frame(source, needed, encoding, sep, "comparison", optional=optional, pairs=("winner", "loser"))
+    else:  # a pipe, which can be read once
+        source = read_frame(source, None, encoding, sep, "comparison", pairs=("winner", "loser"))
+        frame = renamed_columns(source, optional)
+        frame.attrs = source.attrs
     square = None if needed or covariates else square_of(source, frame, encoding, sep, notes)
     if square is not None:
-        frame, source = square, frame
+        frame, text = square, False
         named |= {"winner": "winner", "loser": "loser", "weight": "weight"}
     first, second = sides_of(list(frame.columns), named["winner"], named["loser"])
     if not {first, second} <= set(frame.columns) and (places := _places(frame.attrs.get("found", frame.columns))):
@@ -211,7 +221,7 @@ def reading(
         raise CofactorError(f"columns {first} and {second} hold items, but no column says who won: {advice}")
     if home and not layout.sided:
         raise CofactorError("home needs two sides and an outcome: winners and losers do not show who was first")
-    votes = _Votes(frame, layout, named, not isinstance(source, pd.DataFrame), skip_bad)
+    votes = _Votes(frame, layout, named, text, skip_bad)
     votes.notes[:0] = notes
     used = [first, second, layout.outcome, layout.tie, *layout.each, *layout.scores, votes.user, votes.weight, *parts]
     refuse_twice([name for name in dict.fromkeys(used) if name and name in frame.attrs.get(TWICE, ())])
@@ -235,7 +245,7 @@ def square_of(
         whole, names = source, [str(one) for one in source.index]
         if sorted(names) != sorted(map(str, source.columns)) and len(source.columns) == len(source) + 1:
             whole, names = source.iloc[:, 1:], [str(one) for one in source.iloc[:, 0]]
-    elif str(source) == STDIN or len(found) != len(frame) + 1 or len(found) < 3:
+    elif len(found) != len(frame) + 1 or len(found) < 3:
         return None
     else:
         try:
@@ -310,9 +320,28 @@ class _Votes:
         taken = [name for name in (*unasked, self.weight) if name and name not in asked]
         if taken:
             self.notes.insert(0, f"columns used by default: {listing(taken)}")
+        self.notes += self._unused([*unasked, self.weight, *named.values()])
 
     def _used(self, named: dict[str, str | None], what: str) -> str | None:
         return (what if what in self.frame else None) if named[what] is None else named[what] or None
+
+    def _unused(self, used: Sequence[str | None]) -> list[str]:
+        """Return notes on columns that may say how often a comparison was made, or that it was a tie."""
+        left, notes = [str(name) for name in self.frame if name not in used], list[str]()
+        if not self.weight:
+            for name in (one for one in left if one in HOW_OFTEN and not _no_counts(self.frame[one])):
+                told = f"column {name} is not used: if it says how often each comparison was made"
+                notes.append(f"{told}, set weight={name!r}")
+        if self.layout.sided or self.layout.tie:
+            return notes
+        for name in (one for one in OUTCOMES if one in left and _says_tie(self.frame[one])):
+            notes.append(f"column {name} says that some comparisons are ties: to use it, set outcome={name!r}")
+        for one, other in (pair for pair in SCORES if {*pair} <= {*left}):
+            if (_as_numbers(self.frame[one]) == _as_numbers(self.frame[other])).any():
+                notes.append(
+                    f"{one} and {other} are equal in some rows, which count as wins: add a column tie for ties"
+                )
+        return notes
 
     def _repeating(self) -> list[str]:
         """Return notes on columns named like prompts or users whose values repeat but which are not used."""
@@ -332,6 +361,7 @@ class _Votes:
             used = (
                 Coded.joined([Coded.of(self.frame[name]) for name in names]) if names else Coded(np.zeros(0, int), [])
             )
+            self.notes.extend(equal_as_text(used.values, what))
             counts = {str(name): n for name, n in zip(used.values, used.counts.tolist(), strict=True)}
             if what == "items" and (message := no_answer_note(counts)):
                 self.notes.append(message)
@@ -479,6 +509,12 @@ def _says_none(cells: pd.Series[Any]) -> NDArray[np.bool_]:
     return column.missing | column.where([str(one).strip().casefold() in UNPLAYED for one in column.values])
 
 
+def _says_tie(cells: pd.Series[Any]) -> bool:
+    """Return whether some cells are words for a tie, or scores that are equal."""
+    words = [text.casefold() for text in _words(Coded.of(cells).values) if text]
+    return any(_is_tie(text, ()) for text in words) or 0.5 in _scores(words).values()
+
+
 def no_answer_note(counts: Mapping[str, int]) -> str:
     """Return a note on items that look like non-answers, with their numbers of comparisons; "" if there are none."""
     found = listing(f"{name!r} ({counts[name]})" for name in sorted(counts) if says_nothing(name))
@@ -545,8 +581,7 @@ def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | No
     each = _each(columns, first, second)
     if not outcome and (first, second) not in WON:
         found = [name for name in OUTCOMES if name in columns and name not in items]
-        alone = next((form.format(name) for form in WINS for name in (first, _short(first))
-                      if form.format(name) in columns), None)  # fmt: skip
+        alone = next((name for name in (*_wins(first), *_wins(second)) if name in columns), None)
         outcome = (found[0] if found else alone) if outcome is None and not each else None
         if not outcome and not tie:
             scores = next((pair for pair in SCORES if set(pair) <= set(columns) and not items & set(pair)), ())
@@ -556,8 +591,9 @@ def layout_of(columns: Sequence[str], first: str, second: str, outcome: str | No
         outcome = "outcome"
     elif outcome in each[:2]:
         return Layout(first, second, each=each)
-    if tie is None and "tie" in columns and "tie" not in items:
-        tie = "tie"
+    if tie is None:  # where another column says who won, only "tie" says that one has to choose
+        names = ("tie",) if outcome else TIED
+        tie = next((name for name in names if name in columns and name not in items), None)
     return Layout(first, second, outcome or None, tie or None)
 
 
@@ -569,6 +605,11 @@ def _each(columns: Sequence[str], first: str, second: str) -> tuple[str, ...]:
                 tied = [form.format(word) for word in TIED if form.format(word) in columns]
                 return (*pair, *tied[:1])
     return ()
+
+
+def _wins(side: str) -> list[str]:
+    """Return names of columns that hold 1 where this side won."""
+    return [form.format(name) for form in WINS for name in (side, _short(side))]
 
 
 def _short(side: str) -> str:
@@ -596,6 +637,9 @@ def outcomes(
         said = "{} (a score) must hold numbers"
         one, two = (numeric(frame, name, said.format(name), refuse=refuse) for name in layout.scores)
         return np.asarray((1 + np.sign(one - two)) / 2)
+    if layout.outcome in _wins(layout.second) and layout.outcome not in _wins(layout.first) and not words:
+        turned = replace(layout, first=layout.second, second=layout.first)
+        return 1 - _of_words(frame, layout.outcome, turned, words, notes, refuse, ("1", "0"))
     if layout.outcome:
         return _of_words(frame, layout.outcome, layout, words, notes, refuse)
     return np.ones(len(frame)) if layout.tie is None else _ties(frame, layout.tie, refuse)
@@ -624,8 +668,11 @@ def _of_words(
     words: tuple[str, str] | None,
     notes: list[str],
     refuse: Refuse,
+    other: tuple[str, str] = ("0", "1"),
 ) -> Floats:
     """Read a column that says who won, by names of the items if all words are such names, else by words for sides.
+
+    `other` are the words that read a column of 1 and 0 the other way round.
 
     A name is matched without case only where it does not match exactly, and a word for a tie that names an item of its
     row is that name. Raises a CofactorError for words that name an item but may also mean a side.
@@ -663,16 +710,20 @@ def _of_words(
                     "give the words for the first and the second with words (--words 1 0, or --words 0 1)"
                 )
             notes.append(
-                f"{name}: 1 means {layout.first} and 0 means {layout.second}; to swap them, set words=('0', '1') "
-                "(--words 0 1)"
+                f"{name}: 1 means {layout.first} and 0 means {layout.second}; to swap them, set words={other} "
+                f"(--words {' '.join(other)})"
             )
+        elif "-1" in folded and not all_names and all(text in ("1", "-1", "0") for text in folded):
+            swap = "to swap them, set words=('-1', '1') (--words -1 1)"
+            notes.append(f"{name}: 1 means {layout.first} and -1 means {layout.second}; {swap}")
         values = np.where(np.isnan(values) | (tie & ~np.isnan(any_case)), any_case, values)
         values = by_name if all_names and not h_d_a else values
     bad = np.isnan(values)
     if bad.any():
         found = located(frame, bad, frame[name][bad].tolist())
         given = f"{words[0]}, {words[1]}" if words else f"1, 0, tie, {layout.first} or {layout.second}"
-        advice = ": pass the two words of your file as words, or correct or drop these rows"
+        advice = "write ties as tie" if words else "pass the two words of your file as words"
+        advice = f": {advice}, or correct or drop these rows"
         refuse(bad, f"{name} must hold {given}, or the winner's name; see {found}", advice)
     return values
 
@@ -714,7 +765,8 @@ def _meaning(
                            and float(word) in as_number}, **said}  # fmt: skip
     number = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy()
     plain = {word: float(n) for word, n in zip(text, number, strict=True) if n in CHOICES}
-    plain |= {layout.first.casefold(): 1.0, layout.second.casefold(): 0.0, **ties}
+    sides = {plain_name(layout.first): 1.0, plain_name(layout.second): 0.0}
+    plain |= {word: sides[plain_name(word)] for word in text if plain_name(word) in sides} | dict(ties)
     if all(word in plain for word in text):
         return plain
     scores = _scores(text)
