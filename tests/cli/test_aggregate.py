@@ -302,6 +302,19 @@ def test_types_of_workers_are_told_with_their_names():
     assert NOTHING_KNOWN in cf.aggregate(alone).notes
 
 
+def test_tasks_to_check_become_gold_when_their_truth_is_filled_in(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["next", "bluebird", "--checks", "6", "-o", "six.csv"]) == 0
+    six = pd.read_csv("six.csv", dtype=str)
+    assert list(six)[:2] == ["task", "truth"] and six["truth"].isna().all()
+    assert main(["aggregate", "bluebird", "--gold", "six.csv"]) == 1
+    assert "missing truth in rows 2, 3, 4, 5, 6 and 7" in capsys.readouterr().err
+    six.assign(truth=six["vote"]).to_csv("six.csv", index=False)
+    assert main(["aggregate", "bluebird", "--gold", "six.csv", "-o", "labels.csv"]) == 0
+    found = pd.read_csv("labels.csv", dtype=str).set_index("task")["label"]
+    assert found[six["task"]].tolist() == six["vote"].tolist()
+
+
 # ---- the parser, and its words ----
 
 

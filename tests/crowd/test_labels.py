@@ -188,6 +188,8 @@ def test_names_labels_outside_the_classes():
     message = r"outside the classes 'cat', 'bird': data rows 1 \('dog'\) and 2 \('dog'\) \(counting from 0\)"
     with pytest.raises(CofactorError, match=message):
         CrowdLabels.from_frame(frame(), classes=["cat", "bird"])
+    with pytest.raises(CofactorError, match=r"; 'Dog' and 'dog' look alike: write the classes as the labels do$"):
+        CrowdLabels.from_frame(frame(), classes=["cat", "Dog"])
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_codes_are_grades_in_the_declared_order_and_labels_stay_what_they_are():
 def test_what_is_no_order_is_refused_by_name():
     labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [0, 1, 2])
     for order, words in (
-        ([0, 1], "leaves out 2: name all classes"),
+        ([0, 1], "leaves out 2: name all classes$"),
         ([0, 1, 2, 1], "each once"),
         ("012", "must be a list of all classes"),
         (7, "must be a list of all classes"),
@@ -271,6 +271,9 @@ def test_what_is_no_order_is_refused_by_name():
     ):
         with pytest.raises(CofactorError, match=words):
             in_order(labels, order)
+    labels = CrowdLabels.from_arrays([0, 0, 1], [0, 1, 0], [0, 1, 1]).to_frame().replace({"label": {0: "no", 1: "yes"}})
+    with pytest.raises(CofactorError, match=r"name all classes as the labels do \('No' and 'no' look alike\)$"):
+        in_order(CrowdLabels.from_frame(labels), ["No", "yes"])
 
 
 def test_grades_are_suggested_and_classes_without_order_seldom():

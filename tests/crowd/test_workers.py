@@ -29,7 +29,7 @@ from cofactor.crowd.workers import (
     workers_table,
 )
 from tests.oracles.crowds import over_callers
-from tests.oracles.generators import permutations_of, relabel
+from tests.oracles.generators import permutations_of, relabel, triples
 from tests.oracles.graders import grader_crowd
 
 COLUMNS = ["worker", "n_labels", "accuracy", "low", "high", "agreement", "verdict", "mistake", "note"]
@@ -100,6 +100,18 @@ def test_a_worker_of_few_labels_is_not_accused():
         row = table.set_index("worker").loc[8]
         assert {row["verdict"]} == verdicts
         assert bool(row["mistake"]) == (n == 60)
+
+
+def test_a_worker_alone_with_their_tasks_is_not_judged():
+    model = simulate.dawid_skene_model(5, 2, skill=0.8, random_state=0)
+    drawn = simulate.crowd(model, 60, random_state=0)
+    task, worker, said = triples(drawn.labels)
+    arrays = np.append(task, 60 + np.arange(40)), np.append(worker, np.full(40, 5)), np.append(said, np.arange(40) % 2)
+    labels = CrowdLabels.from_arrays(*arrays, unlabelled="keep")
+    for gold, alone in ((None, True), ({60 + n: n % 2 for n in range(40)}, False)):
+        method = crowd.WorkerTypes().fit(labels, gold=gold)
+        table = workers_table(method, labels, crowd.bootstrap(method, labels, n_draws=10, random_state=0))
+        assert (table["verdict"] == NOT_KNOWN).tolist() == [False] * 5 + [alone]
 
 
 def test_nobody_is_judged_where_no_task_has_two_labels():

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofactor import CofactorError
-from cofactor.crowd.plan_next import Plan, amount_for, check_names, checked_amounts, checked_error
+from cofactor.core.tables import CategoricalTable
+from cofactor.crowd.plan_next import Plan, _repeats, amount_for, check_names, checked_amounts, checked_error
 
 AMOUNTS = np.array([1.0, 2.0, 4.0, 8.0])
 
@@ -21,6 +22,11 @@ def test_reads_the_amount_off_a_falling_curve():
     assert amount_for(0.15, AMOUNTS, errors) == pytest.approx(np.sqrt(2 * 4))  # halfway, on a logarithmic scale
     assert amount_for(0.5, AMOUNTS, errors) == 1
     assert amount_for(0.04, AMOUNTS, errors) == np.inf
+
+
+def test_small_crowds_are_simulated_often_but_not_for_ever():
+    for n_tasks, often in ((2, 100), (20, 100), (40, 50), (4000, 2)):
+        assert len(_repeats(CategoricalTable(np.zeros((n_tasks, 2), dtype=int)), 0)) == often
 
 
 def test_a_bump_is_levelled_out():

@@ -449,7 +449,86 @@ def test_sums_means_and_counts_below_or_beside_a_wide_table_are_left_out(tmp_pat
         found = of_table(grades.assign(Sum=numbers.sum(axis=1).to_numpy()))
     assert str(told[0].message) == "left out the sums of the other columns in column Sum"
     assert found.workers == [f"A{w}" for w in range(5)]
+    two = [["n pos", *(words == "pos").sum()], ["accuracy", *["77%", ".9", "88 %", ".99", ".85"]]]
+    frame = pd.concat([wide(), pd.DataFrame(two, columns=list(wide()))])
+    with pytest.warns(DataWarning) as told:
+        found = of_table(frame.assign(pos=[*(words == "pos").sum(axis=1), None, None]))
+    assert str(told[0].message) == (
+        "left out the numbers in data row 13 ('accuracy') (counting from 0) and the counts of 'pos' of the rows above "
+        "in data row 12 ('n pos') (counting from 0) and the counts of 'pos' of the other columns in column pos"
+    )
+    assert (found.n_tasks, found.classes, found.n_workers) == (width, list(CLASSES), 5)
     tasks = pd.DataFrame({"id": [*"abcdef"], "x": [*"010001"], "y": [*"010001"], "z": [*"010001"]})  # f is no sum
     with pytest.warns(DataWarning) as told:
         assert of_table(tasks).n_tasks == 6
     assert not any("left out" in str(one.message) for one in told)
+
+
+def test_columns_of_other_things_do_not_hide_those_of_workers():
+    """As long as they are not more."""
+    things = {"fold": [*"pqr"] * 4, "site": [f"s{n}" for n in range(12)], "mean": [f"{n}.5" for n in range(12)]}
+    with pytest.warns(DataWarning, match=r"columns not read: fold \(its values occur in no other column\), site"):
+        found = of_table(wide().assign(**things))
+    assert found.workers == [f"A{w}" for w in range(5)] and found.classes == list(CLASSES)
+    survey = wide()[["id", "A0", "A1"]].assign(**things)
+    with pytest.raises(CofactorError, match="no column task, worker, label"):
+        of_table(survey)
+
+
+def test_tasks_without_labels_are_named_in_every_layout(tmp_path):
+    table = wide().mask(wide()["id"] == "t3").fillna({"id": "t3"})
+    counts = pd.DataFrame({"task": [*"abcdef"], "yes": [3, 1, 0, 4, 5, 2], "no": [2, 4, 0, 1, 0, 3]})
+    for frame, said in (
+        (table, "data row 5 ('t3')"),
+        (table.set_index("id").eq("neg").astype("boolean").where(table.set_index("id").notna()), "data row 5 ('t3')"),
+        (counts, "data row 2 ('c')"),
+    ):
+        with pytest.warns(DataWarning) as told:
+            found = of_table(frame)
+        assert str(told[0].message) == f"left out 1 task without labels: {said} (counting from 0)"
+        assert found.n_tasks == len(frame) - 1
+    exports = {
+        "lists": [
+            {"task": name, "annotators": [*said], "labels": [*said]}
+            for name, said in zip("abc", ("xy", "", "yx"), strict=True)
+        ],
+        "objects": [
+            {"id": name, "answers": [{"worker": one, "label": one} for one in said]}
+            for name, said in zip("abc", ("xy", "", "yx"), strict=True)
+        ],
+        "Label Studio": [
+            {"id": name, "data": {}, "annotations": [
+                {"completed_by": one, "result": [{"type": "choices", "from_name": "q", "value": {"choices": [one]}}]}
+                for one in said
+            ]} for name, said in zip("abc", ("xy", "", "yx"), strict=True)
+        ],
+    }  # fmt: skip
+    for name, records in exports.items():
+        (tmp_path / "x.json").write_text(json.dumps(records))
+        with pytest.warns(DataWarning) as told:
+            assert CrowdLabels.from_file(tmp_path / "x.json").n_tasks == 2
+        assert any("left out task b without" in str(one.message) for one in told), name
+
+
+def test_labels_of_wide_frames_keep_their_kind():
+    numbers = wide().replace(dict(zip(CLASSES, (0, 1, 2), strict=True))).set_index("id").astype(float)
+    with pytest.warns(DataWarning, match="one column per worker"):
+        found = of_table(numbers.mask(np.eye(len(numbers), 5) > 0))
+    assert found.classes == [0, 1, 2] and all(type(one) is int for one in found.classes)
+    with pytest.warns(DataWarning, match="one column per worker"):
+        assert of_table(numbers == 1).classes == [False, True]
+    for index in (["task", "worker"], ["task"]):
+        assert of_table(PLAIN.set_index(index)).n_labels == len(PLAIN)
+
+
+def test_two_columns_for_one_role_are_asked_for():
+    frame = PLAIN.rename(columns={"task": "item"})
+    for more, said in (
+        ({"question": "?"}, "columns item, question may name the task: choose one, as in task='item'"),
+        ({"id": range(60), "question": "?"}, "columns item, question may name the task"),
+    ):
+        with pytest.raises(CofactorError, match=said.replace("?", ".")):
+            of_table(frame.assign(**more))
+    for more in ({"annotator": "a", "model": "m"}, {"user": "u"}):
+        with pytest.raises(CofactorError, match="may name the worker: choose one, as in worker="):
+            of_table(PLAIN.rename(columns={"worker": "rater"}).assign(**more))

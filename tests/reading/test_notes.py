@@ -1,5 +1,7 @@
 """Labels and ids that are not what they are taken for are named when a file is read, others are not."""
 
+import warnings
+
 import pandas as pd
 import pytest
 
@@ -42,6 +44,18 @@ def test_a_file_with_cut_ids_or_a_column_of_confidence_says_so(tmp_path):
     said = [str(one.message) for one in told]
     assert said[0].startswith("column Confidence is not used")
     assert said[1].startswith("tasks such as '1.20E+11' are numbers that a spreadsheet has rounded")
+
+
+def test_a_worker_whose_tasks_nobody_else_labelled_is_named():
+    rows = [(f"t{n}.jpg", f"w{m}", "yn"[(n + m) % 2]) for n in range(10) for m in range(4)]
+    for last, named in ((10, True), (9, False)):
+        own = [(f"/img/t{n}.jpg", "own", "y") for n in range(last)]
+        frame = pd.DataFrame(rows + own, columns=["task", "worker", "label"])
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            cf.CrowdLabels.from_frame(frame)
+        said = "workers none of whose tasks anybody else labelled: own (10 tasks); do these write the same tasks"
+        assert any(str(one.message).startswith(said) for one in told) == named
 
 
 def test_addresses_that_are_one_and_a_row_of_totals_are_named():

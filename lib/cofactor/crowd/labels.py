@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cofactor.core.cells import Spelling
+from cofactor.core.cells import Spelling, look_alikes
 from cofactor.core.checks import check_kind, positions, require_bytes, whole_codes
 from cofactor.core.errors import SHOWN, CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
@@ -453,9 +453,9 @@ def checked_order(order: Sequence[Any], classes: Sequence[Any]) -> list[Any]:
     named = set(grades)
     left_out = [name for name in classes if name not in named]
     if left_out:
-        raise CofactorError(
-            f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: name all classes"
-        )
+        alike = listing(" and ".join(map(repr, pair)) for pair in look_alikes(map(str, [*grades, *left_out])))
+        mend = f"name all classes as the labels do ({alike} look alike)" if alike else "name all classes"
+        raise CofactorError(f"the order {listing(map(repr, grades))} leaves out {listing(map(repr, left_out))}: {mend}")
     return grades
 
 

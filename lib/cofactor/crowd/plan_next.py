@@ -51,10 +51,8 @@ DIFFICULTIES = np.concatenate([[0.0], np.geomspace(0.3, 30.0, 17)])  # tau tried
 CLARITY_RANGE = (0.02, 20.0)  # range of b
 LOG_STEP = 0.3  # of log b, in the search
 LEAST_LOGGED_PROBABILITY = 1e-3  # below it, logarithms are those of this
-MIN_SIMULATED_TASKS = (
-    2000  # simulated for each difficulty: the crowd as it is, that many times over, at least MIN_REPEATS
-)
-MIN_REPEATS = 2
+MIN_SIMULATED_TASKS = 2000  # for each difficulty: the crowd as it is, several times over
+MIN_REPEATS, MOST_REPEATS = 2, 100
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ def _root(rising: Callable[[float], float], near: float) -> float:
 
 
 def _repeats(table: CategoricalTable, seed: int) -> list[np.random.Generator]:
-    return rng_of(seed).spawn(max(MIN_REPEATS, -(-MIN_SIMULATED_TASKS // table.n_rows)))
+    return rng_of(seed).spawn(min(max(MIN_REPEATS, -(-MIN_SIMULATED_TASKS // table.n_rows)), MOST_REPEATS))
 
 
 def _relabelled(population: Population, table: CategoricalTable, rng: np.random.Generator) -> tuple[Ints, Ints]:

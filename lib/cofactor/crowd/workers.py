@@ -299,7 +299,8 @@ def workers_table(
         if it does not contain the mean accuracy over all labels ("below" only if the vote agrees); "better than chance"
         if it starts above 1 / classes; "too little known to say" otherwise, and for fewer than five labels; "no
         information beside the others" as in `without_information`; "not known from these labels" if it depends on a
-        camp (see `Readings`), and for all workers if `why_not_judged` gives a reason; mistake: the most frequent wrong
+        camp (see `Readings`), if nobody else labelled any of their tasks, and for all workers if `why_not_judged` gives
+        a reason; mistake: the most frequent wrong
         answer, as "said for true: share", if its interval starts above the crowd's mean, else empty; note: whose copy a
         worker is, and which class a worker always chose, else empty.
 
@@ -341,6 +342,8 @@ def workers_table(
         below = (table["verdict"] == BELOW) & ~below_too
         table.loc[below, "verdict"] = UNCLEAR
         table.loc[unknown, "verdict"], table.loc[unknown, "mistake"] = NOT_KNOWN, ""
+    if bootstrap is not None and not method.gold_:  # nobody labelled a task of theirs, too
+        table.loc[table["agreement"].isna(), ["verdict", "mistake"]] = NOT_KNOWN, ""
     silent = without_information(method)
     table.loc[silent, "verdict"], table.loc[silent, "mistake"] = NO_INFORMATION, ""
     if why_not_judged(method, labels):

@@ -127,16 +127,24 @@ def of_frame(
 
 
 def of_table(frame: pd.DataFrame, columns: tuple[str, str, str] = COLUMNS, **how: Any) -> CrowdLabels:
-    """Return the labels of a table in any layout that is recognised in files."""
+    """Return the labels of a table in any layout that is recognised in files; an index may name columns."""
+    if set(frame.index.names) & {*columns} - {*frame.columns}:
+        frame = frame.reset_index()
     if set(columns) <= set(frame.columns):
         return of_frame(frame, columns, **how)
     texts = frame.rename(columns=str)
     if frame.index.name is not None and frame.index.name not in (*INDEX_NAMES, *frame.columns):
         texts = texts.reset_index()  # a table of `pivot` has its tasks there
+    for name in texts.select_dtypes("float"):
+        if (texts[name].dropna() % 1 == 0).all():  # whole numbers with gaps
+            texts[name] = texts[name].astype("Int64")
     long = recognised(texts.astype("string").astype(object).where(texts.notna()), columns)
     if not set(columns) <= set(long.columns):
         return of_frame(frame, columns, **how)  # which says what is missing
-    return of_frame(long, columns, text=True, **how)
+    found = of_frame(long, columns, text=True, **how)
+    if found.classes == ["False", "True"] and any(map(pd.api.types.is_bool_dtype, texts.dtypes)):
+        found.classes = [False, True]
+    return found
 
 
 def labels_of(
@@ -403,7 +411,11 @@ def _declared(
     if other.any():
         cells = [table.label.values[code] for code in table.label.codes[other].tolist()]
         found = located(table.rows, other, cells)
-        raise CofactorError(f"labels outside the classes {named}: {found}; set skip_bad (--skip-bad) to leave them out")
+        names = dict.fromkeys(map(str, [*classes, *cells]))
+        alike = listing(" and ".join(map(repr, pair)) for pair in look_alikes(names))
+        mend = f"{alike} look alike: write the classes as the labels do"
+        mend = mend if alike else "set skip_bad (--skip-bad) to leave them out"
+        raise CofactorError(f"labels outside the classes {named}: {found}; {mend}")
     return classes, table
 
 

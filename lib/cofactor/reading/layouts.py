@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.cells import NO_VALUE, located, nested_cells
-from cofactor.core.errors import CofactorError, DataWarning, listing
+from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.reading import tables
 from cofactor.reading.records import AGREED, COUNTED, GOLD, IDS, KNOWN, RARER, TIME, USUAL, leaf
@@ -242,6 +242,13 @@ def _taken(
 
 def _of_people(frame: pd.DataFrame, columns: Sequence[str], whose: str | None) -> pd.DataFrame:
     found = dict(zip(columns, (_usual(frame, *pair) for pair in zip(USUAL, columns, strict=True)), strict=True))
+    if sum(map(bool, found.values())) == 2:  # a long table, whose third column may be one of several
+        role, wanted = next(pair for pair in zip(USUAL, columns, strict=True) if not found[pair[1]])
+        several = _called(frame, USUAL[role])
+        if role == wanted and len(set(map(str.casefold, several))) > 1:
+            raise CofactorError(
+                f"columns {listing(several)} may name the {role}: choose one, as in {role}={several[0]!r}"
+            )
     pairs = zip(USUAL, columns, strict=True)
     rarer = [known or _usual(frame, *pair, RARER) for known, pair in zip(found.values(), pairs, strict=True)]
     if all(rarer) and len(set(rarer)) == len(rarer):
@@ -318,9 +325,13 @@ def _usual(frame: pd.DataFrame, role: str, wanted: str, names: Mapping[str, Sequ
         return wanted
     if wanted != role:  # the user named another one, which is not there
         return None
-    plain = {str(name): re.sub(r"[\s-]+", "_", str(name).strip().casefold()) for name in frame}
-    there = [name for name, one in plain.items() if one in names[role]]
+    there = _called(frame, names[role])
     return there[0] if len(there) == 1 else None
+
+
+def _called(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return the columns with one of these names, however its words are joined."""
+    return [str(name) for name in frame if re.sub(r"[\s_-]+", "_", str(name).strip().casefold()) in names]
 
 
 def _may_be_workers(frame: pd.DataFrame, names: Sequence[str], task: str) -> bool:
@@ -367,36 +378,40 @@ def of_wide(frame: pd.DataFrame, task: str, columns: Sequence[str]) -> pd.DataFr
     cells = frame[others].apply(lambda column: column.str.strip()).mask(frame[others].isin(NO_VALUE))
     given = frame
     frame, cells, summaries = _without_summaries(frame, task, cells)
-    others = [str(name) for name in cells]
-    values = [value for value in pd.unique(cells.to_numpy(dtype=object).ravel()) if isinstance(value, str)]
     again = frame[task].duplicated().to_numpy()
-    if len(others) < 2 or not 1 < len(values) <= MOST_CLASSES or again.mean() > MOST_AGAIN:
-        return given
     counts, shared = _are_counts(cells), _classes_of_two(cells)
-    if not counts and len(shared) < len(values) / 2:
+    own = [] if counts else [str(name) for name in cells if not cells[name].isin(shared).any()]
+    if len(cells.columns) - len(own) > 1:  # columns of other things, since no worker uses words of his own alone
+        cells = cells.drop(columns=own)
+        left_out += [f"{name} (its values occur in no other column)" for name in own]
+    values = [value for value in pd.unique(cells.to_numpy(dtype=object).ravel()) if isinstance(value, str)]
+    workers = [str(name) for name in cells]
+    if len(workers) < 2 or not 1 < len(values) <= MOST_CLASSES or again.mean() > MOST_AGAIN:
+        return given
+    if not counts and (len(shared) < len(values) / 2 or len(own) > len(workers)):
         return given  # columns of different things
     if summaries:
         warnings.warn(f"left out {' and '.join(summaries)}", DataWarning, stacklevel=6)
     if again.any():
         where = located(frame, again, frame[task][again].tolist())
         raise CofactorError(f"tasks of column {task} are repeated in {where}: keep one row per task")
+    none = cells.isna().all(axis=1).to_numpy() if not counts else (cells == "0").all(axis=1).to_numpy()
+    if none.any():
+        told = f"left out {amount(none.sum(), 'task')} without labels"
+        warnings.warn(f"{told}: {located(frame, none, frame[task][none].tolist())}", DataWarning, stacklevel=6)
     if counts:
         return _of_counts(frame, task, cells, columns)
-    own = [name for name in others if not cells[name].isin(shared).any()]  # no worker uses words of his own alone
-    if len(others) - len(own) > 1:
-        cells, others = cells.drop(columns=own), [name for name in others if name not in own]
-        left_out += [f"{name} (its values occur in no other column)" for name in own]
     row, column = np.nonzero(cells.notna().to_numpy())
     found = pd.DataFrame(
         {
             columns[0]: frame[task].to_numpy(dtype=object)[row],
-            columns[1]: np.array(others, dtype=object)[column],
+            columns[1]: np.array(workers, dtype=object)[column],
             columns[2]: cells.to_numpy(dtype=object)[row, column],
         },
         index=frame.index[row],
     )
     found.attrs[GOLD] = known
-    message = f"one column per worker: {listing(others)}; task from {task}; cells are labels"
+    message = f"one column per worker: {listing(workers)}; task from {task}; cells are labels"
     message += f"; {len(known)} tasks of known class are used as gold" if known else ""
     message += f"; columns not read: {listing(left_out)}" if left_out else ""
     warnings.warn(message, DataWarning, stacklevel=6)
@@ -408,12 +423,12 @@ def _without_summaries(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Leave out a last row, and a last column, that sums up the others; also return what was left out, and why."""
     left_out = list[str]()
-    if what := _summary(cells):
+    while what := _summary(cells) or _unlike(cells):
         last = np.arange(len(frame)) == len(frame) - 1
-        left_out.append(f"the {what} of the rows above in {located(frame, last, [frame[task].iloc[-1]])}")
+        left_out.append(f"the {what} in {located(frame, last, [frame[task].iloc[-1]])}")
         frame, cells = frame[~last], cells[~last]
-    if what := _summary(cells.T):
-        left_out.append(f"the {what} of the other columns in column {cells.columns[-1]}")
+    while what := _summary(cells.T):
+        left_out.append(f"the {what.replace('rows above', 'other columns')} in column {cells.columns[-1]}")
         cells = cells.iloc[:, :-1]
     return frame, cells, left_out
 
@@ -421,20 +436,38 @@ def _without_summaries(
 def _summary(cells: pd.DataFrame) -> str:
     """Return what the numbers of the last row are of the rows above: sums, means, counts or shares; "" for others.
 
-    They are not if all of them are also answers above, or some cells hold other things.
+    If all of them are also answers above, they are only if they count words.
     """
     if len(cells) < 3:
         return ""
     written = cells.iloc[-1].dropna()
     above, last = cells.iloc[:-1][written.index], pd.to_numeric(written, errors="coerce")
-    answers = [one for one in pd.unique(above.to_numpy(dtype=object).ravel()) if isinstance(one, str)]
-    if len(last) < 2 or above.size < SURELY or last.isna().any() or written.isin(answers).all():
+    if len(last) < 2 or above.size < SURELY or last.isna().any():
         return ""
     numbers = above.apply(pd.to_numeric, errors="coerce")
-    cases = {"sums": numbers.sum(), "means": numbers.mean(), "numbers of answers": above.notna().sum()}
-    for answer in answers[:MOST_CLASSES]:
+    answers = [one for one in pd.unique(above.to_numpy(dtype=object).ravel()) if isinstance(one, str)]
+    words = [one for one in answers if pd.isna(pd.to_numeric(one, errors="coerce"))]
+    cases, counted = {}, words
+    if not written.isin(answers).all():
+        cases = {"sums": numbers.sum(), "means": numbers.mean(), "numbers of answers": above.notna().sum()}
+        counted = answers
+    for answer in counted[:MOST_CLASSES]:
         cases |= {f"counts of {answer!r}": (above == answer).sum(), f"shares of {answer!r}": (above == answer).mean()}
-    return next((what for what, found in cases.items() if ((last - found).abs() <= ROUNDED).all()), "")
+    found = next((what for what, one in cases.items() if ((last - one).abs() <= ROUNDED).all()), "")
+    return f"{found} of the rows above" if found else ""
+
+
+def _unlike(cells: pd.DataFrame) -> str:
+    """Return "numbers" if the last row holds numbers and those above mostly words, or fractions and they whole numbers.
+
+    None of the numbers occurs above.
+    """
+    last, above = (pd.Series(part.to_numpy(dtype=object).ravel()).dropna() for part in (cells[-1:], cells[:-1]))
+    if len(last) < 2 or len(above) < SURELY or last.isin(above).any():
+        return ""
+    numbers, before = pd.to_numeric(last.str.rstrip("% "), errors="coerce"), pd.to_numeric(above, errors="coerce")
+    fractions = bool((before % 1 == 0).all() and (numbers % 1 > 0).all())
+    return "numbers" if numbers.notna().all() and (before.isna().mean() > 0.5 or fractions) else ""
 
 
 def _refuse_nested(cells: pd.DataFrame) -> None:
@@ -486,11 +519,12 @@ def _are_counts(cells: pd.DataFrame) -> bool:
         return False
     counts = cells.astype(int).to_numpy()
     total = counts.sum(axis=1)
-    if counts.max() < 2 or (total < 2).any():
+    answered = counts[total > 0]  # some tasks may have no answers yet
+    if counts.max(initial=0) < 2 or np.median(total) < 2:
         return False
     if (total == total[0]).all():
         return True
-    shares = pd.DataFrame(counts).corr().to_numpy()[np.triu_indices(counts.shape[1], 1)]
+    shares = pd.DataFrame(answered).corr().to_numpy()[np.triu_indices(counts.shape[1], 1)]
     return bool(counts.min() == 0 and np.nanmean(shares) < -OPPOSED) if np.isfinite(shares).any() else False
 
 

@@ -27,6 +27,7 @@ FRACTION = re.compile(r"[+-]?\d+[.,]\d+")
 NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
 FEW = 0.1  # of the rows
 SCHEME = re.compile(r"^https?://(www\.)?", re.IGNORECASE)
+MANY_TASKS, MOST_SHARED = 10, 0.5  # labels of one worker that nobody shares; labels that share their task
 SUMMANDS = 5  # at least: numbers above one that is their total
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
@@ -164,6 +165,7 @@ def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> 
         where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
         advice = "remove rows that are not labels, such as totals"
         yield f"no other row has the task, the worker or the class of {where}: {advice}"
+    yield from _alone_with_their_tasks(task, worker)
     yield from _alone_with_their_words(worker, label)
 
 
@@ -177,6 +179,18 @@ def equal_as_text(values: Sequence[Any], what: str) -> Iterator[str]:
     twice = [" and ".join(map(repr, group)) for group in same.values() if len(group) > 1]
     if twice:
         yield f"{what} contain different values with the same text ({listing(twice)}): make all of them text, or none"
+
+
+def _alone_with_their_tasks(task: Coded, worker: Coded) -> Iterator[str]:
+    """Yield a note on workers none of whose several tasks anybody else labelled, if most tasks have several labels."""
+    several = task.counts[task.codes] > 1
+    n = len(worker.values)
+    met, given = (np.bincount(worker.codes, amount, n) for amount in (several, None))
+    alone = np.flatnonzero((met == 0) & (given >= MANY_TASKS))
+    if alone.size and several.mean() > MOST_SHARED and 2 * alone.size <= n:
+        named = listing(f"{worker.values[m]} ({given[m]:.0f} tasks)" for m in alone)
+        asked = "do these write the same tasks in another way?"
+        yield f"workers none of whose tasks anybody else labelled: {named}; {asked}"
 
 
 def _alone_with_their_words(worker: Coded, label: Coded) -> Iterator[str]:

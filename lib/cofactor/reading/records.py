@@ -284,7 +284,7 @@ def unfold(records: Sequence[Record], columns: Sequence[str]) -> pd.DataFrame | 
         message = f"{name}: ground-truth annotations of {amount(len(known), 'task')} are used as gold"
         warnings.warn(message, DataWarning, stacklevel=2)
     if passed:
-        found = listing(f"{what} ({count})" for what, count in passed.items())
+        found = listing(what if what.startswith("task ") else f"{what} ({n})" for what, n in passed.items())
         warnings.warn(f"{name}: left out {found}", DataWarning, stacklevel=2)
     if not answers:
         raise CofactorError(f"{name}: no answer can be used; {SCOPE}")
@@ -318,6 +318,7 @@ def _label_studio(records: Sequence[Record], task: str, worker: str, label: str)
             )
         name = record["id"] if task == "task" else record["data"][task]
         given_first = record["annotations" if "annotations" in record else "completions"]
+        passed.update([] if given_first else [f"task {name} without annotations"])
         for annotation in sorted(given_first, key=lambda one: str(one.get(TIME) or "")):
             if annotation.get("was_cancelled"):
                 passed["cancelled annotations"] += 1
@@ -411,18 +412,20 @@ def _lists(record: Record) -> tuple[str, str] | None:
 
 def _of_lists(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
     answers: list[Answer] = []
+    passed: Counter[str] = Counter()
     names = _lists(records[0])
     assert names is not None
     message = f"lists of equal length: worker from {names[0]}, label from {names[1]}, task from {task}, otherwise id"
     warnings.warn(message, DataWarning, stacklevel=3)
     for number, record in enumerate(records, 1):
-        workers, labels = record[names[0]], record[names[1]]
+        workers, labels = record[names[0]] or [], record[names[1]] or []
         if len(workers) != len(labels):
             found = f"{len(workers)} {names[0]} but {len(labels)} {names[1]}"
             raise CofactorError(f"record {number} has {found}: give both lists the same length")
         name = record[task] if task in record else record.get("id", number)
+        passed.update([] if labels else [f"task {name} without labels"])
         answers += [(number, name, *pair) for pair in zip(workers, labels, strict=True)]
-    return answers, Counter()
+    return answers, passed
 
 
 def _nested(record: Record) -> tuple[str, str, str] | None:
@@ -440,6 +443,7 @@ def _nested(record: Record) -> tuple[str, str, str] | None:
 
 def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) -> tuple[list[Answer], Counter[str]]:
     answers: list[Answer] = []
+    passed: Counter[str] = Counter()
     names = _nested(records[0])
     assert names is not None
     whose, what = (names[1] if worker == "worker" else worker), (names[2] if label == "label" else label)
@@ -447,8 +451,10 @@ def _of_nested(records: Sequence[Record], task: str, worker: str, label: str) ->
     warnings.warn(message, DataWarning, stacklevel=3)
     for number, record in enumerate(records, 1):
         name = record[task] if task in record else record.get("id", number)
-        answers += [(number, name, one[whose], one[what]) for one in record.get(names[0]) or []]
-    return answers, Counter()
+        given = record.get(names[0]) or []
+        passed.update([] if given else [f"task {name} without labels"])
+        answers += [(number, name, one[whose], one[what]) for one in given]
+    return answers, passed
 
 
 def _is_by_task(record: Record) -> bool:

@@ -92,7 +92,8 @@ def next_tasks(arguments: argparse.Namespace) -> None:
         if arguments.checks is not None:
             seen = readings(labels)
             table = seen.checks(arguments.checks)
-            how = "check these tasks by hand, then pass a file of task and truth with `cofactor aggregate --gold`"
+            table.insert(1, "truth", "")  # to be filled in
+            how = "check these tasks by hand, write their classes into a column truth, and pass the file as --gold"
             found = f"readings: {seen}\n{how}: {listing(table['task'])}"
         else:
             asked = next_of(labels, arguments.budget, arguments.error)
