@@ -452,10 +452,12 @@ def test_sums_means_and_counts_below_or_beside_a_wide_table_are_left_out(tmp_pat
     two = [["n pos", *(words == "pos").sum()], ["accuracy", *["77%", ".9", "88 %", ".99", ".85"]]]
     frame = pd.concat([wide(), pd.DataFrame(two, columns=list(wide()))])
     with pytest.warns(DataWarning) as told:
-        found = of_table(frame.assign(pos=[*(words == "pos").sum(axis=1), None, None]))
+        amounts = {name: [*(words == name).sum(axis=1), None, None] for name in ("neg", "pos")}
+        found = of_table(frame.assign(**amounts))
     assert str(told[0].message) == (
         "left out the numbers in data row 13 ('accuracy') (counting from 0) and the counts of 'pos' of the rows above "
-        "in data row 12 ('n pos') (counting from 0) and the counts of 'pos' of the other columns in column pos"
+        "in data row 12 ('n pos') (counting from 0) and the counts of 'pos' of the other columns in column pos "
+        "and the counts of 'neg' of the other columns in column neg"
     )
     assert (found.n_tasks, found.classes, found.n_workers) == (width, list(CLASSES), 5)
     tasks = pd.DataFrame({"id": [*"abcdef"], "x": [*"010001"], "y": [*"010001"], "z": [*"010001"]})  # f is no sum

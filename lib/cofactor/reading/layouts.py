@@ -519,12 +519,11 @@ def _are_counts(cells: pd.DataFrame) -> bool:
         return False
     counts = cells.astype(int).to_numpy()
     total = counts.sum(axis=1)
-    answered = counts[total > 0]  # some tasks may have no answers yet
     if counts.max(initial=0) < 2 or np.median(total) < 2:
         return False
     if (total == total[0]).all():
         return True
-    shares = pd.DataFrame(answered).corr().to_numpy()[np.triu_indices(counts.shape[1], 1)]
+    shares = pd.DataFrame(counts).corr().to_numpy()[np.triu_indices(counts.shape[1], 1)]
     return bool(counts.min() == 0 and np.nanmean(shares) < -OPPOSED) if np.isfinite(shares).any() else False
 
 

@@ -187,7 +187,7 @@ def _alone_with_their_tasks(task: Coded, worker: Coded) -> Iterator[str]:
     n = len(worker.values)
     met, given = (np.bincount(worker.codes, amount, n) for amount in (several, None))
     alone = np.flatnonzero((met == 0) & (given >= MANY_TASKS))
-    if alone.size and several.mean() > MOST_SHARED and 2 * alone.size <= n:
+    if alone.size and several.mean() > MOST_SHARED:
         named = listing(f"{worker.values[m]} ({given[m]:.0f} tasks)" for m in alone)
         asked = "do these write the same tasks in another way?"
         yield f"workers none of whose tasks anybody else labelled: {named}; {asked}"
