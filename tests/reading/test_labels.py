@@ -134,16 +134,21 @@ def test_a_time_that_cannot_be_read_is_refused_where_it_would_settle_a_conflict(
 def test_rows_and_workers_that_share_nothing_are_named_and_strict_makes_that_an_error(tmp_path, capsys):
     good = [(f"t{n}", f"w{m}", "yes" if n % 2 else "no") for n in range(6) for m in range(4)]
     path = tmp_path / "labels.csv"
+    total = ("Total", "4 workers", "24")
     cases = {
-        r"task, the worker or the class of row 26 \('Total, 4 workers, 24'\)": [*good, ("Total", "4 workers", "24")],
+        r"task, the worker or the class of row 14 \('Total, 4 workers, 24'\)": [*good[:12], total, *good[12:]],
+        r"left out 1 label whose task, worker and class occur in no other row, .*: row 26 ": [*good, total],
+        r"occur in no other row, as in a row of totals: row 2 ": [total, *good],
         r"workers whose classes no other worker uses: w0 \(only 'ja', 'nein'\)": [
             (t, w, {"yes": "ja", "no": "nein"}[k] if w == "w0" else k) for t, w, k in good
         ],
     }
     for note, rows in cases.items():
         pd.DataFrame(rows, columns=HEAD).to_csv(path, index=False)
-        with pytest.warns(cf.DataWarning, match=note):
-            cf.CrowdLabels.from_file(path)
+        with pytest.warns(cf.DataWarning) as told:
+            found = cf.CrowdLabels.from_file(path)
+        assert any(re.search(note, str(one.message)) for one in told)
+        assert found.n_labels == len(rows) - ("occur in no other row" in note), note
         assert main(["diagnose", str(path), "--strict"]) == 1
         assert capsys.readouterr().err.startswith("error: --strict: ")
     pd.DataFrame(good, columns=HEAD).to_csv(path, index=False)

@@ -146,20 +146,37 @@ def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
 # ---- structure ----
 
 
-def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
-    """Yield notes on values that are equal as text, rows that share nothing, and workers who share no class.
+def unshared(task: Coded, worker: Coded, label: Coded) -> NDArray[np.bool_]:
+    """Return a mask of the rows that share neither task nor worker nor class with others; none if they are many.
 
-    `rows` are the numbers of the rows. Rows that share nothing with others are reported only if they are at most a
-    tenth of all rows; otherwise little repeats anyway. O(labels) time.
+    More than a tenth of all rows are many: then little repeats anyway. O(labels) time.
     """
-    for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
-        yield from equal_as_text(column.values, what)
-    alone = np.ones(len(rows), dtype=bool)
+    alone = np.ones(len(task.codes), dtype=bool)
     for column in (label, worker, task):
         alone &= column.where(column.counts == 1)
         if not alone.any():
             break
-    if 0 < alone.sum() <= FEW * len(rows):
+    return alone & (alone.sum() <= FEW * len(alone))
+
+
+def at_the_ends(mask: NDArray[np.bool_], rows: pd.Index[Any]) -> NDArray[np.bool_]:
+    """Return the rows of a mask that have no others above them, or none below them."""
+    order = np.argsort(rows.to_numpy(), kind="stable") if rows.nlevels == 1 and rows.is_unique else np.arange(len(mask))
+    others = np.flatnonzero(~mask[order])
+    place = np.empty(len(mask), dtype=np.int64)
+    place[order] = np.arange(len(mask))
+    return mask & ((place < others[0]) | (place > others[-1])) if others.size else mask
+
+
+def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
+    """Yield notes on values that are equal as text, rows that share nothing, and workers who share no task or class.
+
+    `rows` are the numbers of the rows. O(labels) time.
+    """
+    for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
+        yield from equal_as_text(column.values, what)
+    alone = unshared(task, worker, label)
+    if alone.any():
         columns = ([one.values[code] for code in one.codes[alone].tolist()] for one in (task, worker, label))
         cells = zip(*columns, strict=True)
         where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
