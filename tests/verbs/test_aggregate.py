@@ -224,6 +224,8 @@ def test_what_cannot_be_used_is_said():
         ("expected crowd labels, got ndarray of shape", (np.zeros((3, 2)),), {}),
         ("cannot use task='a': data sets and CrowdLabels have no", (cf.load("bluebird").labels,), {"task": "a"}),
         ("group names workers without labels: 'zoe'", (frame,), {"group": {"zoe": "a", 1: "a"}}),
+        ("without labels: 'x3', 'x1', 'x2'", (frame,), {"group": dict.fromkeys(["x3", "x1", "x2"], "a")}),
+        ("group can only be used with WorkerTypes", (frame,), {"group": {1: "a"}, "method": "MajorityVote"}),
         ("columns worker and group", (frame,), {"group": frame}),
         ("columns task and truth", (frame,), {"truth": frame[["task"]]}),
         ("with spark, only WorkerTypes can be fitted", (frame,), {"spark": "local[2]"}),

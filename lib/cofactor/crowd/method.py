@@ -154,7 +154,8 @@ class WorkerTypes(Aggregator):
 
     def _fit(self, labels: CrowdLabels, gold: Ints | None) -> None:
         self._check_settings()
-        strange = {worker for group in self.same_source for worker in group} - set(labels.workers)
+        known = set(labels.workers)
+        strange = [worker for group in self.same_source for worker in group if worker not in known]
         if strange:
             raise CofactorError(f"same_source names workers without labels: {listing(map(repr, strange))}")
         if alone := self.words_that_never_meet(labels):

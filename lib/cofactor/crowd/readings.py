@@ -437,7 +437,8 @@ def _of_camps(
 
 def _families(labels: CrowdLabels, group: Mapping[Any, Any]) -> list[Ints]:
     """Return the codes of the workers of each group of two or more; a missing group is none."""
-    strange = set(group) - set(labels.workers)
+    known = set(labels.workers)
+    strange = [worker for worker in group if worker not in known]
     if strange:
         raise CofactorError(f"group names workers without labels: {listing(map(repr, strange))}")
     names: dict[Any, list[int]] = {}

@@ -113,7 +113,7 @@ def aggregate(
         raise CofactorError("query needs a database: give its address as database")
     if draws != 0:
         check_whole(2, draws=draws)
-    name = _name_of(method, order)
+    name = _name_of(method, order, group)
     columns = {"task": task, "worker": worker, "label": label}
     if spark is not None:
         if not (method == DEFAULT and len(paths_of(source)) == 1):
@@ -266,7 +266,7 @@ def groups_of(group: Any, labels: CrowdLabels, encoding: str = "utf-8-sig", sep:
 # ---- the method ----
 
 
-def _name_of(method: Any, order: Any) -> str:
+def _name_of(method: Any, order: Any, group: Any) -> str:
     """Return the name of a method; raises a CofactorError where there is none of this name."""
     if isinstance(method, Aggregator):
         return type(method).__name__
@@ -274,8 +274,9 @@ def _name_of(method: Any, order: Any) -> str:
     if not isinstance(method, str) or (":" not in method and method not in known):
         named = " (Dawid and Skene's is MV-EM)" if "dawid" in str(method).casefold() else ""
         raise CofactorError(f"no method {method!r}: choose FILE.py:NAME, or one of {', '.join(known)}{named}")
-    if order is not None and method != DEFAULT:
-        raise CofactorError(f"order can only be used with {DEFAULT}: leave out method {method}")
+    for name, given in (("order", order), ("group", group)):
+        if given is not None and method != DEFAULT:
+            raise CofactorError(f"{name} can only be used with {DEFAULT}: leave out method {method}")
     return method
 
 
