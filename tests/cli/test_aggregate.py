@@ -169,7 +169,17 @@ def test_an_input_is_never_the_output(labels_csv, tmp_path, capsys):
     assert run("aggregate", labels_csv, "-o", labels_csv, "--force") == 1
     assert run("aggregate", labels_csv, "-o", tmp_path, "--force") == 1
     assert labels_csv.read_text() == before and tmp_path.is_dir()
-    assert capsys.readouterr().err.count("is one of the inputs or not a regular file") == 2
+    said = capsys.readouterr().err
+    assert f"{labels_csv} is one of the inputs: name another" in said and f"{tmp_path} is a folder: name" in said
+    assert run("aggregate", labels_csv, "-o", "/dev/null", "--force") == 1
+    assert "/dev/null is not a regular file" in capsys.readouterr().err
+
+
+def test_a_report_is_no_table(labels_csv, tmp_path, capsys):
+    for name in ("r.csv", "r.CSV", "r.pdf"):
+        assert run("aggregate", labels_csv, "--report", tmp_path / name) == 1
+        assert f"{name}: reports are web pages: name a file that ends in .html" in capsys.readouterr().err
+        assert not (tmp_path / name).exists()
 
 
 def test_nearly_right_names_of_data_sets_get_a_hint(capsys):

@@ -217,6 +217,13 @@ def test_a_holder_that_is_no_plain_line_is_not_shown(held, tmp_path, text):
         pass
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder without files of one's own")
+def test_a_folder_in_which_no_file_can_be_created_is_not_taken_for_a_lock():
+    where = r"/proc/x\.csv: no file can be created in /proc \(.*\): name an output in another folder"
+    with pytest.raises(CofactorError, match=where), locked(Path("/proc/x.csv")):
+        pass
+
+
 def test_one_file_under_two_names_has_one_lock(held, tmp_path):
     (tmp_path / "link.csv").symlink_to(tmp_path / "out.csv")
     held(tmp_path / "link.csv")

@@ -274,15 +274,24 @@ def test_bad_input_is_named(call, message):
         call()
 
 
+def test_documents_without_words_are_transformed_but_not_fitted():
+    fitted = Topics(2, min_documents=1).fit(random_counts(0))
+    assert not fitted.transform(np.zeros((2, 15))).any() and not fitted.model_.weights_of(np.zeros((1, 15))).any()
+    assert np.allclose(document_shares(np.zeros((1, 15)), fitted.model_.topics, 0.1), 0.5)
+    with pytest.raises(CofactorError, match="all counts are zero"):
+        fitted.fit(np.zeros((2, 15)))
+
+
 def test_bad_counts_are_named():
     counts = random_counts(0).astype(float)
-    for value in (np.nan, np.inf, -1.0, 0.5):
+    for value, hint in ((np.nan, ""), (np.inf, ""), (-1.0, ""), (0.5, "; TF-IDF and frequencies are no counts")):
         bad = counts.copy()
         bad[[2, 5], [3, 4]] = value
         for kind in (np.array, sparse.csc_array):
-            with pytest.raises(
-                CofactorError, match="counts must be 0 or at least 1, but this does not hold in documents 2, 5"
-            ):
+            where = (
+                rf"but this does not hold in documents 2 \({value:g}\), 5 \({value:g}\): correct or drop them{hint}$"
+            )
+            with pytest.raises(CofactorError, match=f"counts must be 0 or at least 1, {where}"):
                 topic_model(kind(bad), 2, "SPA")
     counts[:, [4, 9]] = 0
     with pytest.raises(CofactorError, match=r"no document contains the words 4, 9: pass min_documents=1 to drop them"):

@@ -1,6 +1,7 @@
 """The verb `topics` and its command: the user's documents, leading words, new documents, what is refused."""
 
 import json
+import unicodedata
 import warnings
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import pandas as pd
 import pytest
 from scipy import io as scipy_io
 from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
 
 import cofactor as cf
 from cofactor.core import checks
 from cofactor.core.errors import CofactorError
+from cofactor.reading.matrices import read_matrix
 from cofactor.separable import document_accuracy, topic_model
 from cofactor.separable.metrics import pair_coherence
 from cofactor_app.cli import main
@@ -89,6 +92,163 @@ def test_bad_counts_leave_those_with_a_decimal_comma(folder):
     Path("counts.csv").write_text("document;word;count\nd0;sun;many\nd1;sun;few\n")
     with pytest.raises(CofactorError, match="no counts are left after leaving out 2 rows without"):
         quiet("counts.csv", skip_bad=True)
+
+
+WIDE = pd.DataFrame(np.random.default_rng(0).poisson(1, (20, 9)), columns=[f"word{n}" for n in range(9)])
+
+
+def test_columns_and_cells_in_the_way_of_word_counts_are_named(folder):
+    names, labels = [f"d{n}" for n in range(20)], [*"abcdefghij"] * 2
+    cells = WIDE.astype(object)
+    cells.iloc[3, 4], cells.iloc[5, 6] = "", "x"
+    where = r"cells in rows 5 and 7 \(counting the header line\), columns word4, word6 are not: correct them, with 0"
+    for frame, options, said in (
+        (WIDE.assign(label=labels), {}, "columns label hold no counts, .*: remove them, or set document='label' if it"),
+        (WIDE.assign(label=labels).rename_axis("doc"), {}, "columns label hold no counts, .* words: remove them$"),
+        (WIDE.assign(name=names, label=labels), {"document": "name"}, "columns label hold no counts, .* remove them$"),
+        (WIDE.assign(name=names), {"document": "word2"}, "columns name hold no counts"),
+        (cells, {}, where),
+    ):
+        frame.to_csv("wide.csv", index=frame.index.name is not None)
+        with pytest.raises(CofactorError, match=said):
+            quiet("wide.csv", **options)
+    found = quiet("wide.csv", skip_bad=True)
+    assert found.counts.shape == (18, 9) and found.documents["document"].tolist()[:4] == ["2", "3", "4", "6"]
+    assert any("columns word4, word6 are not: left out 2 rows" in note for note in found.notes)
+    text = WIDE.assign(body=TEXTS + TEXTS[:8])  # numbers beside a text are no words
+    assert "column body holds texts" in quiet(text).notes[0]
+
+
+def test_advice_on_columns_can_be_followed(folder):
+    names = "name,answer\np,cat\nq,sun\n"
+    for text, options, said in (
+        (
+            "mail,word,size,n_chars\nd,cat,x,3\n",
+            {},
+            "no column document, count; .* document='mail' and count='n_chars', or rename$",
+        ),
+        ("nr,word,count\n7,cat,3\n", {}, "for example document='nr', or rename"),
+        ("doc,word\nd,cat\nd,dog\n", {}, "no column count; .*: add it, with 1 in each row if a row is one occurrence"),
+        ("doc,word\nd,cat\nd,dog\n", {"document": "doc"}, "no column count; .*: add it, with 1 in each row"),
+        ("name,body\n1,cat\n2,sun\n", {}, "is body a column of texts\\? rename it to text$"),
+        (names, {}, "is one of them a column of texts"),
+        (names, {"document": "name"}, "no column word, count; .*: is answer a column of texts\\? rename it to text$"),
+        ("id,text,title\n1,a b,c d\n", {"word": "text"}, "no column count; .*: is text a column .* leave out word$"),
+        ("id,body,title\n1,a b,c d\n", {"word": "body"}, "is body a column .* rename it to text and leave out word$"),
+        ("id\nd\n", {}, "is id a column of texts"),
+    ):
+        Path("a.csv").write_text(text)
+        with pytest.raises(CofactorError, match=said):
+            quiet("a.csv", **options)
+    Path("a.csv").write_text(
+        "doc,word,count\n" + "".join(f"d{n % 6},{w},1\n" for n in range(12) for w in TWO_TOPICS[n % 2])
+    )
+    found = quiet("a.csv")
+    assert found.counts.sum() == 36 and found.documents.shape[0] == 6
+    assert "18 rows with the document and the word of an earlier row: their counts are added up" in found.notes
+    write_counts()
+    assert not any("added up" in note for note in quiet("counts.csv").notes)
+
+
+def test_json_holds_texts_in_a_list_in_columns_and_beside_nested_fields(folder):
+    expected = quiet(TEXTS).counts.toarray()
+    records = [{"id": f"d{n}", "body": text, "meta": {"a": n}} for n, text in enumerate(TEXTS)]
+    cases = {
+        "list": json.dumps(TEXTS),
+        "columns": json.dumps({"id": [*range(12)], "text": TEXTS}),
+        "columns of pandas": pd.DataFrame({"id": range(12), "text": TEXTS}).to_json(),
+        "nested": "\n".join(map(json.dumps, records)),
+    }
+    for name, text in cases.items():
+        Path("a.json").write_text(text)
+        found = quiet("a.json")
+        assert np.array_equal(found.counts.toarray(), expected), name
+        assert any("columns meta hold lists or objects and are left out" in one for one in found.notes) == (
+            name == "nested"
+        )
+    assert found.documents["document"].tolist() == [f"d{n}" for n in range(12)]
+    with pytest.raises(
+        CofactorError, match=r"an object in column meta, lines 1, .*: remove the column, or make a column"
+    ):
+        quiet("a.json", document="meta")
+    with pytest.raises(CofactorError, match="an object in column meta, lines 1"):
+        cf.joint("a.json")
+    Path("a.json").write_text("[[1, 2], [3, 4]]")
+    for verb, example in (
+        (lambda: quiet("a.json"), '{"id": 1, "text": "two words"}'),
+        (lambda: cf.joint("a.json"), "vote"),
+    ):
+        with pytest.raises(CofactorError, match=f"every record must be an object, for example .*{example}"):
+            verb()
+    matrix = np.random.default_rng(0).random((6, 5)).round(3)
+    Path("m.json").write_text(json.dumps(matrix.tolist()))
+    assert np.array_equal(read_matrix("m.json")[0], matrix)
+    Path("m.json").write_text("[[1, 2, 3], [3, 4, 5], [3, 4]]")
+    with pytest.raises(
+        CofactorError, match=r"lists of 3 numbers are expected, as in the first one; see record 3 \(2\)"
+    ):
+        cf.anchors("m.json", 2)
+
+
+def test_marks_belong_to_the_letters_before_them():
+    for texts in (
+        ["Käse Brötchen Wurst", "Straße Öl Bär"],
+        ["हिन्दी भाषा किताब", "नदी पानी नाव"],
+        ["วันนี้ เรา ทะเล", "ตลาด หุ้น มาก"],
+        ["İstanbul Ankara", "çay şeker süt"],
+    ):
+        words = {unicodedata.normalize("NFC", word.lower()) for text in texts for word in text.split()}
+        for form in ("NFC", "NFD"):
+            written = [unicodedata.normalize(form, text) for text in texts]
+            frame = pd.DataFrame({"body": [f"{text} {text}" for text in written] * 3})
+            found = quiet(frame, stop_words=[unicodedata.normalize("NFD", texts[0].split()[0])])
+            left = words - {unicodedata.normalize("NFC", texts[0].split()[0].lower())}
+            assert {*found.words} == left and found.counts.sum() == 6 * (len(left)), form
+            assert np.allclose(found.transform(frame["body"]).iloc[:, 1:], found.documents.iloc[:, 1:], atol=1e-5)
+
+
+def test_texts_without_marks_have_the_words_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    letters = [*"abcdefghijABCDEFG  0123_-'.,;:\n\téüßñØÅœæıſﬁЖдς ΣΩ’“…€½²ª漢かな한\u00a0\u200b"]
+    texts = ["".join(rng.choice(letters, 100)) for _ in range(30)] + ["1️⃣ ok️ ❤️ fine"]
+    reader = CountVectorizer(ngram_range=(1, 2))
+    counts, found = reader.fit_transform(texts).toarray(), quiet(texts, ngrams=2)
+    assert found.words == reader.get_feature_names_out().tolist() and np.array_equal(found.counts.toarray(), counts)
+
+
+def test_documents_with_values_that_are_no_counts_are_left_out_by_name(folder):
+    counts = WIDE.to_numpy(dtype=float)
+    bad = counts.copy()
+    bad[[2, 5, 7], [1, 1, 2]] = np.nan, -1, 0.5
+    sparse.save_npz("bad.npz", sparse.csr_array(bad))
+    with pytest.raises(
+        CofactorError, match=r"documents 2 \(nan\), 5 \(-1\), 7 \(0.5\): correct or drop .*; TF-IDF and"
+    ):
+        quiet(bad)
+    for source in (bad, "bad.npz"):
+        found = quiet(source, skip_bad=True)
+        assert "left out 3 documents with values that are no counts: 2, 5, 7" in found.notes
+        assert found.documents["document"].tolist() == [str(n) for n in range(20) if n not in (2, 5, 7)]
+    with pytest.raises(CofactorError, match="no document is left: counts must be 0 or at least 1"):
+        quiet(np.full((3, 3), 0.5), skip_bad=True)
+    assert quiet(counts, skip_bad=True).documents.equals(quiet(counts).documents)
+
+
+def test_a_column_of_ids_that_is_not_used_is_said_with_the_reason():
+    for ids, said in (
+        (["d0", "d1", "d1", *map(str, range(9))], "row, because names in column id occur twice (d1), and words"),
+        (["d0", None, *map(str, range(10))], "row, because column id has no name in data row 1 (counting from 0), and"),
+        (range(12), "each row is a document, named by id, and words"),
+    ):
+        assert said in quiet(pd.DataFrame({"id": ids, "text": TEXTS})).notes[0]
+
+
+@pytest.mark.slow
+def test_a_topic_of_one_word_has_no_coherence(folder):
+    found = quiet(["cat", "sun", "cat", "sun", "cat dog", "dog"], 3, words=1)
+    assert all(line.split()[3] == "-" for line in found.screen()[2:])
+    found.report("page.html")
+    assert "nan" not in Path("page.html").read_text(encoding="utf8").partition("<table")[2].partition("</table>")[0]
 
 
 # ---- the method ----
@@ -253,7 +413,7 @@ def test_names_that_look_alike_are_told_or_become_one(folder):
 def test_words_of_a_vocabulary_end_where_lines_end_and_nowhere_else(folder, capsys):
     scipy_io.mmwrite("c.mtx", sparse.coo_matrix(np.random.default_rng(0).poisson(1, size=(60, 4))))
     words = ["a\u2028b", "c\x0bd", "e\x1cf", "g\rh"]
-    Path("words.txt").write_bytes("\r\n".join([*words, ""]).encode())
+    Path("words.txt").write_bytes("\r\n".join([*words, "", "", ""]).encode())  # empty lines at the end are no words
     run = ["topics", "c.mtx", "--vocabulary", "words.txt", "--anchors", "2", "--method", "SPA", "--force"]
     assert main([*run, "-o", "found.jsonl"]) == 0
     found = Path("found.jsonl").read_text().split("\n")

@@ -16,6 +16,7 @@ import lzma
 import os
 import platform
 import shutil
+import tempfile
 import time
 import warnings
 import zipfile
@@ -107,8 +108,8 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
 
     `path` is a file or folder, which need not exist, in an existing folder. Another run has `wait` seconds to finish.
 
-    Raises a CofactorError if another run is writing to `path` (its process, machine and start are named), or if the
-    folder does not exist.
+    Raises a CofactorError if another run is writing to `path` (its process, machine and start are named), if the folder
+    does not exist, or if no file can be created in it.
     """
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
@@ -119,6 +120,12 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
     try:
         lock.acquire(timeout=wait)
     except filelock.Timeout:
+        try:  # where no file can be created, filelock tries again as if another process held the lock
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            advice = "name an output in another folder"
+            raise CofactorError(f"{path}: no file can be created in {path.parent} ({reason}): {advice}") from None
         advice = "wait until it has finished, or name another output"
         raise CofactorError(f"{path} is being written by {_holder(name)}: {advice}") from None
     except OSError as error:

@@ -102,11 +102,20 @@ KNOWN = ("gold", "gold_label", "truth", "true_label", "ground_truth")  # in a wi
 AGREED = ("majority", "majority_label", "consensus", "final", "adjudicated", "aggregated")  # no worker's answers
 COUNTED = ("count", "counts", "n", "votes", "n_votes", "frequency", "freq")
 IDS = ("id", "_id", "index", "doc", "doc_id", "document", "image", "text", "sentence", "url", "file", "filename")
+EXAMPLES = {  # of records whose columns may have any name, by what a row is
+    "document": '{"id": 1, "text": "two words"}, or a text',
+    "case": '{"sex": "f", "vote": "yes"}',
+    "row": '{"a": 1, "b": 2}, or [1, 2]',
+}
 GOLD = "gold"  # attribute of a frame: class by task, where the file knows it
 
 
 def read_json(
-    text: str, columns: Sequence[str], unfold: Unfold | None, pairs: tuple[str, str] | None = None
+    text: str,
+    columns: Sequence[str],
+    unfold: Unfold | None,
+    pairs: tuple[str, str] | None = None,
+    row: str = "label",
 ) -> pd.DataFrame:
     """Parse JSON text as a table, keeping numbers as they are written.
 
@@ -114,20 +123,24 @@ def read_json(
     ----------
     text : str
     columns : wanted names, by which an object that contains the whole table is recognised
-    unfold, pairs
-        As in `cofactor.reading.tables.read_frame`.
+    unfold, pairs, row
+        As in `cofactor.reading.tables.read_frame`. Documents may be texts, and rows of numbers lists.
 
     Raises a ValueError if the text is not JSON, an object has a duplicate key, or records are not objects.
     """
     word = "line" if text.lstrip().startswith("{") else "record"
     numbered = _lines(text) if word == "line" else list(enumerate(_parsed(text), 1))
     if len(numbered) == 1 and isinstance(numbered[0][1], dict):
-        whole = _table_within(numbered[0][1], {plain_name(name) for name in columns})
+        whole = _table_within(numbered[0][1], {plain_name(name) for name in columns}, row in EXAMPLES)
         if whole is not None:
             numbered, word = list(enumerate(whole, 1)), "record"
     if pairs and all(isinstance(record, list) and len(record) == len(pairs) for _, record in numbered):
         numbered = [(number, dict(zip(pairs, record, strict=True))) for number, record in numbered]
-    _check_objects(numbered, word, pairs)
+    if row == "document" and all(isinstance(record, str | None) for _, record in numbered):
+        numbered = [(number, {"text": record}) for number, record in numbered]
+    if row == "row" and numbered and all(isinstance(record, list) for _, record in numbered):
+        numbered = _of_lists_of_numbers(numbered)
+    _check_objects(numbered, word, pairs, row)
     records = [record for _, record in numbered]
     unfolded = unfold(records) if unfold else None
     if unfolded is not None:
@@ -136,11 +149,20 @@ def read_json(
     return frame.map(lambda cell: str(cell) if isinstance(cell, bool) else cell)
 
 
-def _check_objects(numbered: Sequence[tuple[int, Any]], word: str, pairs: tuple[str, str] | None) -> None:
+def _of_lists_of_numbers(numbered: Sequence[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    width = len(numbered[0][1])
+    if bad := [f"{number} ({len(cells)})" for number, cells in numbered if len(cells) != width]:
+        raise ValueError(
+            f"lists of {width} numbers are expected, as in the first one; see {numbered_rows(bad, 'record')}"
+        )
+    return [(number, {str(n): cell for n, cell in enumerate(cells)}) for number, cells in numbered]
+
+
+def _check_objects(numbered: Sequence[tuple[int, Any]], word: str, pairs: tuple[str, str] | None, row: str) -> None:
     bad = [number for number, record in numbered if not isinstance(record, dict)]
     if bad or not numbered:
         found = f"see {numbered_rows(bad, word)}" if bad else "there is none"
-        example = '{"task": 1, "worker": "w", "label": "x"}'
+        example = EXAMPLES.get(row, '{"task": 1, "worker": "w", "label": "x"}')
         if pairs:
             example = f'{{"{pairs[0]}": "x", "{pairs[1]}": "y"}}, or ["x", "y"]'
         raise ValueError(f"every {word} must be an object, for example {example}; {found}")
@@ -187,14 +209,19 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> Record:
     return found
 
 
-def _table_within(record: Record, wanted: set[str]) -> list[Any] | None:
+def _table_within(record: Record, wanted: set[str], any_columns: bool) -> list[Any] | None:
     """Return the rows of an object that contains all of them; None if it does not.
+
+    If no columns are wanted and there may be any, they are lists of the same length, or objects with the same numbers.
 
     Forms: rows in a list under one key; rows by their number or name; lists, or objects, of cells by column; a list of
     the columns' names and one of the rows' cells.
     """
     if not wanted:
-        return None
+        if not any_columns or not all(isinstance(one, list | dict) for one in record.values()):
+            return None
+        rows = {tuple(map(str, range(len(one)))) if isinstance(one, list) else (*one,) for one in record.values()}
+        return _of_columns(record) if len(rows) == 1 and rows == {tuple(map(str, range(len(*rows))))} else None
 
     def is_row(thing: Any) -> bool:
         return isinstance(thing, dict) and wanted <= set(map(plain_name, thing))

@@ -38,6 +38,7 @@ from cofactor.core.tables import counted
 from cofactor.reading.records import SCOPE, Unfold, read_json
 from cofactor.reading.text import (
     FOUND,
+    HEADER,
     TWICE,
     UTF_8,
     categories,
@@ -53,6 +54,7 @@ Recognise = Callable[["pd.DataFrame", Sequence[str]], "pd.DataFrame"]
 Rule = Callable[[list[Any]], Sequence[Any]]  # from distinct values to what is meant, None where nothing is
 
 STDIN = "-"
+HEADLESS = "the first line ({}) looks like data, not like a header, but it names"
 TAKEN = "taken"  # attribute of a frame: the columns that were recognised
 PLAIN = frozenset(ascii_letters + digits)  # letters that can be seen, with which most texts begin and end
 HEAD = 1 << 16  # bytes that the form and the separator are told from
@@ -216,6 +218,7 @@ def read_frame(
     coded: bool = False,
     empty_rows: bool = False,
     repeated: bool = False,
+    flat: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Read columns of a file as text, stripping blanks around cells; any failure raises a `CofactorError`.
 
@@ -240,6 +243,8 @@ def read_frame(
         Keep empty rows of a text file, except for empty lines at the end.
     repeated : bool
         Allow duplicate column names: the first line need not be a header.
+    flat : names of columns that must hold single values; default: all that are read
+        Other columns that hold lists or objects are left out, with a `DataWarning`, unless all do.
 
     Returns
     -------
@@ -259,19 +264,64 @@ def read_frame(
         attrs, named = frame.attrs, frame.attrs.get(TAKEN, there)
     else:
         named = there if columns is None else columns
-    refuse_twice([name for name in named if name in twice and not repeated])
+    first = attrs.get(HEADER, ()) if columns is None and not repeated else ()
+    headless = _looks_like_data(frame, first)
+    again = [name for name in named if name in twice and not repeated]
+    if again and headless:
+        raise CofactorError(f"{HEADLESS.format(listing(first))} more than one column {again[0]}: add a header above it")
+    refuse_twice(again)
     wanted = there if columns is None else [*columns, *(name for name in optional if name in frame)]
     check_columns(frame, wanted, f"{row}s")
     frame = frame if asked is None else frame[list(dict.fromkeys(wanted))]
-    nested = located(frame, np.any([nested_cells(frame[name]) for name in frame], axis=0))
-    if nested:
-        found = f"expected a single value, found a list or an object in {nested}"
-        raise CofactorError(f"{_called(path)}: {found}" + (f"; {SCOPE}" if row == "label" else ""))
+    frame = _without_nested(frame, _called(path), f"; {SCOPE}" if row == "label" else "", flat)
     read = pd.DataFrame({name: _cleaned_cells(frame[name], coded) for name in frame}, index=frame.index)
-    if frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
+    if headless:
+        told = f"{HEADLESS.format(listing(first))} the columns: add a header above it"
+        warnings.warn(told, DataWarning, stacklevel=3)
+    elif frame.index.name == "row" and len(read.columns) > 1 and recognise is None:
         read = without_headers(read, {name: (name,) for name in map(str, read)})
     read.attrs = attrs | {FOUND: there if len(there) == len(known) else known}
     return read
+
+
+def _without_nested(frame: pd.DataFrame, name: str, scope: str, flat: Sequence[str] | None) -> pd.DataFrame:
+    """Refuse lists and objects in cells; leave out their columns, with a warning, unless they are `flat` or all are."""
+    nested = {str(column): cells for column in frame if (cells := nested_cells(frame[column])).any()}
+    if not nested:
+        return frame
+    found = f"columns {listing(nested)} hold lists or objects"
+    if flat is not None and len(nested) < frame.shape[1] and not {*flat} & {*nested}:
+        told = f"{found} and are left out: if one is needed, make a column of each of its parts"
+        warnings.warn(told, DataWarning, stacklevel=4)
+        return frame.drop(columns=list(nested))
+    where = located(frame, np.any([*nested.values()], axis=0))
+    what = f"expected a single value, found a list or an object in column {listing(nested)}, {where}"
+    raise CofactorError(f"{name}: {what}: remove the column, or make a column of each of its parts{scope}")
+
+
+def _looks_like_data(frame: pd.DataFrame, first: Sequence[str]) -> bool:
+    """Return whether the first line of a text file looks like a row below it, so that it is no header.
+
+    Two of its cells occur below in their own columns, which hold other values, too; or it begins with a number from
+    which the first column counts on. Numbers that rise or are consecutive may be names, such as years and questions.
+    Rows that are equal to the first line prove nothing: they repeat the header, if it is one.
+    """
+    if len(first) != frame.shape[1] or len(first) < 2:
+        return False
+    below = frame.iloc[:, 0].tolist()
+    if first[0].isdecimal() and len(below) > 2 and below == [str(int(first[0]) + n) for n in range(1, 1 + len(below))]:
+        return True
+    numbers = [float(cell) for cell in first if _is_number(cell)]
+    steps = np.diff(numbers)
+    consecutive = bool((np.diff(sorted(numbers)) == 1).all())
+    named = len(numbers) > 1 and (bool((steps > 0).all()) or consecutive)
+    cells = [(n, cell) for n, cell in enumerate(first) if cell and not (named and _is_number(cell))]
+    same = {n: (frame.iloc[:, n] == cell).to_numpy() for n, cell in cells}
+    if sum(found.any() for found in same.values()) < 2:
+        return False
+    whole = np.all([(frame.iloc[:, n] == cell).to_numpy() for n, cell in enumerate(first)], axis=0)
+    others = {n: ~found & (frame.iloc[:, n] != "").to_numpy() for n, found in same.items()}
+    return sum(bool((found & ~whole).any() and others[n].any()) for n, found in same.items()) > 1
 
 
 def _cleaned_cells(column: pd.Series[Any], coded: bool) -> pd.Series[Any]:
@@ -308,7 +358,7 @@ def _read(
             return _read_parquet(content, columns or (), optional, _called(path))
         if seen["form"] == "JSON":
             text = whole(content).decode(encoding).lstrip("\ufeff")
-            return read_json(text, columns or (), unfold, pairs)
+            return read_json(text, columns or (), unfold, pairs, row)
         return read_text(head, content, columns or (), optional, encoding, sep, empty_rows)
 
 

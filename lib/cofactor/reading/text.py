@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from cofactor.core.cells import SEPARATORS, numbered_rows, plain_name
-from cofactor.core.errors import CofactorError, DataWarning
+from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.lazy import pd
 
 MOST_COLUMNS = 5000  # where a few are wanted; one for each worker may be among them
 UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")  # as pandas says it, counted from 0
 LOOK = 1 << 12  # bytes by which an encoding is guessed
 LINES = 100  # data lines by which a separator is chosen
+TITLES = 5  # lines at most that are titles above a header
 AFTER_QUOTE = "double every quote inside a cell, and enclose the whole cell in quotes"
 RETURN_ALONE = re.compile(rb"\r(?![\r\n])")
 TWICE = "twice"  # attribute of a frame: names that more than one column has
@@ -73,6 +74,8 @@ def read_text(
     names = _row(begin.lstrip("\r\n"), sep, 0)
     if columns:
         refuse_many(names)
+    if not columns or not set(map(plain_name, columns)) <= set(map(plain_name, names)):
+        _refuse_titles(begin.lstrip("\r\n"), sep, above)
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     options: Any = {"dtype": str, "keep_default_na": False, "encoding": encoding, "index_col": False, "sep": sep}
     options |= {"skip_blank_lines": False, "skiprows": above, "compression": None}
@@ -214,15 +217,54 @@ def _row(begin: str, sep: str, number: int) -> list[str]:
     return [cell.strip() for row in _rows(begin, sep, number + 1)[number:] for cell in row]
 
 
+def _refuse_titles(begin: str, sep: str, above: int) -> None:
+    """Refuse titles above a header that are padded with empty cells, as spreadsheets write them, or two header lines.
+
+    At least half of the cells of titles are empty. The header is the first line without an empty cell. It holds
+    different texts, and none of them occurs in the same column below, as it would in a row of data.
+    """
+    first = _row(begin, sep, 0)
+    if 2 * first.count("") < len(first) or len(first) < 2 or (first.count("") == 1 and not first[0]):
+        return
+    rows = [(n, [one.strip() for one in cells]) for n, cells in enumerate(_rows(begin, sep, LINES), above + 1) if cells]
+    at = next((n for n, (_, cells) in enumerate(rows) if all(cells)), 0)
+    titles, (number, header), below = rows[:at], rows[at], rows[at + 1 :]
+    texts = {cell.casefold() for cell in header if any(map(str.isalpha, cell))}
+    padded = 0 < at <= TITLES and all(2 * cells.count("") >= len(cells) for _, cells in titles)
+    again = any(cell == name for _, cells in below for cell, name in zip(cells, header, strict=False))
+    if padded and below and len(texts) == len(header) == len(first) and not again:
+        found = f"row {number} ({listing(header)}) looks like the header, because it names every column"
+        called = [(n, ", ".join(filter(None, cells))) for n, cells in titles if any(cells)]
+        raise CofactorError(f"{found}: {_without_titles(called) or 'remove the empty line above it'}")
+
+
+def _without_titles(titles: Sequence[tuple[int, str]]) -> str:
+    """Return the advice to remove lines, given by row number and text; "" without such lines."""
+    if len(titles) < 2:
+        return "".join(f"if {text!r} is a title, remove its line" for _, text in titles)
+    *some, last = [f"{text!r} (row {n})" for n, text in titles]
+    return f"if {', '.join(some)} and {last} are titles, remove their lines"
+
+
 def _name_ragged(text: str, sep: str) -> None:
-    """Refuse rows with more cells than the header, listed by their row numbers in a spreadsheet."""
-    rows = enumerate(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=sep), 1)
-    header, *below = [(n, cells) for n, cells in rows if cells] or [(1, [])]
+    """Refuse rows with more cells than the header, listed by their row numbers in a spreadsheet.
+
+    If all rows but the first few have the same number of cells, and more than these, these may be titles.
+    """
+    text = text.lstrip("\ufeff")
+    start = 2 if (declared := DECLARED.match(text)) else 1
+    rows = enumerate(
+        csv.reader(io.StringIO(text[declared.end() if declared else 0 :], newline=""), delimiter=sep), start
+    )
+    header, *below = lines = [(n, cells) for n, cells in rows if cells] or [(1, [])]
     bad = [f"{n} ({len(cells)} cells)" for n, cells in below if len(cells) > len(header[1])]
     if bad:
         mend = f"correct these rows; put cells that contain {sep!r} in quotes"
-        if len(bad) == len(below) and len(bad) > 1 and {len(cells) for _, cells in below} == {len(below[0][1])}:
-            mend += f"; if {sep.join(header[1])!r} is a title, remove its line"
+        width = len(lines[-1][1])
+        at = 1 + max(n for n, (_, cells) in enumerate(lines) if len(cells) != width or n == 0)
+        most = max(len(cells) for _, cells in lines[:at])
+        if len(lines) > max(2 * at, 2) and at <= TITLES and most < width and (at == 1 or 2 * most <= width):
+            mend += f"; {_without_titles([(n, sep.join(cells)) for n, cells in lines[:at]])}"
         raise CofactorError(f"more cells than in the header ({len(header[1])}) in {numbered_rows(bad)}: {mend}")
 
 

@@ -473,7 +473,7 @@ def lda_topics(
 
 def document_shares(counts: Matrix, topics: Floats, alpha: float) -> Floats:
     """Return (D, K) proportions of given topics in documents, by EM on theta with alpha added to expected counts."""
-    documents = word_counts(counts)
+    documents = word_counts(counts, some=False)
     if documents.shape[1] != len(topics):
         raise CofactorError(f"counts have {documents.shape[1]} words, but the topics have {len(topics)}")
     rows, words = documents.tocoo().coords

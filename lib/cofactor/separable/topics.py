@@ -39,6 +39,7 @@ from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_ancho
 NMF_STEPS = 500  # of NMF at most
 CLEARLY = 0.999  # share of the error below which a second start is better: steps end before smaller gains are real
 START_SHARE = 1e-6  # share of the mean added to the start of NMF: what is zero stays zero
+NO_COUNTS = "counts must be 0 or at least 1"
 GRAM_RANK = 1e-13  # share of the largest eigenvalue of a Gram matrix below which a direction is rounding
 
 
@@ -78,7 +79,7 @@ class TopicModel:
         Raises a CofactorError if `counts` are invalid or have another number of words, and for LDA, whose estimator has
         `transform` instead.
         """
-        documents, B = word_counts(counts), self.loadings
+        documents, B = word_counts(counts, some=False), self.loadings
         if B is None or documents.shape[1] != len(B):
             known = "the topics are those of LDA, which has `transform`" if B is None else f"the topics have {len(B)}"
             raise CofactorError(f"counts have {documents.shape[1]} words, but {known}")
@@ -287,20 +288,31 @@ def documents_with(counts: sparse.csr_array) -> NDArray[np.intp]:
     return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
-def word_counts(counts: Matrix) -> sparse.csr_array:
-    """Check counts and return them as a sparse matrix of floats; errors name the documents."""
+def are_counts(values: Floats) -> NDArray[np.bool_]:
+    """Return which numbers are zero or at least one."""
+    return (values == 0) | (np.isfinite(values) & (values >= 1))
+
+
+def word_counts(counts: Matrix, some: bool = True) -> sparse.csr_array:
+    """Check counts and return them as a sparse matrix of floats; errors name the documents.
+
+    All may be zero unless there must be `some`, as in a fit.
+    """
     if sparse.issparse(counts):
         given = sound_places(counts, "counts")
     else:
         given = numbers(np.atleast_2d(numbers(counts, "counts")), "counts", 2)
     matrix = added_up(sparse.csr_array(given, dtype=np.float64))
-    bad = ~(np.isfinite(matrix.data) & (matrix.data >= 1))
+    bad = ~are_counts(matrix.data)
     if bad.any():
-        rows = np.unique(matrix.tocoo().coords[0][bad])
-        raise CofactorError(
-            f"counts must be 0 or at least 1, but this does not hold in documents {listing(rows.tolist())}"
+        rows, places = np.unique(matrix.tocoo().coords[0][bad], return_index=True)
+        values = matrix.data[bad]
+        found = listing(
+            f"{row} ({value:.4g})" for row, value in zip(rows.tolist(), values[places].tolist(), strict=True)
         )
-    if not matrix.nnz:
+        parts = "; TF-IDF and frequencies are no counts" if ((values > 0) & (values < 1)).any() else ""
+        raise CofactorError(f"{NO_COUNTS}, but this does not hold in documents {found}: correct or drop them{parts}")
+    if some and not matrix.nnz:
         raise CofactorError("all counts are zero: no document contains any words")
     return matrix
 
@@ -403,7 +415,7 @@ class TopicTransformer(Estimator):
         raise NotImplementedError
 
     def _checked(self, counts: Matrix, reset: bool = True) -> sparse.csr_array:
-        """Return checked counts; unless `reset`, their words must be those of the fit."""
+        """Return checked counts; unless `reset`, their words must be those of the fit, and all may be zero."""
         from sklearn.utils.validation import validate_data
 
         n_axes = 2 if sparse.issparse(counts) else numbers(counts, "counts").ndim
@@ -411,7 +423,7 @@ class TopicTransformer(Estimator):
             raise CofactorError(
                 f"counts have {n_axes} dimensions, but two are needed, with one row per document. Reshape your data"
             )
-        documents = word_counts(counts)
+        documents = word_counts(counts, some=reset)
         try:
             validate_data(self, counts if hasattr(counts, "columns") else documents, skip_check_array=True, reset=reset)
         except ValueError as error:

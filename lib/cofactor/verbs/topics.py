@@ -97,7 +97,8 @@ class TopicsResult(Result):
         lines = [*self.summary, "topic  share  coherence  words"]
         columns = (table[name].head(10) for name in ("topic", "share", "coherence", "words"))
         for topic, share, coherence, words in zip(*columns, strict=True):
-            lines.append(f"{topic:>5}  {f'{100 * share:.0f} %':>5}  {coherence:>9.2f}  {words}")
+            together = "-" if np.isnan(coherence) else f"{coherence:.2f}"  # of a single word
+            lines.append(f"{topic:>5}  {f'{100 * share:.0f} %':>5}  {together:>9}  {words}")
         hidden = len(table) - 10
         return [*lines, *([f"... and {hidden:,} more: {more}"] if hidden > 0 else [])]
 
@@ -164,7 +165,8 @@ def topics(
         "all": words and documents of a table of counts are merged if they differ only in capitals, surrounding blanks
         or invisible characters.
     skip_bad : bool
-        Leave out rows of counts that cannot be read, and name them, instead of raising an error.
+        Leave out rows of counts that cannot be read, and documents of a matrix with values that are no counts, and name
+        them, instead of raising an error.
     encoding, sep : encoding and column separator of text files
     random_state : of FastAnchor and LDA
 
@@ -228,7 +230,7 @@ def _texts(source: Any, asked: Asked, vocabulary: Any, encoding: str, sep: str |
         raise CofactorError(
             f"expected texts or counts, got {type(source).__name__}: give a path, a DataFrame, a list, or a matrix"
         )
-    return of_matrix(array, vocabulary, encoding)
+    return of_matrix(array, vocabulary, encoding, asked.skip_bad)
 
 
 def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | None) -> Texts:
@@ -239,7 +241,7 @@ def _read(path: str, asked: Asked, vocabulary: Any, encoding: str, sep: str | No
         with warnings.catch_warnings(action="ignore", category=DataWarning):  # its columns are known
             return read_texts(str(fetch(path)[0]), asked, "utf-8-sig", None)
     if is_counts_file(path):
-        return read_counts(path, vocabulary, encoding)
+        return read_counts(path, vocabulary, encoding, asked.skip_bad)
     if vocabulary is not None:
         raise CofactorError("vocabulary can only be used with a matrix (.npz, .mtx): a table has its words in a column")
     return read_texts(path, asked, encoding, sep)

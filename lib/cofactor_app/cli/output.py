@@ -30,6 +30,7 @@ Found = TypeVar("Found", bound=Result)
 STDOUT = Path("-")
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 LINES = ".jsonl"
+NO_PAGES = (*SEPARATORS, LINES, ".parquet", ".gz", ".npz", ".json", ".xlsx", ".pdf", ".docx", ".md", ".txt")
 RUN = re.compile(r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")  # how cells begin that a spreadsheet runs as a formula
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 LONG = 50_000  # rows from which importing pyarrow pays
@@ -113,7 +114,8 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
                 raise CofactorError("-: only tables can be printed; name a file")
             locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
-                raise CofactorError(f"{path} is one of the inputs or not a regular file: name another output")
+                kind = "one of the inputs" if path.is_file() else "a folder" if path.is_dir() else "not a regular file"
+                raise CofactorError(f"{path} is {kind}: name another output")
             if path.exists() and not force:
                 raise CofactorError(f"{path} already exists: name another output, or overwrite it with --force")
         yield
@@ -133,6 +135,9 @@ def outputs(
     asked = [path for path in tables if path]
     for path in asked:
         _form(path)
+    page = getattr(arguments, "report", None)
+    if page and page.suffix.lower() in NO_PAGES:
+        raise CofactorError(f"--report {page}: reports are web pages: name a file that ends in .html")
     if STDOUT in asked and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf8")  # as in files, whatever the terminal's encoding is
     writer = Writer(sys.stdout, arguments.raw_cells)
