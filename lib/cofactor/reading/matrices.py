@@ -23,9 +23,9 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
-from cofactor.reading.notes import sums
 from cofactor.reading.tables import read_frame, refuse_twice
 from cofactor.reading.text import HEADER, TWICE
+from cofactor.reading.totals import sums
 
 Names = list[str] | None
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")

@@ -35,8 +35,8 @@ from cofactor.core.cells import (
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.reading.matrices import is_array_file, read_matrix
-from cofactor.reading.notes import sums
 from cofactor.reading.tables import STDIN, read_frame, without_headers
+from cofactor.reading.totals import sums
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words
 SEVERAL = 3  # words make a text
