@@ -253,9 +253,8 @@ def joint(
             given, text = None if given is None else given.iloc[cases], text.iloc[cases]
         data = text if isinstance(text, CategoricalFrame) else _coded(text, columns, bins, gaps, spelling, skip_bad)
         if len(data.names) == 1:
-            left_out = (
-                listing(f"{column} ({why})" for column, why in data.left_out.items()) or "none, it is the only column"
-            )
+            only = "none, it is the only column" if columns is None else "none, no other column is named"
+            left_out = listing(f"{column} ({why})" for column, why in data.left_out.items()) or only
             what = f"two usable columns are needed, and only {data.names[0]} is usable"
             raise CofactorError(f"{what}; left out: {left_out}")
         checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
