@@ -45,7 +45,7 @@ LEFT = {
 def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
     for case, (texts, numbers, said) in READ.items():
         found, how = plain(pd.Series([*texts, None, "NA", texts[0]], dtype=object))
-        assert found.iloc[:-3].astype(float).tolist() == numbers, case
+        assert pd.to_numeric(found.iloc[:-3]).tolist() == numbers, case
         assert float(found.iloc[-1]) == numbers[0] and found.iloc[-2] == "NA" and pd.isna(found.iloc[-3]), case
         assert said in how, (case, how)
     for case, texts in LEFT.items():
