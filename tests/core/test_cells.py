@@ -20,6 +20,8 @@ READ = {
     "euros": (["1,50 €", "20,00 €"], [1.5, 20], "with a decimal comma and in €"),
     "per cent": (["12%", "7.5 %"], [12, 7.5], "in %"),
     "minus": (["\u22123,5", "4,0"], [-3.5, 4], "with a decimal comma"),
+    "full-width digits": (["\uff11\uff12", "\uff13.\uff15"], [12, 3.5], "digits other than 0 to 9"),
+    "Arabic digits": (["\u0661,\u0665", "7,25"], [1.5, 7.25], "a decimal comma and with digits other than 0 to 9"),
     "a true minus": (["\u22123.5", "4.0"], [-3.5, 4], "a minus sign of its own"),
     "blank and point": (["1 234.567", "12"], [1234.567, 12], "with ' ' between thousands"),
     "three decimals of per cent": (["12.345 %", "7.125 %"], [12.345, 7.125], "in %"),
@@ -43,7 +45,7 @@ LEFT = {
 def test_numbers_are_read_as_they_are_meant_and_the_rest_stays():
     for case, (texts, numbers, said) in READ.items():
         found, how = plain(pd.Series([*texts, None, "NA", texts[0]], dtype=object))
-        assert found.iloc[:-3].astype(float).tolist() == numbers, case
+        assert pd.to_numeric(found.iloc[:-3]).tolist() == numbers, case
         assert float(found.iloc[-1]) == numbers[0] and found.iloc[-2] == "NA" and pd.isna(found.iloc[-3]), case
         assert said in how, (case, how)
     for case, texts in LEFT.items():

@@ -195,7 +195,7 @@ def several() -> list[Case]:
 def binary() -> list[Case]:
     """Files that are no text, and text that is no table."""
     return [
-        bad("binary/picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not valid utf-8 text"),
+        bad("binary/picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "is a picture: pass a table"),
         bad("binary/zeros.csv", bytes(1000), "not text"),
         bad("binary/zero_in_a_cell.csv", text(rows(a="a\0b")), "so it is not text", "byte 19 is zero"),
         bad("binary/zero_in_the_last_cell.csv", text() + "c,w1,n\0", "so it is not text", "byte 57 is zero"),
@@ -203,7 +203,7 @@ def binary() -> list[Case]:
         bad("binary/pickle.csv", b"\x80\x04\x95\x0b\x00\x00\x00", "not valid utf-8 text"),
         bad("binary/database.csv", b"SQLite format 3\x00\x10\x00\x01\x01", "an SQLite database"),
         bad("binary/page.csv", "<!DOCTYPE html>\n<html><body><p>sign in, please</p></body></html>\n", "more cells"),
-        bad("binary/document.csv", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "not valid utf-8 text"),
+        bad("binary/document.csv", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "is a PDF document: save the table as CSV"),
         bad("binary/pointer_of_git.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "no column task, worker, label"),
         bad("binary/old_spreadsheet.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a spreadsheet in an old format"),
         bad("binary/feather.arrow", b"ARROW1\0\0" + bytes(100), "an Arrow file"),

@@ -76,6 +76,8 @@ def test_a_matrix_is_the_same_from_every_form(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet", index=False)
     np.savez(tmp_path / "a.npz", X=X)
     np.savez(tmp_path / "two.npz", A=X, B=np.eye(3))
+    names = np.array([*"abc"], dtype=object)
+    np.savez(tmp_path / "named.npz", X=X, names=names, words=names.astype(str), first=X[0], size=len(X))
     sparse.save_npz(tmp_path / "sparse.npz", sparse.csr_matrix(X))
     scipy_io.mmwrite(tmp_path / "a.mtx", sparse.coo_matrix(X))
     (tmp_path / "bom.mtx").write_bytes(codecs.BOM_UTF8 + (tmp_path / "a.mtx").read_bytes())
@@ -88,6 +90,7 @@ def test_a_matrix_is_the_same_from_every_form(tmp_path):
         "a.parquet",
         "a.npz",
         "two.npz:A",
+        "named.npz",
         "sparse.npz",
         "a.mtx",
         "bom.mtx",
@@ -190,7 +193,15 @@ WRONG = {  # name of the file, what it holds, what is said
     "another of two": ("a.npz:c", {"a": np.eye(2), "b": np.eye(2)}, "holds no matrix c: choose one of a, b"),
     "objects": ("a.npz", {"a": np.array([[1, "x"]], dtype=object)}, "cannot be read as a matrix"),
     "a vector": ("a.npz", {"a": np.ones(3)}, "or an image (rows x columns x bands), got float64 of shape (3,)"),
-    "a new .mat": ("a.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 400, "a.mat"),
+    "vectors": ("a.npz", {"a": np.ones(3), "b": 2.0}, "holds no matrix: a, b are single rows, columns or numbers"),
+    "a new .mat": (
+        "a.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x00" * 384 + b"\x89HDF", "with save(..., '-v7')"
+    ),
+    "a picture": ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99), "is a picture: pass a table, or the pixels"),
+    "a photograph": ("a.jpg", b"\xff\xd8\xff\xe0" + bytes(99), "is a picture: pass a table, or the pixels"),
+    "nothing": ("a.csv", "", "is empty: expected a header row and one row per band"),
+    "one line": ("a.csv", "1,2,3\n", "no bands: the only line of the table is read as its header"),
+    "a header": ("a.csv", "a,b,3\n", "no bands: the table has a header but no rows"),
     "fractions as places": (
         "a.npz",
         {"format": np.array(b"csc"), "data": np.ones(3), "indices": np.array([0, 1, 1.5]), "indptr": np.arange(4),
@@ -222,11 +233,13 @@ def test_what_holds_no_matrix_is_refused_in_words(tmp_path):
             read_matrix(tmp_path / name)
             pytest.fail(case)
     scipy_io.savemat(tmp_path / "none.mat", {"a": np.ones((1, 3)), "b": 2.0})
+    scipy_io.savemat(tmp_path / "cell.mat", {"a": np.array([np.eye(2), np.eye(3)], dtype=object)})
     np.savez_compressed(tmp_path / "bomb.npz", np.zeros((2000, 2000)))
     with zipfile.ZipFile(tmp_path / "other.npz", "w") as archive:
         archive.writestr("a.txt", "hello")
     for name, said in {
         "none.mat": "holds no matrix: a, b are single rows, columns or numbers",
+        "cell.mat": "holds no array of numbers: save the matrix by itself, not in a cell or a struct",
         "bomb.npz": "more than 200 times its size",
         "other.npz": "holds no array: save it with numpy.savez",
         "three.mat:A": "no such file: ",

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import cofactor as cf
-from cofactor.reading.notes import odd_labels, totals
+from cofactor.reading.notes import odd_labels
 
 ODD = {
     "hold several answers": ["pos", "neg", "pos|neg"],
@@ -58,7 +58,7 @@ def test_a_worker_whose_tasks_nobody_else_labelled_is_named():
         assert any(str(one.message).startswith(said) for one in told) == named
 
 
-def test_addresses_that_are_one_and_a_row_of_totals_are_named():
+def test_addresses_that_are_one_are_named():
     tasks = ["x.org/a", "x.org/a/", "x.org/b c", "x.org/b%20c", "x.org/d", "x.org/100%"]
     frame = pd.DataFrame(
         [(task, f"w{m}", "yn"[m % 2]) for task in tasks for m in range(3)], columns=["task", "worker", "label"]
@@ -67,8 +67,3 @@ def test_addresses_that_are_one_and_a_row_of_totals_are_named():
         cf.CrowdLabels.from_frame(frame)
     said = str(told[0].message)
     assert "'x.org/a' = 'x.org/a/'" in said and "'x.org/b c' = 'x.org/b%20c'" in said and "100" not in said
-    amounts = pd.DataFrame({"city": list("ababab"), "n": ["5", "3", "4", None, "6", "2"]})
-    assert totals(amounts) == ""
-    assert "row 6 looks like a total (n is 20, the rows above add up to 20)" in totals(
-        pd.concat([amounts, pd.DataFrame([["Sum", "20"]], columns=["city", "n"])], ignore_index=True)
-    )

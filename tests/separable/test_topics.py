@@ -1,6 +1,7 @@
 """Topics: the slow version, laws, planted topics, the numbers of Table II, bad input."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -198,6 +199,20 @@ def test_rare_and_omnipresent_words_are_dropped_and_told():
     assert np.all(three.topics[three.dropped] == 0)
     assert not np.isin(three.dropped, three.top_words(counts.shape[1])).any()
     assert three.top_words(1000).shape == (3, counts.shape[1] - len(three.dropped))
+
+
+def test_words_apart_from_all_topics_are_counted_not_called_zero():
+    counts = np.kron(np.eye(3), [[3, 1, 2], [1, 2, 0], [0, 1, 4], [2, 0, 1]]) * np.repeat([3, 2, 1], 4)[:, None]
+    with pytest.warns(cf.DataWarning) as caught:
+        model = topic_model(counts, 1, "SPA")
+    assert [str(one.message) for one in caught] == [
+        "6 of the 9 words that are used occur in no topic, because they share no documents with the words of topics: "
+        "choose more topics"
+    ]
+    assert (model.topics == 0).sum() == 6
+    with warnings.catch_warnings(action="error"):
+        topic_model(counts, 3, "SPA")
+        assert (topic_model(counts, 1, "NMF").topics > 0).all()
 
 
 def test_top_words_weights_and_as_many_topics_as_words_or_documents():

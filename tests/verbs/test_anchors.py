@@ -202,6 +202,14 @@ def test_what_cannot_be_used_is_refused_in_words(X, monkeypatch):
         (X * 1e300, {}, "the largest entry, .*299, is too extreme for floating-point arithmetic: multiply"),
         (X * 1e-300, {}, "the largest entry, .*-301, is too extreme for floating-point arithmetic: multiply"),
         (X.T.reshape(12, 10, 30), {"rows": True}, "whose pixels are the points: leave out rows"),
+        (X, {"n_anchors": "3"}, "n_anchors='3': give a whole number of at least 1"),
+        (X, {"no_data": "x"}, "no_data='x': give a number, or None"),
+        (
+            pd.DataFrame(X).set_axis([*range(119), 7], axis=1),
+            {},
+            "more than one column is called 7: rename all but one",
+        ),
+        (pd.DataFrame(X).astype({3: complex}), {}, "the table: columns 3 hold complex numbers: pass their absolute"),
         (np.array([["a"]]), {}, "expected a path, a DataFrame, a matrix of numbers"),
         ("nowhere.csv", {}, "no such file: nowhere.csv"),
     ):

@@ -84,6 +84,58 @@ def test_every_row_has_its_row_under_its_own_id(frame):
     assert found.table.index.equals(twofold.index) and found.memberships["row"].tolist() == twofold.index.tolist()
 
 
+def test_rows_that_add_up_others_are_left_out_by_name(frame, tmp_path):
+    whole = frame.assign(age=frame["age"] + 0.5)
+    total = pd.DataFrame([["Total", None, None, whole["age"].sum()]], columns=[*frame])
+    expected = cf.joint(whole, **FAST)
+    last = pd.concat([whole, total]).set_axis([f"r{n}" for n in range(201)])
+    last.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    for source, row in ((last, "r200"), (tmp_path / "comma.csv", "202")):
+        said = f"left out, since totals and means are no cases: row {row} ('Total' adds up the rows above); remove them"
+        with pytest.warns(cf.DataWarning) as caught:
+            found = cf.joint(source, **FAST)
+        assert said in found.warnings and said in map(str, [one.message for one in caught])
+        assert len(found.table) == len(found.memberships) == 200 and found.summary == expected.summary
+        assert found.table["age"].astype(float).tolist() == expected.table["age"].tolist()
+    notes = cf.joint(pd.concat([whole, pd.DataFrame([["Source: a survey", *[None] * 3]], columns=[*frame])]), **FAST)
+    assert any(note.startswith("a single cell, as in a footnote: row 0 ('Source: a survey')") for note in notes.notes)
+    assert len(notes.table) == 201 and not any("no cases" in note for note in expected.notes)
+
+
+def test_minus_one_is_a_gap_only_in_codes():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-1, 3, (60, 4))
+    for array, gaps in (
+        (codes, (codes == -1).sum()),
+        (codes - 1, 0),
+        (codes.astype(float), 0),
+        (np.where(codes < 0, np.nan, codes), (codes == -1).sum()),
+        (rng.normal(size=(60, 4)).round(), 0),
+    ):
+        with warnings.catch_warnings(action="ignore"):
+            found = cf.joint(array, **FAST)
+        assert len(found.cells) == gaps and found.data.table.n_entries == 240 - gaps
+
+
+def test_one_name_may_stand_for_a_list_of_one(frame):
+    with pytest.raises(cf.CofactorError, match="two usable columns are needed, and only mood is usable"):
+        cf.joint(frame, columns="mood", **FAST)
+    with pytest.raises(cf.CofactorError, match="no column 7; found"):
+        cf.joint(frame, columns=7, **FAST)
+    coded = frame.assign(hat=frame["hat"].fillna("none"), age=frame["age"].fillna(9))
+    for gaps, n in (("none", frame["hat"].isna().sum()), (9.0, 0), (9, frame["age"].isna().sum())):
+        found = cf.joint(coded, gaps=gaps, **FAST)
+        assert len(found.cells) == n + frame["mood"].isna().sum(), gaps
+
+
+def test_numbers_beyond_floats_and_complex_ones(frame):
+    with warnings.catch_warnings(action="error", category=RuntimeWarning):
+        found = cf.joint(frame.assign(key=[10**25 + n % 3 for n in range(200)]), **FAST)
+    assert found.table["key"].nunique() == 3
+    with pytest.raises(cf.CofactorError, match="column wave contains complex numbers: split them"):
+        cf.joint(frame.assign(wave=np.arange(200) * 1j), **FAST)
+
+
 def test_classes_are_profiles_the_largest_first_and_memberships_posteriors(frame):
     found = cf.joint(frame, **FAST)
     classes, model = found.classes, found.method.model_

@@ -221,6 +221,7 @@ FORMS = {",": COMMA, ".": POINT}  # by the sign before decimals
 SURELY_THOUSANDS = 10  # different numbers, none with other than three digits behind a comma
 EITHER = re.compile(rf"{SIGN}[1-9]\d{{0,2}}([.,])\d{{3}}")  # 1,234: one and a quarter, or more than a thousand
 BELOW_THOUSAND = re.compile(rf"{SIGN}(0|[1-9]\d{{0,2}})")
+DIGIT = re.compile(r"[^\D0-9]")  # of other scripts, or full-width
 HUNDREDS = re.compile(rf"{SIGN}[1-9]\d\d")
 
 
@@ -290,6 +291,8 @@ def _plain(column: pd.Series[Any], texts: Sequence[str], decimal: str) -> tuple[
     if not texts or (decimal != "," and _are_plain(texts)):
         return column, ""
     bare, unit = _without_unit(texts)
+    other = not "".join(bare).isascii() and any(sign.isdecimal() and not sign.isascii() for sign in "".join(bare))
+    bare = [DIGIT.sub(lambda found: str(unicodedata.decimal(found[0])), one) for one in bare] if other else bare
     form = decimal or _form(bare, unit)
     if not form:
         return column, ""
@@ -300,6 +303,7 @@ def _plain(column: pd.Series[Any], texts: Sequence[str], decimal: str) -> tuple[
     signs = sorted({sign for text in bare for sign in text if sign in between})
     said = ["with a decimal comma"] * (form == "," and any("," in text for text in bare))
     said += [f"with {' or '.join(map(repr, signs))} between thousands"] * bool(signs) + [f"in {unit}"] * bool(unit)
+    said += ["with digits other than 0 to 9"] * other
     return written, " and ".join(said) or "with a minus sign of its own"
 
 
@@ -387,6 +391,8 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[str], rows: str = "labe
     if twice:
         raise CofactorError(f"more than one column is called {listing(twice)}: rename all but one")
     if frame.empty:
+        if pd.to_numeric(pd.Series(list(map(str, frame.columns)), dtype=object), errors="coerce").notna().all():
+            raise CofactorError(f"no {rows}: the only line of the table is read as its header: put a header above it")
         raise CofactorError(f"no {rows}: the table has a header but no rows")
 
 

@@ -38,6 +38,8 @@ def load_matlab(path: Path, names: Sequence[str] | None = None) -> dict[str, Any
     """
     try:
         raw = path.read_bytes()
+        if raw.startswith((b"MATLAB 7.3", b"\x89HDF")):
+            raise NotImplementedError
         if raw[126:HEADER] in ORDERS:
             raw = raw[:HEADER] + _sound(raw[HEADER:], ORDERS[raw[126:HEADER]])
         content = scipy_io.loadmat(io.BytesIO(raw), variable_names=names and list(names), spmatrix=False)

@@ -138,13 +138,12 @@ def number_errors(found: HeldOutCells, data: CategoricalFrame) -> pd.DataFrame:
     seen_codes = found.seen.codes
     for n, numbers in enumerate(data.numbers):
         own = found.row[found.variable == n]
-        if numbers is None or not len(own):
+        if numbers is None or not len(own) or not (scale := _spread(numbers)):  # beyond 16 digits, floats may be equal
             continue
         codes = seen_codes[:, n]
         order = np.lexsort((numbers, codes))[(codes == MISSING).sum() :]
         counts = np.bincount(codes[order], minlength=found.seen.sizes[n])
         guess = numbers[order][predictive(Q[own] @ found.model.conditionals[n].T, counts, data.is_cut(n))[1]]
-        scale = _spread(numbers)
         off, base = (np.abs(one - numbers[own]) / scale for one in (guess, np.median(numbers[order])))
         gain = np.mean(base - off)
         error = np.sqrt(np.mean((base - off - gain) ** 2) / len(off))

@@ -128,7 +128,7 @@ class CategoricalFrame:
         check_spelling(spelling)
         check_columns(frame, columns or list(frame.columns), "cases")
         frame, written = _plain(frame, tuple(gaps or ()))
-        missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in frame.columns})
+        missing = pd.DataFrame({name: gaps_in(frame[name], gaps) for name in frame.columns})
         gap_words = _counts(frame, missing)
         frame = frame.mask(missing)
         doubtful = pd.DataFrame({name: _may_be_none(frame[name]) for name in frame.columns if gaps is None})
@@ -166,7 +166,7 @@ class CategoricalFrame:
         written = zip(columns, plain_columns([frame[name] for name in names], tuple(gaps or ())), strict=True)
         cut = {one.name: column for one, (column, how) in written if how and (one.is_cut or POINTS in how)}
         frame = frame.assign(**cut)
-        missing = pd.DataFrame({name: _is_gap(frame[name], gaps) for name in names})
+        missing = pd.DataFrame({name: gaps_in(frame[name], gaps) for name in names})
         gap_words = _counts(frame[names], missing)
         frame = frame.assign(**{name: frame[name].mask(missing[name]) for name in names})
         codes = np.column_stack([column.codes(frame[column.name]) for column in columns])
@@ -215,7 +215,7 @@ def _told(left_out: dict[str, str]) -> str:
     return listing(f"{name} ({why})" for name, why in left_out.items())
 
 
-def _is_gap(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
+def gaps_in(column: pd.Series[str], gaps: Sequence[str] | None) -> pd.Series[bool]:
     """Return a mask of the missing cells of a column."""
     found = column.isna() | column.isin(["", *(GAPS if gaps is None else gaps)])
     rest = column[~found & (column != ANSWER)]
@@ -452,6 +452,8 @@ def _column_as_text(column: pd.Series[Any], name: object) -> pd.Series[str]:
         numbers = cells.dropna().to_numpy(dtype=np.float64)
         if (numbers == np.floor(numbers)).all() and (np.abs(numbers) < LARGEST_EXACT_CODE).all():
             cells = cells.astype("Int64")
+    if pd.api.types.is_complex_dtype(cells):
+        raise CofactorError(f"column {name} contains complex numbers: split them into real and imaginary parts")
     nested = [row for row, cell in enumerate(cells.tolist()) if pd.api.types.is_list_like(cell)]
     if nested:
         where = located(cells, cells.index.isin(nested))

@@ -23,13 +23,14 @@ from cofactor.core.files import LARGE, RATIO, unpacked
 from cofactor.core.lazy import pd, scipy_io
 from cofactor.core.types import Floats
 from cofactor.data.matlab import load_matlab
-from cofactor.reading.notes import sums
 from cofactor.reading.tables import read_frame, refuse_twice
 from cofactor.reading.text import HEADER, TWICE
+from cofactor.reading.totals import sums
 
 Names = list[str] | None
 ARRAYS = (".npz", ".npy", ".mat", ".mtx", ".mtx.gz")
 SEVERAL = (".npz", ".mat")  # of these, one file may hold several matrices
+NO_MATRIX = "single rows, columns or numbers"
 COUNTS = ("", "index", "idx", "row", "id", "key", "no", "no.", "nr", "number", "line", "record", "sample")
 INDEX = (
     *COUNTS,
@@ -126,10 +127,22 @@ def _read_npz(path: str, name: str) -> Any:
             return sparse.load_npz(path)
         if not file.files:
             raise CofactorError(f"{path} holds no matrix")
-        found = file[_one_of(file.files, name, path)]
+        choice = file.files
+        if not name and len(choice) > 1 and not (choice := [key for key in choice if _may_be_matrix(file, key)]):
+            raise CofactorError(f"{path} holds no matrix: {listing(file.files)} are {NO_MATRIX}")
+        found = file[_one_of(choice, name, path)]
     if not isinstance(found, np.ndarray):
         raise CofactorError(f"{path} holds no array: save it with numpy.savez")
     return found
+
+
+def _may_be_matrix(arrays: Any, name: str) -> bool:
+    """Return whether an array is one of numbers that is no single row, column or number."""
+    try:
+        found = arrays[name]
+    except ValueError:  # objects, which are not unpickled
+        return False
+    return isinstance(found, np.ndarray) and found.dtype.kind in "buif" and min(found.shape, default=0) > 1 < found.ndim
 
 
 def _read_mtx(path: str, _: str) -> Any:
@@ -162,9 +175,11 @@ def _one_of(names: list[str], asked: str, path: str) -> str:
 
 def _read_mat(path: str, name: str) -> Any:
     arrays = load_matlab(Path(path))
+    if not arrays:
+        raise CofactorError(f"{path} holds no array of numbers: save the matrix by itself, not in a cell or a struct")
     found = [key for key, one in arrays.items() if sparse.issparse(one) or min(getattr(one, "shape", (0,))) > 1]
     if not found:
-        raise CofactorError(f"{path} holds no matrix: {listing(arrays)} are single rows, columns or numbers")
+        raise CofactorError(f"{path} holds no matrix: {listing(arrays)} are {NO_MATRIX}")
     return arrays[_one_of(found, name, path)]
 
 
@@ -293,7 +308,7 @@ def _plain(frame: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 def _read_numbers(path: str | PathLike[str], encoding: str, sep: str | None, allowed: str) -> tuple[Any, Names, Names]:
-    table = _split_at_blanks(read_frame(path, None, encoding, sep, "row", repeated=True))
+    table = _split_at_blanks(read_frame(path, None, encoding, sep, "band", repeated=True))
     frame = _plain(_with_first_row(table), str(path))
     frame, rows = _without_names(frame, str(path))
     numbers, columns = _numbers(frame), [str(name) for name in frame.columns]
@@ -325,6 +340,9 @@ def matrix_of(frame: pd.DataFrame, name: str = "the table") -> tuple[Any, Names,
 
     Gaps become NaN. Raises a CofactorError that lists columns of text, except a first one that names the rows.
     """
+    refuse_twice([str(one) for one in frame.columns[frame.columns.duplicated()].unique()])
+    if mixed := [str(one) for one in frame if pd.api.types.is_complex_dtype(frame[one])]:
+        raise CofactorError(f"{name}: columns {listing(mixed)} hold complex numbers: pass their absolute values")
     left, rows = _without_names(_plain(frame, name), name)
     if rows is None and not isinstance(left.index, pd.RangeIndex):
         rows = left.index.tolist()

@@ -18,7 +18,6 @@ from scipy import sparse
 from cofactor.core.cells import located
 from cofactor.core.errors import listing
 from cofactor.core.lazy import csgraph, pd
-from cofactor.core.types import Floats
 from cofactor.reading.tables import Coded
 
 MANY = 10  # different labels; more of them, of which most occur once or twice, are hardly classes
@@ -28,7 +27,6 @@ NUMBER_FORM = re.compile(r"[+-]?\d+([.,]\d+)?")
 FEW = 0.1  # of the rows
 SCHEME = re.compile(r"^https?://(www\.)?", re.IGNORECASE)
 MANY_TASKS, MOST_SHARED = 10, 0.5  # labels of one worker that nobody shares; labels that share their task
-SUMMANDS = 5  # at least: numbers above one that is their total
 CONFIDENCES = ("confidence", "certainty", "conf", "score", "weight")  # columns that are not read
 
 
@@ -100,40 +98,6 @@ def same_address(names: Sequence[str]) -> list[list[str]]:
         address = (unquote(name) if "%" in name else name).rstrip("/")
         groups[SCHEME.sub("", address) if "://" in address else address].append(name)
     return [group for group in groups.values() if len(group) > 1]
-
-
-def totals(frame: pd.DataFrame) -> str:
-    """Return a note if the last row of a table looks like a row of totals; "" otherwise.
-
-    It does if each of its numbers is at least half the sum of the rows above, which may have gaps but no negatives.
-
-    >>> totals(pd.DataFrame({"city": [*"abcabc", "all"], "n": ["1", "2", None, "3", "4", "6", "16"]}))
-    'row 6 looks like a total (n is 16, the rows above add up to 16): remove it, since it counts as a case'
-    """
-    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
-    above, last = numbers[:-1], numbers[-1] if len(numbers) else np.zeros(0)
-    counted = np.flatnonzero(np.isfinite(last) & (np.sum(above > 0, axis=0) >= SUMMANDS))
-    sums = np.nansum(above[:, counted], axis=0)
-    if not counted.size or np.nanmin(above[:, counted]) < 0 or (last[counted] < sums / 2).any():
-        return ""
-    pairs = zip(counted, sums, strict=True)
-    found = listing(f"{frame.columns[int(n)]} is {last[n]:g}, the rows above add up to {total:g}" for n, total in pairs)
-    row = f"{frame.index.name or 'row'} {frame.index[-1]}"
-    return f"{row} looks like a total ({found}): remove it, since it counts as a case"
-
-
-def sums(X: Floats, rows: Sequence[Any] | None, columns: Sequence[Any] | None) -> Iterator[str]:
-    """Yield a note if the numbers of the last row, or of the last column, of a matrix are the sums of the others.
-
-    >>> list(sums(np.array([[1, 2], [0, 1], [2, 2], [1, 1], [1, 2], [5, 8]]), [*"abcde", "all"], None))
-    ["the last row ('all') holds the sums of the rows above it: remove it, since it counts as data"]
-    """
-    for what, others, names, M in (("row", "rows above", rows, X), ("column", "columns before", columns, X.T)):
-        last, above = M[-1], M[:-1]
-        larger = len(above) >= SUMMANDS and (last > np.fmax.reduce(above)).any()
-        if larger and np.allclose(last, np.nansum(above, axis=0), 1e-6, 0):
-            called = "" if names is None else f" ({names[-1]!r})"
-            yield f"the last {what}{called} holds the sums of the {others} it: remove it, since it counts as data"
 
 
 def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:

@@ -69,6 +69,11 @@ MAGIC = {
     b"ARROW1\0": "an Arrow file: save the table as Parquet or CSV",
     b"SQLite format 3\0": "an SQLite database: save its table as CSV",
     b"\x89HDF": "an HDF5 file: save the table as CSV",
+    b"%PDF-": "a PDF document: save the table as CSV",
+    **dict.fromkeys(
+        (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*"),
+        "a picture: pass a table, or the pixels as an array (.npy)",
+    ),
 }
 UNREADABLE = (
     *(Warning, OSError, EOFError, ValueError, LookupError, csv.Error),  # pandas raises the first two kinds

@@ -40,8 +40,8 @@ from cofactor.core.cells import (
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.lazy import pd
 from cofactor.reading.matrices import is_array_file, read_matrix
-from cofactor.reading.notes import sums
 from cofactor.reading.tables import STDIN, read_frame, without_headers
+from cofactor.reading.totals import sums
 from cofactor.separable.topics import NO_COUNTS, are_counts
 
 FEWEST_WORDS = 8  # columns of counts that make a table of words

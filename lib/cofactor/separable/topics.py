@@ -28,11 +28,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from cofactor.core.checks import added_up, check_whole, numbers, rng_of, sound_places
-from cofactor.core.errors import CofactorError, ConvergenceWarning, listing
+from cofactor.core.errors import CofactorError, ConvergenceWarning, DataWarning, listing
 from cofactor.core.estimator import Estimator, Result
 from cofactor.core.lazy import pd, sparse_linalg
 from cofactor.core.types import Floats, Indices, Seed
-from cofactor.separable.columns import AnchorFit, Matrix, random_projection
+from cofactor.separable.columns import AnchorFit, Matrix, columns_with_size, random_projection
 from cofactor.separable.least_squares import nonnegative_least_squares
 from cofactor.separable.methods import METHODS, AnchorMethod, Finder, find_anchors
 
@@ -147,7 +147,10 @@ def topic_model(
     [1, 1, 0, 0]
     """
     if method == "NMF":
-        return _refined(topic_model(counts, n_topics, "SPA", min_documents), word_counts(counts), second_start)
+        with warnings.catch_warnings():  # it gives a share to words apart from those of its start
+            warnings.filterwarnings("ignore", r"\d+ of the \d+ words that are used occur in no topic", DataWarning)
+            start = topic_model(counts, n_topics, "SPA", min_documents)
+        return _refined(start, word_counts(counts), second_start)
     if method == "LDA":
         lda = METHODS["LDA"](n_topics, min_documents=min_documents, random_state=random_state)
         return cast(TopicModel, lda.fit(counts).model_)
@@ -161,12 +164,19 @@ def topic_model(
     left = documents[:, used_words]
     pairs = WordPairs(left)
     X = pairs.projected(random_state) if method == "FastAnchor" else pairs.reduced(2 * n_topics)
-    fit = find_anchors(method, X, n_topics, random_state, "LDA")
+    with warnings.catch_warnings():  # the columns of counts are not zero
+        warnings.filterwarnings("ignore", r"\d+ columns of X are zero", DataWarning)
+        fit = find_anchors(method, X, n_topics, random_state, "LDA")
     S = pairs.topics(fit.anchors)
     if not np.isfinite(S).all():
         rank = int(np.linalg.matrix_rank(X))
         fewer = f"choose at most {rank}" if rank < n_topics else "choose fewer"
         raise CofactorError(f"the {used_words.size} words that are used cannot distinguish {n_topics} topics: {fewer}")
+    absent = (S == 0).all(axis=0).sum()
+    if absent and len(columns_with_size(X)) < used_words.size:
+        what = f"{absent} of the {used_words.size} words that are used occur in no topic"
+        why = "they share no documents with the words of topics"
+        warnings.warn(f"{what}, because {why}: choose more topics", DataWarning, stacklevel=2)
     topics = np.zeros((documents.shape[1], len(S)))
     topics[used_words] = S.T
     dropped = np.setdiff1d(np.arange(documents.shape[1]), used_words)

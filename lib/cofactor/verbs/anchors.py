@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from cofactor.core.checks import require_bytes, unmasked
+from cofactor.core.checks import check_whole, is_number, require_bytes, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, listing
 from cofactor.core.estimator import Diagnosis
 from cofactor.core.lazy import pd
@@ -184,6 +184,10 @@ def anchors(
     """
     if not callable(method) and method not in NAMES:
         raise CofactorError(f"no method {method!r}: choose one of {listing(NAMES)}")
+    if n_anchors is not None:
+        check_whole(1, n_anchors=n_anchors)
+    if no_data is not None and not is_number(no_data):
+        raise CofactorError(f"no_data={no_data!r}: give a number, or None")
     find = method if callable(method) else METHODS[method]
     notes, warned = list[str](), list[str]()
     with noting(notes, []):  # what was read and left out questions no answer

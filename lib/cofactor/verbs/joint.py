@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cofactor.core.cells import Spelling, alike_note
+from cofactor.core.cells import Spelling, alike_note, plain_columns
 from cofactor.core.checks import check_whole, rng_of, unmasked
 from cofactor.core.errors import CofactorError, DataWarning, amount, listing
 from cofactor.core.estimator import Diagnosis, clone
@@ -24,10 +24,10 @@ from cofactor.pmf import METHODS
 from cofactor.pmf.base import JointPMFEstimator, check_choices, lowest_rank
 from cofactor.pmf.diagnose import diagnose
 from cofactor.pmf.filling import ENOUGH, Draws, draw, fill, no_better, number_errors, pooled
-from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, named_rows, text_cells
+from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, gaps_in, named_rows, text_cells
 from cofactor.pmf.metrics import HeldOutCells, held_out
-from cofactor.reading.notes import totals
 from cofactor.reading.tables import read_frame
+from cofactor.reading.totals import added_up, footnotes, totals
 from cofactor.verbs.rank import brief
 from cofactor.verbs.result import (
     Result,
@@ -197,9 +197,9 @@ TOO_MANY = "no latent classes are described: two would have more parameters than
 def joint(
     source: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     bins: int = N_BINS,
-    gaps: Sequence[str] | None = None,
+    gaps: str | Sequence[str] | None = None,
     rank: int | str = "auto",
     method: str | JointPMFEstimator = DEFAULT,
     spelling: Spelling = "classes",
@@ -213,7 +213,8 @@ def joint(
     Parameters
     ----------
     source : path, several paths, name of a data set, DataFrame, array of codes, CategoricalTable or CategoricalFrame
-        One case per row. Gaps are empty cells and words such as NA; in arrays of codes, -1 and NaN.
+        One case per row. Gaps are empty cells and words such as NA; in an array of integers, -1 if no other number is
+        negative. A row of sums or means of other rows is left out, with a warning.
     columns : names of the columns to use; default: all except ids and free text
     bins : int
         Number of intervals for columns of numbers with many values.
@@ -243,14 +244,17 @@ def joint(
     [['blue', 'cold'], ['red', 'hot']]
     """
     check_choices(rank, 0.0)
+    columns, gaps = _several(columns), _several(gaps)
     notes, warned = list[str](), list[str]()
     with noting(notes, warned):
         given, text = _table(source, encoding, sep)
+        if not isinstance(text, CategoricalFrame) and (no_cases := _no_cases(text, gaps)):
+            cases = np.setdiff1d(np.arange(len(text)), no_cases)
+            given, text = None if given is None else given.iloc[cases], text.iloc[cases]
         data = text if isinstance(text, CategoricalFrame) else _coded(text, columns, bins, gaps, spelling, skip_bad)
         if len(data.names) == 1:
-            left_out = (
-                listing(f"{column} ({why})" for column, why in data.left_out.items()) or "none, it is the only column"
-            )
+            only = "none, it is the only column" if columns is None else "none, no other column is named"
+            left_out = listing(f"{column} ({why})" for column, why in data.left_out.items()) or only
             what = f"two usable columns are needed, and only {data.names[0]} is usable"
             raise CofactorError(f"{what}; left out: {left_out}")
         checks = diagnose(data.table, rank=None if rank == "auto" else int(rank), names=data.names)
@@ -329,8 +333,24 @@ def _table(source: Any, encoding: str, sep: str | None) -> tuple[pd.DataFrame | 
         what = str(codes.dtype) if codes.dtype.kind == "c" else type(source).__name__
         raise CofactorError(f"expected a table, got {what} of shape {codes.shape}: {wanted}")
     numbers = pd.DataFrame(codes)
-    gap = numbers.isna() | (numbers == MISSING if codes.dtype.kind in "if" else False)
+    gap = numbers.isna() | (numbers == MISSING if codes.dtype.kind == "i" and codes.min() == MISSING else False)
     return None, as_text(numbers.mask(gap)).rename_axis("row")
+
+
+def _several(names: Any) -> list[str] | None:
+    """Return one name or several as texts, as those of the table are."""
+    return None if names is None else list(map(str, names if pd.api.types.is_list_like(names) else [names]))
+
+
+def _no_cases(text: pd.DataFrame, gaps: Sequence[str] | None) -> list[int]:
+    """Return the rows (positions) of a text table that add up or average others, with a warning that names them."""
+    with warnings.catch_warnings(action="ignore"):  # whoever codes the columns warns
+        plain = [one for one, _ in plain_columns([text.iloc[:, n] for n in range(text.shape[1])], tuple(gaps or ()))]
+    found = added_up(pd.DataFrame({n: one.mask(gaps_in(one, gaps)).to_numpy() for n, one in enumerate(plain)}))
+    if found:
+        named = listing(f"{text.index.name} {text.index[row]} ({what})" for row, what in found.items())
+        warnings.warn(f"left out, since totals and means are no cases: {named}; remove them", DataWarning, stacklevel=3)
+    return list(found)
 
 
 def _coded(
@@ -341,7 +361,7 @@ def _coded(
     spelling: Spelling,
     skip_bad: bool,
 ) -> CategoricalFrame:
-    columns = None if columns is None else [*map(str, columns)]  # as those of `text`
+    """Code the columns of a text table; with `skip_bad`, text among numbers becomes gaps."""
     if columns is not None and (missing := [name for name in columns if name not in text.columns]):
         raise CofactorError(f"no column {listing(missing)}; found {listing(text.columns)}")
     made = CategoricalFrame.from_frame(text, columns, bins, gaps, spelling)
@@ -379,8 +399,7 @@ def _estimator(method: str | JointPMFEstimator, rank: int | str, seed: Seed) -> 
 
 def _notes(data: CategoricalFrame, gaps: Sequence[str] | None, by_median: Sequence[int]) -> Iterator[str]:
     """Yield what was left out, taken for an answer, or written otherwise."""
-    if total := totals(data.frame):
-        yield total
+    yield from filter(None, (totals(data.frame), footnotes(data.frame)))
     empty = data.table.entries_per_row == 0
     if empty.any():
         stay = "stays" if empty.sum() == 1 else "stay"
