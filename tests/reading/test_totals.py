@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cofactor.reading.totals import added_up, footnotes, totals
+from cofactor.reading.totals import added_up, footnotes, nearly_added_up, totals
 
 PAY = [*range(1003, 1803, 20)]
 ROWS = [("fm"[n % 2], ["yes", "no"][n % 3 % 2], str(pay)) for n, pay in enumerate(PAY)]
@@ -28,6 +28,18 @@ def test_a_last_row_of_at_least_half_the_sum_looks_like_a_total():
     assert "row 6 looks like a total (n is 20, the rows above add up to 20)" in totals(
         pd.concat([amounts, pd.DataFrame([["Sum", "20"]], columns=["city", "n"])], ignore_index=True)
     )
+
+
+def test_a_last_row_near_a_total_is_no_case_where_the_others_repeat():
+    said = {40: "'all' is at least half of the sum of the rows above"}
+    for rows, found in (
+        ([*ROWS, ("all", None, "60000")], said),
+        ([*ROWS, ("all", "yes", "60000")], {}),  # two texts
+        ([*ROWS, ("f", None, "60000")], {}),
+        ([*ROWS, ("all", None, "20000")], {}),  # less than half
+        ([(f"p{n}", *row[1:]) for n, row in enumerate(ROWS)] + [("all", None, "60000")], {}),  # ids: perhaps a case
+    ):
+        assert nearly_added_up(table(*rows)) == found, rows[-1]
 
 
 def test_sums_and_means_of_other_rows_are_found_wherever_they_stand():

@@ -68,6 +68,24 @@ def added_up(frame: pd.DataFrame) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
+def nearly_added_up(frame: pd.DataFrame) -> dict[int, str]:
+    """Return a last row that looks like a total (see `totals`) and is no case like others, as `added_up` does.
+
+    It has a single text, which occurs nowhere else in its column, whose other values repeat.
+
+    >>> nearly_added_up(pd.DataFrame({"city": [*"abcabc", "all"], "n": ["1", "2", None, "3", "4", "6", "18"]}))
+    {6: "'all' is at least half of the sum of the rows above"}
+    """
+    last = frame.iloc[-1:].dropna(axis=1)
+    texts = [name for name in last if pd.to_numeric(last[name], errors="coerce").isna().any()]
+    if len(texts) != 1 or not totals(frame):
+        return {}
+    text, others = last[texts[0]].iat[0], frame[texts[0]].iloc[:-1].dropna()
+    if (others == text).any() or 2 * others.nunique() > len(others):
+        return {}
+    return {len(frame) - 1: f"{text!r} is at least half of the sum of the rows above"}
+
+
 def _chances(column: Floats, rows: NDArray[np.intp], near: Floats) -> Floats:
     """Return the (2, rows) chances that a case has a number as near to that of each row, if it is a sum, or a mean.
 

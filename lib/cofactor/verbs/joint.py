@@ -27,7 +27,7 @@ from cofactor.pmf.filling import ENOUGH, Draws, draw, fill, no_better, number_er
 from cofactor.pmf.frames import N_BINS, CategoricalFrame, as_text, gaps_in, named_rows, text_cells
 from cofactor.pmf.metrics import HeldOutCells, held_out
 from cofactor.reading.tables import read_frame
-from cofactor.reading.totals import added_up, footnotes, totals
+from cofactor.reading.totals import added_up, footnotes, nearly_added_up, totals
 from cofactor.verbs.rank import brief
 from cofactor.verbs.result import (
     Result,
@@ -346,7 +346,8 @@ def _no_cases(text: pd.DataFrame, gaps: Sequence[str] | None) -> list[int]:
     """Return the rows (positions) of a text table that add up or average others, with a warning that names them."""
     with warnings.catch_warnings(action="ignore"):  # whoever codes the columns warns
         plain = [one for one, _ in plain_columns([text.iloc[:, n] for n in range(text.shape[1])], tuple(gaps or ()))]
-    found = added_up(pd.DataFrame({n: one.mask(gaps_in(one, gaps)).to_numpy() for n, one in enumerate(plain)}))
+    cells = pd.DataFrame({n: one.mask(gaps_in(one, gaps)).to_numpy() for n, one in enumerate(plain)})
+    found = added_up(cells) or nearly_added_up(cells)
     if found:
         named = listing(f"{text.index.name} {text.index[row]} ({what})" for row, what in found.items())
         warnings.warn(f"left out, since totals and means are no cases: {named}; remove them", DataWarning, stacklevel=3)
