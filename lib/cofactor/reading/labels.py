@@ -41,7 +41,7 @@ from cofactor.core.lazy import pd
 from cofactor.crowd.labels import COLUMNS, Conflicts, CrowdLabels, named_classes, require_crowd
 from cofactor.reading.large import coded_file, coded_query, is_large
 from cofactor.reading.layouts import recognised, without_headers
-from cofactor.reading.notes import at_the_ends, cut_ids, odd_labels, same_address, structure, unread, unshared
+from cofactor.reading.notes import cut_ids, odd_labels, same_address, structure, unread, unshared
 from cofactor.reading.records import GOLD, TIME, unfold
 from cofactor.reading.tables import TAKEN, Coded, cleaned, read_frame
 
@@ -200,15 +200,16 @@ def labels_of(
     _note_no_answers(table.label)
     if classes is not None:
         classes, table = _declared(table, list(classes), text, skip_bad)
-    strange = at_the_ends(unshared(*_columns(table)), table.rows)
-    table = _without_bad(table, strange, "whose task, worker and class occur in no other row, as in a row of totals")
+    table = _without_bad(
+        table, unshared(*_columns(table)), "whose task, worker and class occur in no other row, as in a row of totals"
+    )
     table = table.of_columns(column.sorted() for column in _columns(table))
     by = "the order of the file" if text else "the order of the rows"
     if conflicts in ("first", "last") and text:
         table = _in_order(table)
     if conflicts in ("first", "last") and table.time is not None:
         table, by = _in_time(table), f"column {TIME}"
-    for message in structure(table.task, table.worker, table.label, table.rows):
+    for message in structure(table.task, table.worker, table.label):
         _note(message)
     label, ids = table.label.codes, table.label.values
     if classes is not None:

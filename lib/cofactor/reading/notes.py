@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cofactor.core.cells import located
 from cofactor.core.errors import listing
 from cofactor.core.lazy import csgraph, pd
 from cofactor.reading.tables import Coded
@@ -113,39 +112,26 @@ def unread(columns: Sequence[str], used: Sequence[str]) -> Iterator[str]:
 def unshared(task: Coded, worker: Coded, label: Coded) -> NDArray[np.bool_]:
     """Return a mask of the rows that share neither task nor worker nor class with others; none if they are many.
 
-    More than a tenth of all rows are many: then little repeats anyway. O(labels) time.
+    More than a tenth of all rows are many: then little repeats anyway. A row that repeats another one is not counted.
+    O(labels) time.
     """
     alone = np.ones(len(task.codes), dtype=bool)
-    for column in (label, worker, task):
-        alone &= column.where(column.counts == 1)
+    for one, others in ((label, (worker, task)), (worker, (label, task)), (task, (label, worker))):
+        first = np.zeros(len(one.values), dtype=np.int64)
+        first[one.codes] = np.arange(len(one.codes))  # a row of each value
+        for other in others:
+            differs = other.codes != other.codes[first][one.codes]
+            alone &= np.bincount(one.codes, differs, len(one.values))[one.codes] == 0
         if not alone.any():
-            break
-    return alone & (alone.sum() <= FEW * len(alone))
+            return alone
+    pairs = task.codes.astype(np.int64) * len(worker.values) + worker.codes
+    return alone & (len(np.unique(pairs[alone])) <= FEW * len(np.unique(pairs)))
 
 
-def at_the_ends(mask: NDArray[np.bool_], rows: pd.Index[Any]) -> NDArray[np.bool_]:
-    """Return the rows of a mask that have no others above them, or none below them."""
-    order = np.argsort(rows.to_numpy(), kind="stable") if rows.nlevels == 1 and rows.is_unique else np.arange(len(mask))
-    others = np.flatnonzero(~mask[order])
-    place = np.empty(len(mask), dtype=np.int64)
-    place[order] = np.arange(len(mask))
-    return mask & ((place < others[0]) | (place > others[-1])) if others.size else mask
-
-
-def structure(task: Coded, worker: Coded, label: Coded, rows: pd.Index[Any]) -> Iterator[str]:
-    """Yield notes on values that are equal as text, rows that share nothing, and workers who share no task or class.
-
-    `rows` are the numbers of the rows. O(labels) time.
-    """
+def structure(task: Coded, worker: Coded, label: Coded) -> Iterator[str]:
+    """Yield notes on values that are equal as text, and workers who share no task or class. O(labels) time."""
     for column, what in ((task, "tasks"), (worker, "workers"), (label, "classes")):
         yield from equal_as_text(column.values, what)
-    alone = unshared(task, worker, label)
-    if alone.any():
-        columns = ([one.values[code] for code in one.codes[alone].tolist()] for one in (task, worker, label))
-        cells = zip(*columns, strict=True)
-        where = located(rows, alone, [", ".join(map(str, one)) for one in cells])
-        advice = "remove rows that are not labels, such as totals"
-        yield f"no other row has the task, the worker or the class of {where}: {advice}"
     yield from _alone_with_their_tasks(task, worker)
     yield from _alone_with_their_words(worker, label)
 

@@ -105,7 +105,7 @@ IDS = ("id", "_id", "index", "doc", "doc_id", "document", "image", "text", "sent
 EXAMPLES = {  # of records whose columns may have any name, by what a row is
     "document": '{"id": 1, "text": "two words"}, or a text',
     "case": '{"sex": "f", "vote": "yes"}',
-    "row": '{"a": 1, "b": 2}, or [1, 2]',
+    "band": '{"a": 1, "b": 2}, or [1, 2]',
 }
 GOLD = "gold"  # attribute of a frame: class by task, where the file knows it
 
@@ -138,7 +138,7 @@ def read_json(
         numbered = [(number, dict(zip(pairs, record, strict=True))) for number, record in numbered]
     if row == "document" and all(isinstance(record, str | None) for _, record in numbered):
         numbered = [(number, {"text": record}) for number, record in numbered]
-    if row == "row" and numbered and all(isinstance(record, list) for _, record in numbered):
+    if row == "band" and numbered and all(isinstance(record, list) for _, record in numbered):
         numbered = _of_lists_of_numbers(numbered)
     _check_objects(numbered, word, pairs, row)
     records = [record for _, record in numbered]

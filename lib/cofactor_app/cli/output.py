@@ -112,10 +112,10 @@ def reserved(paths: Iterable[Path], force: bool, inputs: Sequence[str | Path | N
         for path in paths:
             if path == STDOUT:
                 raise CofactorError("-: only tables can be printed; name a file")
-            locks.enter_context(locked(path))
             if path.exists() and (not path.is_file() or any(map(path.samefile, read))):
                 kind = "one of the inputs" if path.is_file() else "a folder" if path.is_dir() else "not a regular file"
                 raise CofactorError(f"{path} is {kind}: name another output")
+            locks.enter_context(locked(path))
             if path.exists() and not force:
                 raise CofactorError(f"{path} already exists: name another output, or overwrite it with --force")
         yield
