@@ -1,6 +1,7 @@
 """Files that were made to do harm, or came to harm, are refused before anything is done with them."""
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -16,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import filelock
 import numpy as np
 import pyarrow as arrow
 import pytest
@@ -221,6 +223,16 @@ def test_a_holder_that_is_no_plain_line_is_not_shown(held, tmp_path, text):
 def test_a_folder_in_which_no_file_can_be_created_is_not_taken_for_a_lock():
     where = r"/proc/x\.csv: no file can be created in /proc \(.*\): name an output in another folder"
     with pytest.raises(CofactorError, match=where), locked(Path("/proc/x.csv")):
+        pass
+
+
+def test_a_folder_that_may_not_be_written_to_is_told(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied", ".out.csv.lock")
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", refuse)
+    where = r"out\.csv: no file can be created in .* \(Permission denied\): name an output in another folder"
+    with pytest.raises(CofactorError, match=where), locked(tmp_path / "out.csv"):
         pass
 
 

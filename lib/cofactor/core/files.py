@@ -123,12 +123,12 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
         try:  # where no file can be created, filelock tries again as if another process held the lock
             tempfile.TemporaryFile(dir=path.parent).close()
         except OSError as error:
-            reason = error.strerror or str(error)
-            advice = "name an output in another folder"
-            raise CofactorError(f"{path}: no file can be created in {path.parent} ({reason}): {advice}") from None
+            raise _no_file_in(path, error) from None
         advice = "wait until it has finished, or name another output"
         raise CofactorError(f"{path} is being written by {_holder(name)}: {advice}") from None
     except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise _no_file_in(path, error) from None
         if error.errno != errno.ENOSYS:
             raise
         warnings.warn(f"no locks on the disk of {path}: do not let another run write there", DataWarning, stacklevel=3)
@@ -139,6 +139,11 @@ def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
             with suppress(OSError):  # another user's; Windows removes it itself
                 name.unlink()
         lock.release()
+
+
+def _no_file_in(path: Path, error: OSError) -> CofactorError:
+    what = f"{path}: no file can be created in {path.parent} ({error.strerror or error})"
+    return CofactorError(f"{what}: name an output in another folder")
 
 
 def _sign(handle: int) -> None:
