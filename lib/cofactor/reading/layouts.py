@@ -441,19 +441,26 @@ def _summary(cells: pd.DataFrame) -> str:
     if len(cells) < 3:
         return ""
     written = cells.iloc[-1].dropna()
-    above, last = cells.iloc[:-1][written.index], pd.to_numeric(written, errors="coerce")
-    if len(last) < 2 or above.size < SURELY or last.isna().any():
+    above, last = (
+        cells.iloc[:-1][written.index].to_numpy(dtype=object),
+        pd.to_numeric(written, errors="coerce").to_numpy(),
+    )
+    if len(last) < 2 or above.size < SURELY or np.isnan(last).any():
         return ""
-    numbers = above.apply(pd.to_numeric, errors="coerce")
-    answers = [one for one in pd.unique(above.to_numpy(dtype=object).ravel()) if isinstance(one, str)]
-    words = [one for one in answers if pd.isna(pd.to_numeric(one, errors="coerce"))]
-    cases, counted = {}, words
+    codes, answers = pd.factorize(above.ravel())
+    number = np.append(
+        pd.to_numeric(pd.Series(answers, dtype=object), errors="coerce").to_numpy(dtype=np.float64), np.nan
+    )
+    codes, numbers = codes.reshape(above.shape), number[codes].reshape(above.shape)
+    cases, counted = {}, np.flatnonzero(np.isnan(number[:-1]))  # words
     if not written.isin(answers).all():
-        cases = {"sums": numbers.sum(), "means": numbers.mean(), "numbers of answers": above.notna().sum()}
-        counted = answers
-    for answer in counted[:MOST_CLASSES]:
-        cases |= {f"counts of {answer!r}": (above == answer).sum(), f"shares of {answer!r}": (above == answer).mean()}
-    found = next((what for what, one in cases.items() if ((last - one).abs() <= ROUNDED).all()), "")
+        total, n_known = np.nansum(numbers, axis=0), np.fmax((~np.isnan(numbers)).sum(axis=0), 1)
+        cases = {"sums": total, "means": total / n_known, "numbers of answers": (codes >= 0).sum(axis=0)}
+        counted = np.arange(len(answers))
+    for code in counted[:MOST_CLASSES]:
+        said = codes == code
+        cases |= {f"counts of {answers[code]!r}": said.sum(axis=0), f"shares of {answers[code]!r}": said.mean(axis=0)}
+    found = next((what for what, one in cases.items() if (np.abs(last - one) <= ROUNDED).all()), "")
     return f"{found} of the rows above" if found else ""
 
 

@@ -647,8 +647,7 @@ def outcomes(
 
 def _of_each(frame: pd.DataFrame, layout: Layout, refuse: Refuse) -> Floats:
     rule = "{} must hold 1 where this side won and 0 elsewhere"
-    true = {"true": "1", "false": "0"}
-    plain = pd.DataFrame({c: [true.get(str(x).strip().casefold(), x) for x in frame[c]] for c in layout.each})
+    plain = pd.DataFrame({c: [TRUTH_VALUES.get(str(x).strip().casefold(), x) for x in frame[c]] for c in layout.each})
     plain.index = frame.index
     values = [numeric(plain, name, rule.format(name), lambda n: np.isin(n, (0, 1)), refuse) for name in layout.each]
     won, lost = values[:2]
