@@ -441,10 +441,8 @@ def _summary(cells: pd.DataFrame) -> str:
     if len(cells) < 3:
         return ""
     written = cells.iloc[-1].dropna()
-    above, last = (
-        cells.iloc[:-1][written.index].to_numpy(dtype=object),
-        pd.to_numeric(written, errors="coerce").to_numpy(),
-    )
+    above = cells.iloc[:-1][written.index].to_numpy(dtype=object)
+    last = pd.to_numeric(written, errors="coerce").to_numpy(dtype=np.float64)
     if len(last) < 2 or above.size < SURELY or np.isnan(last).any():
         return ""
     codes, answers = pd.factorize(above.ravel())
